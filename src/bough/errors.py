@@ -1,0 +1,64 @@
+"""Everything bough raises on purpose. Each message is one line: what is at fault, what would be right."""
+
+__all__ = [
+    "BoughError",
+    "ConditionError",
+    "ConfigError",
+    "ConflictError",
+    "ExhaustedError",
+    "MethodError",
+    "MissingExtraError",
+    "ServiceError",
+    "SpaceError",
+    "StorageError",
+    "StudyError",
+    "TrialError",
+]
+
+
+class BoughError(Exception):
+    """Base of all errors that bough raises on purpose."""
+
+
+class SpaceError(BoughError, ValueError):
+    """A search space, or a file that describes one, is malformed."""
+
+
+class ConditionError(SpaceError):
+    """A ``when=`` or ``forbid=`` expression is malformed or refers to something that does not exist."""
+
+
+class ConfigError(BoughError, ValueError):
+    """A configuration does not belong to the space."""
+
+
+class MethodError(BoughError, ValueError):
+    """An unknown method, or an option that the method does not have."""
+
+
+class MissingExtraError(BoughError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class StudyError(BoughError):
+    """A study does not exist, exists already, or differs from what was asked for."""
+
+
+class TrialError(BoughError):
+    """A trial does not exist, or is not in a state that allows what was asked for."""
+
+
+class ConflictError(TrialError):
+    """A trial was told one result already, and now another."""
+
+
+class ExhaustedError(BoughError):
+    """Every configuration of a finite space has been tried."""
+
+
+class StorageError(BoughError):
+    """The storage cannot be opened, read or written."""
+
+
+class ServiceError(BoughError):
+    """A served study cannot be reached, or refused the request."""

@@ -1,0 +1,87 @@
+"""The one currency between layers: encoded points, their activity, and what each column means.
+
+``Points`` is what a surrogate is fitted to and what a maximiser returns; ``Layout`` says what
+the columns mean, so that nothing below ``space`` needs to know names, units or conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BoolArray", "FloatArray", "IntArray", "Kind", "Layout", "Points"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
+
+Kind = Literal["real", "ordinal", "nominal"]
+"""real: any value in [0, 1]; ordinal: a grid with an order (ints, steps, ordered categories);
+nominal: categories without an order."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Points:
+    """``n`` encoded configurations.
+
+    x: (n, columns) values in the unit cube, always *snapped*: a grid or category sits exactly on
+       its unit position. What stands under an inactive column is arbitrary and never read.
+    on: (n, groups) whether each group of parameters is active.
+    """
+
+    x: FloatArray
+    on: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def take(self, rows: slice | Sequence[int] | IntArray | BoolArray) -> Points:
+        """The given rows, as new Points."""
+        return Points(self.x[rows], self.on[rows])
+
+    @staticmethod
+    def concat(parts: Sequence[Points]) -> Points:
+        """All rows of ``parts`` (at least one), in order."""
+        return Points(
+            np.concatenate([part.x for part in parts]), np.concatenate([part.on for part in parts])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the columns of ``Points`` mean.
+
+    kinds:  (columns,) kind of each column.
+    levels: (columns,) number of distinct values; 0 for a real column.
+    group:  (columns,) index of the group that switches the column on and off.
+    switch: (columns,) whether some condition reads the column.
+    groups: number of groups; group 0 is the root and always active.
+    """
+
+    kinds: tuple[Kind, ...]
+    levels: IntArray
+    group: IntArray
+    switch: BoolArray
+    groups: int
+
+    @property
+    def columns(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def nominal(self) -> BoolArray:
+        """(columns,) whether the column holds unordered categories."""
+        return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
+
+    def columns_of(self, group: int) -> IntArray:
+        """Columns that belong to ``group``."""
+        return np.flatnonzero(self.group == group)
+
+    def active(self, on: BoolArray) -> BoolArray:
+        """(n, columns) activity of columns from the (n, groups) activity of groups."""
+        return on[:, self.group]
