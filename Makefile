@@ -1,0 +1,61 @@
+# Every target sets up what it needs: a machine with Python >= 3.11, pip, venv and make is enough.
+# The first run creates .venv with the versions pinned in constraints.txt; later runs start at once.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-full lint format bench docs serve clean
+
+help:            ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit("bough needs Python >= 3.11, this is " + sys.version.split()[0] + "; try make PYTHON=python3.11" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.user: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (once) ..."
+	@test -e $(VENV)/.dev || $(PIP) --editable '.[plot,sklearn,serve]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "setting up $(VENV) with all development tools (once, a minute or two) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $(VENV)/.dev $(VENV)/.user
+
+demo: $(VENV)/.user                 ## tune a scikit-learn classifier over a branching space, then show what was found
+	$(BIN)/bough demo
+
+test: $(VENV)/.dev                  ## everything that matters, in a few minutes
+	$(PYTEST) -m "not slow"
+
+test-full: test                     ## the long ones too: crash loops, clusters, a browser, API fuzzing
+	$(PYTEST) -m slow
+
+lint: $(VENV)/.dev                  ## formatting, lint, types, layer rules
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev                ## put the code into its standard form
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
+	$(BIN)/python -m benchmarks.quick
+
+docs: $(VENV)/.dev                  ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+serve: $(VENV)/.user                ## start the service with its page on this machine
+	$(BIN)/bough serve --storage sqlite:///bough.db
+
+clean:                              ## remove what the other targets made
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
