@@ -1,0 +1,1 @@
+"""Strategies: each turns the history of a study into the next point to try."""

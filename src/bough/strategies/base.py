@@ -1,0 +1,56 @@
+"""What a strategy is, and what all of them share."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from bough.errors import ExhaustedError
+from bough.history import History
+from bough.points import Points
+from bough.space import Space
+
+__all__ = ["Strategy", "check_exhausted", "row_keys", "tried_points", "unseen"]
+
+
+class Strategy(Protocol):
+    """A pure function of the history; whatever it caches may be dropped without changing a proposal."""
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        """The next point, as Points of one row. Raises ExhaustedError when a finite space is used up."""
+        ...
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        """What the strategy thinks of ``point``: JSON-able, with at least a "reason"."""
+        ...
+
+
+def tried_points(history: History) -> Points:
+    """Everything handed out so far: finished, failed and pending."""
+    return Points.concat([history.done, history.failed, history.pending])
+
+
+def row_keys(space: Space, points: Points) -> list[bytes]:
+    """One key per row; equal exactly when two rows are the same configuration."""
+    active = space.layout.active(points.on)
+    return [row.tobytes() for row in np.where(active, points.x, -1.0)]
+
+
+def check_exhausted(space: Space, history: History) -> None:
+    """Raise ExhaustedError if every configuration of a finite space has been handed out."""
+    if space.size > len(history.done) + len(history.failed) + len(history.pending):
+        return
+    if len(set(row_keys(space, tried_points(history)))) >= space.size:
+        raise ExhaustedError(f"all {space.size:,} configurations of the space have been tried")
+
+
+def unseen(space: Space, points: Points, seen: set[bytes]) -> Points:
+    """The rows of ``points`` that are not in ``seen`` (keys of ``row_keys``), without repeats."""
+    fresh: list[int] = []
+    keys = set(seen)
+    for index, key in enumerate(row_keys(space, points)):
+        if key not in keys:
+            keys.add(key)
+            fresh.append(index)
+    return points.take(fresh)
