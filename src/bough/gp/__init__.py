@@ -1,0 +1,1 @@
+"""Gaussian processes over ``Points``: kernels, hyperparameters, solvers, inference, posteriors."""

@@ -1,0 +1,1 @@
+"""Covariance functions: values that return a matrix and the pullback of its gradients."""

@@ -1,0 +1,285 @@
+"""Covariances are values: kernels, the pullback of their gradients, and how they combine.
+
+A kernel is a small frozen dataclass. Calling it on ``theta`` and two ``Points`` gives the
+covariance matrix and a ``Pullback``, which turns a weight W = ∂loss/∂K into the gradients of the
+loss with respect to theta and to both inputs. Sums join pullbacks, products multiply them, and so
+every covariance in this package is a short expression.
+
+How to write a kernel
+---------------------
+Subclass ``Kernel`` as a frozen dataclass and give it
+
+* ``params``: a tuple of ``Param``; ``theta`` holds their logarithms in that order;
+* ``__call__(theta, a, b) -> (K (n, m), Pullback)``: read ``a.x`` only in columns that are active
+  (``On`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until
+  the pullback is called; ``a is b`` holds when the matrix is a Gram matrix;
+* ``diag(theta, a) -> (diagonal (n,), DiagPullback)``.
+
+Gradients of inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not
+read and in nominal ones. Put the kernel in ``tests/gp/kernel_list.py``: that checks all of this.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from bough.gp.params import Param, total_size
+from bough.gp.priors import LogNormal, Prior
+from bough.points import BoolArray, FloatArray, IntArray, Points
+
+__all__ = ["DiagPullback", "Kernel", "On", "Product", "Pullback", "Rows", "Scale", "Sum", "block", "rows_of"]
+
+VARIANCE_PRIOR = LogNormal(0.0, 1.0)
+"""Default prior of a variance, for standardised targets."""
+
+Rows = slice | IntArray
+"""Some rows of a matrix: a slice where they are contiguous (a view, and several times faster)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pullback:
+    """Gradients of a loss L from W = ∂L/∂K (n, m). All three are linear in W.
+
+    theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
+    a and b are treated as different variables even where they are the same object.
+    """
+
+    theta: Callable[[FloatArray], FloatArray]
+    a: Callable[[FloatArray], FloatArray]
+    b: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.theta(w), self.a(w), self.b(w)
+
+
+@dataclass(frozen=True, slots=True)
+class DiagPullback:
+    """The same for the diagonal k(a_i, a_i), from w = ∂L/∂diag (n,)."""
+
+    theta: Callable[[FloatArray], FloatArray]
+    a: Callable[[FloatArray], FloatArray]
+
+
+class Kernel(ABC):
+    """A covariance function with its hyperparameters. See the module docstring."""
+
+    @property
+    @abstractmethod
+    def params(self) -> tuple[Param, ...]:
+        """The hyperparameters, in the order of theta."""
+
+    @abstractmethod
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        """The covariance k(a, b) (n, m) at hyperparameters exp(theta), and its pullback."""
+
+    @abstractmethod
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        """The variances k(a_i, a_i) (n,), and their pullback."""
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        """Add k(a, b) to ``out``. Kernels that touch only a part of the matrix do less work here."""
+        k, pull = self(theta, a, b)
+        out += k
+        return pull
+
+    def __add__(self, other: Kernel) -> Kernel:
+        return Sum((*_terms(self), *_terms(other)))
+
+    def __mul__(self, other: Kernel) -> Kernel:
+        return Product(self, other)
+
+
+def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """k = Σ_t k_t; at least one term."""
+
+    terms: tuple[Kernel, ...]
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return tuple(param for term in self.terms for param in term.params)
+
+    @cached_property
+    def parts(self) -> tuple[slice, ...]:
+        """Where the theta of each term stands."""
+        ends = np.cumsum([0] + [total_size(term.params) for term in self.terms])
+        return tuple(slice(int(i), int(j)) for i, j in pairwise(ends))
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        out = np.zeros((len(a), len(b)))
+        return out, self.add_to(out, theta, a, b)
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        pulls = [term.add_to(out, theta[part], a, b) for term, part in zip(self.terms, self.parts)]
+        return Pullback(
+            theta=lambda w: np.concatenate([pull.theta(w) for pull in pulls]),
+            a=lambda w: _total(pull.a(w) for pull in pulls),
+            b=lambda w: _total(pull.b(w) for pull in pulls),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        values, pulls = zip(*(term.diag(theta[part], a) for term, part in zip(self.terms, self.parts)))
+        return _total(values), DiagPullback(
+            theta=lambda w: np.concatenate([pull.theta(w) for pull in pulls]),
+            a=lambda w: _total(pull.a(w) for pull in pulls),
+        )
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """k = k_left · k_right, elementwise."""
+
+    left: Kernel
+    right: Kernel
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return self.left.params + self.right.params
+
+    @cached_property
+    def _split(self) -> int:
+        return total_size(self.left.params)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        left, pull_left = self.left(theta[: self._split], a, b)
+        right, pull_right = self.right(theta[self._split :], a, b)
+        return left * right, Pullback(
+            theta=lambda w: np.concatenate([pull_left.theta(w * right), pull_right.theta(w * left)]),
+            a=lambda w: pull_left.a(w * right) + pull_right.a(w * left),
+            b=lambda w: pull_left.b(w * right) + pull_right.b(w * left),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        left, pull_left = self.left.diag(theta[: self._split], a)
+        right, pull_right = self.right.diag(theta[self._split :], a)
+        return left * right, DiagPullback(
+            theta=lambda w: np.concatenate([pull_left.theta(w * right), pull_right.theta(w * left)]),
+            a=lambda w: pull_left.a(w * right) + pull_right.a(w * left),
+        )
+
+
+@dataclass(frozen=True)
+class Scale(Kernel):
+    """k = s · k_inner with a learned variance s, the first entry of theta."""
+
+    inner: Kernel
+    prior: Prior = VARIANCE_PRIOR
+    low: float = 1e-4
+    high: float = 1e4
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (Param("variance", 1, self.prior, self.low, self.high), *self.inner.params)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        variance = np.exp(theta[0])
+        inner, pull = self.inner(theta[1:], a, b)
+        k = variance * inner
+        return k, Pullback(
+            # d/dlog s: Σ W∘K. The inner pullback is linear in W, so s may multiply its result.
+            theta=lambda w: np.concatenate([[_dot(w, k)], variance * pull.theta(w)]),
+            a=lambda w: variance * pull.a(w),
+            b=lambda w: variance * pull.b(w),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        variance = np.exp(theta[0])
+        inner, pull = self.inner.diag(theta[1:], a)
+        k = variance * inner
+        return k, DiagPullback(
+            theta=lambda w: np.concatenate([[w @ k], variance * pull.theta(w)]),
+            a=lambda w: variance * pull.a(w),
+        )
+
+
+@dataclass(frozen=True)
+class On(Kernel):
+    """k_inner where ``group`` is active in both points, zero elsewhere.
+
+    The delta kernel δ_v of Ma & Blaschko 2020 (Alg. 1) times k_inner. Only active rows are
+    evaluated, so what stands under the inactive columns is never read, two points that are both
+    inactive have no covariance from here, and a term costs n_v² rather than n².
+    """
+
+    group: int
+    inner: Kernel
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.inner.params
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        out = np.zeros((len(a), len(b)))
+        return out, self.add_to(out, theta, a, b)
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        rows = rows_of(a.on[:, self.group])
+        cols = rows if a is b else rows_of(b.on[:, self.group])
+        active_a = a.take(rows)
+        active_b = active_a if a is b else b.take(cols)
+        where = block(rows, cols)
+        if isinstance(rows, slice) and isinstance(cols, slice):
+            pull = self.inner.add_to(out[where], theta, active_a, active_b)
+        else:
+            k, pull = self.inner(theta, active_a, active_b)
+            out[where] += k
+        return Pullback(
+            theta=lambda w: pull.theta(w[where]),
+            a=lambda w: _scatter(pull.a(w[where]), rows, a.x.shape),
+            b=lambda w: _scatter(pull.b(w[where]), cols, b.x.shape),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        rows = rows_of(a.on[:, self.group])
+        k, pull = self.inner.diag(theta, a.take(rows))
+        out = np.zeros(len(a))
+        out[rows] = k
+        return out, DiagPullback(
+            theta=lambda w: pull.theta(w[rows]),
+            a=lambda w: _scatter(pull.a(w[rows]), rows, a.x.shape),
+        )
+
+
+def rows_of(mask: BoolArray) -> Rows:
+    """The rows where ``mask`` holds, as a slice if they are contiguous."""
+    rows = np.flatnonzero(mask)
+    if len(rows) == 0:
+        return slice(0, 0)
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
+def block(rows: Rows, cols: Rows) -> tuple[Rows, Rows]:
+    """An index for the block ``rows`` × ``cols`` of a matrix; a view if both are slices."""
+    if isinstance(rows, slice) or isinstance(cols, slice):
+        return rows, cols
+    return np.ix_(rows, cols)  # type: ignore[return-value]
+
+
+def _scatter(values: FloatArray, rows: Rows, shape: tuple[int, ...]) -> FloatArray:
+    out = np.zeros(shape)
+    out[rows] = values
+    return out
+
+
+def _dot(w: FloatArray, k: FloatArray) -> float:
+    """Σ_ij w_ij k_ij without a temporary."""
+    return float(np.einsum("ij,ij->", w, k))
+
+
+def _total(arrays: Iterable[FloatArray]) -> FloatArray:
+    iterator = iter(arrays)
+    out = next(iterator).copy()
+    for array in iterator:
+        out += array
+    return out

@@ -1,0 +1,129 @@
+"""Solving with covariance matrices: one interface, and its dense implementation.
+
+A solver is a frozen value that stands for a symmetric positive definite matrix M (the noisy Gram
+matrix). ``append`` returns the solver of the bordered matrix, so conditioning on further points
+never repeats work. Structured matrices offer the same interface (``structured.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import lapack
+
+from bough.points import FloatArray
+
+__all__ = ["Dense", "Solver", "factor", "factor_lower"]
+
+FIRST_JITTER = 1e-10
+"""Relative to the mean of the diagonal; tried after a plain factorisation fails, then times 10."""
+
+
+class Solver(Protocol):
+    """A symmetric positive definite matrix M (n, n), factorised."""
+
+    @property
+    def logdet(self) -> float:
+        """log |M|."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """M⁻¹ b for b (n,) or (n, k)."""
+        ...
+
+    def whiten(self, b: FloatArray) -> FloatArray:
+        """H b for some H with HᵀH = M⁻¹, so that ‖H b‖² = bᵀ M⁻¹ b without cancellation."""
+        ...
+
+    def unwhiten(self, h: FloatArray) -> FloatArray:
+        """Hᵀ h, so that unwhiten(whiten(b)) = solve(b)."""
+        ...
+
+    def inverse(self) -> FloatArray:
+        """M⁻¹ (n, n)."""
+        ...
+
+    def append(self, cross: FloatArray, corner: FloatArray) -> Solver:
+        """The solver of [[M, cross], [crossᵀ, corner]], cross (n, m), corner (m, m), in O(n² m)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """M = L Lᵀ held as L⁻¹: every later operation is then a matrix product.
+
+    root: L⁻¹ (n, n), lower triangular, in Fortran order.  logdet: log |M|.
+    """
+
+    root: FloatArray
+    logdet: float
+
+    def __len__(self) -> int:
+        return len(self.root)
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        return self.root.T @ (self.root @ b)
+
+    def whiten(self, b: FloatArray) -> FloatArray:
+        return self.root @ b
+
+    def unwhiten(self, h: FloatArray) -> FloatArray:
+        return self.root.T @ h
+
+    def inverse(self) -> FloatArray:
+        # M⁻¹ = L⁻ᵀ L⁻¹: dlauum computes RᵀR for a lower triangle R, in a third of a product's flops.
+        lower, _ = lapack.dlauum(self.root, lower=1)
+        return _mirror(lower)
+
+    def append(self, cross: FloatArray, corner: FloatArray) -> Dense:
+        # [[L, 0], [C, D]] with C = (L⁻¹ cross)ᵀ, D Dᵀ = corner − C Cᵀ; its inverse has the last
+        # rows [−D⁻¹ C L⁻¹, D⁻¹].
+        n, m = cross.shape
+        c = (self.root @ cross).T
+        new = factor(corner - c @ c.T, scale=float(np.mean(np.diag(corner))))
+        root = np.zeros((n + m, n + m), order="F")
+        root[:n, :n] = self.root
+        root[n:, :n] = -new.root @ (c @ self.root)
+        root[n:, n:] = new.root
+        return Dense(root, self.logdet + new.logdet)
+
+
+def factor(matrix: FloatArray, scale: float | None = None) -> Dense:
+    """Factorise a symmetric matrix (n, n), adding jitter to the diagonal where rounding demands it.
+
+    scale: size of a typical diagonal entry, to which the jitter is relative; default: their mean.
+    """
+    lower = factor_lower(matrix, scale)
+    logdet = 2.0 * float(np.log(np.diag(lower)).sum())
+    root, _ = lapack.dtrtri(lower, lower=1)
+    return Dense(root, logdet)
+
+
+def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
+    """L (n, n) in Fortran order with L Lᵀ = matrix + jitter·I, the smallest jitter that works."""
+    # The transpose of a symmetric matrix in C order is the same matrix in Fortran order: no reordering.
+    lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=1)
+    if not failed:
+        return np.asarray(lower)
+    diagonal = np.diag(matrix)
+    size = scale if scale is not None else float(np.mean(diagonal))
+    jitter = FIRST_JITTER * max(size, 1e-300)
+    while failed:
+        jittered = matrix.copy()
+        np.fill_diagonal(jittered, np.maximum(diagonal, 0.0) + jitter)
+        lower, failed = lapack.dpotrf(jittered, lower=1, clean=1)
+        jitter *= 10.0
+        if not np.isfinite(jitter):
+            raise np.linalg.LinAlgError("the covariance matrix has entries that are not finite")
+    return np.asarray(lower)
+
+
+def _mirror(lower: FloatArray) -> FloatArray:
+    """The full symmetric matrix of which the lower triangle is given (the rest is zero)."""
+    full = lower + lower.T
+    np.fill_diagonal(full, np.diag(lower))
+    return full
