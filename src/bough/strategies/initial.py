@@ -1,0 +1,72 @@
+"""The first points of a study: one per path of the space, spread by a Sobol sequence inside.
+
+With no result yet every branch deserves one look. A space with more paths than ``limit`` gets a
+random subset of them; what is left is explored because the model is unsure about it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.history import History
+from bough.points import Points
+from bough.space import Space
+from bough.space.sampling import path_points, sobol_points
+from bough.strategies.base import tried_points
+
+__all__ = ["InitialDesign"]
+
+LEAST = 4
+"""A model of one path still wants a few points to start from."""
+
+MOST = 16
+"""Beyond this many the model chooses better than a design does, whatever the number of paths."""
+
+# a stream of random numbers of its own, apart from those of the trials (whose numbers start at 0)
+_DESIGN_STREAM = 2**31
+
+
+@dataclass(frozen=True)
+class InitialDesign:
+    """A design of ``count`` points; None: as many as there are paths, within [LEAST, MOST]."""
+
+    count: int | None = None
+
+    def size(self, space: Space) -> int:
+        if self.count is not None:
+            return self.count
+        return min(max(space.tree.path_count(MOST), LEAST), MOST)
+
+    def points(self, space: Space, seed: int) -> Points:
+        """The whole design: a function of the study's seed alone."""
+        rng = np.random.default_rng([seed, _DESIGN_STREAM])
+        size = self.size(space)
+        first = path_points(space, size, rng)
+        if len(first) >= size:
+            return first.take(slice(0, size))
+        return Points.concat([first, sobol_points(space, size - len(first), rng)])
+
+    def next(self, space: Space, history: History) -> Points | None:
+        """The next design point, or None when the design is done.
+
+        Points that came from elsewhere (defaults, queued or added trials) count: a path they
+        cover is not visited again.
+        """
+        tried = tried_points(history)
+        if len(tried) >= self.size(space):
+            return None
+        design = self.points(space, history.seed)
+        seen = {row.tobytes() for row in _branches(space, tried)}
+        for index, row in enumerate(_branches(space, design)):
+            if row.tobytes() not in seen:
+                return design.take([index])
+        return design.take([len(tried)])
+
+
+def _branches(space: Space, points: Points) -> np.ndarray:
+    """(n, groups + columns) what distinguishes the paths of points: activity and nominal switches."""
+    layout = space.layout
+    nominal_switch = layout.active(points.on) & layout.switch & layout.nominal
+    return np.hstack([points.on.astype(float), np.where(nominal_switch, points.x, -1.0)])

@@ -1,0 +1,75 @@
+"""The probability that a trial succeeds, learned from those that failed.
+
+Bussemaker et al. 2024 (arXiv 2502.00838): predicting where trials fail and weighing the
+acquisition with it beats both ignoring failures and replacing them by a bad value.
+
+The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1} at tried points,
+
+    p_branch(x) = (PRIOR_SUCCESS + sum_branch s_i) / (PRIOR_SUCCESS + PRIOR_FAILURE + n_branch)
+    p(x) = (STRENGTH p_branch(x) + sum_i k(x, x_i) s_i) / (STRENGTH + sum_i k(x, x_i))
+
+where the branch is the activation signature and k is a Gaussian window over the active columns,
+zero between signatures. One failure lowers its neighbourhood and, a little, its branch; it never
+bans either. Many failures on a branch do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.points import BoolArray, FloatArray, Layout, Points
+
+__all__ = ["Viability"]
+
+PRIOR_SUCCESS = 2.0
+PRIOR_FAILURE = 0.5
+STRENGTH = 1.0
+WIDTH = 0.2
+"""Standard deviation of the window per column; scaled by the root of the number of columns, so that
+typical neighbours in many dimensions are still neighbours."""
+
+
+@dataclass(frozen=True, eq=False)
+class Viability:
+    """log p(x) and its gradient, from tried points and whether each succeeded, (n,)."""
+
+    layout: Layout
+    tried: Points
+    success: BoolArray
+
+    def log_probability(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """(m,) log p and (m, columns) its gradient, zero under inactive and nominal columns."""
+        value = np.empty(len(points))
+        gradient = np.zeros(points.x.shape)
+        signatures, member = np.unique(points.on, axis=0, return_inverse=True)
+        for index, signature in enumerate(signatures):
+            rows = np.flatnonzero(member.ravel() == index)
+            same = (self.tried.on == signature).all(axis=1)
+            columns = np.flatnonzero(signature[self.layout.group])
+            value[rows], gradient[np.ix_(rows, columns)] = _on_branch(
+                points.x[np.ix_(rows, columns)],
+                self.tried.x[np.ix_(same, columns)],
+                self.success[same].astype(float),
+                self.layout.nominal[columns],
+            )
+        return value, gradient
+
+
+def _on_branch(
+    x: FloatArray, tried: FloatArray, success: FloatArray, nominal: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """(m,) log p and (m, d) gradient at x (m, d), from the tried points (n, d) of the same branch."""
+    branch = (PRIOR_SUCCESS + success.sum()) / (PRIOR_SUCCESS + PRIOR_FAILURE + len(success))
+    width2 = WIDTH**2 * max(x.shape[1], 1)
+    delta = x[:, None, :] - tried[None, :, :]  # (m, n, d)
+    distance2 = np.where(nominal, delta != 0, delta**2).sum(axis=2)
+    window = np.exp(-0.5 * distance2 / width2)
+
+    weight = STRENGTH + window.sum(axis=1)
+    probability = (STRENGTH * branch + window @ success) / weight
+    # d window / dx = -window delta / width2, and the quotient rule
+    pull = window * (success - probability[:, None])
+    slope = -np.einsum("mn,mnd->md", pull, delta) / (width2 * weight * probability)[:, None]
+    return np.log(probability), np.where(nominal, 0.0, slope)
