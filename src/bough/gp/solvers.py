@@ -99,8 +99,7 @@ def factor(matrix: FloatArray, scale: float | None = None) -> Dense:
     """
     lower = factor_lower(matrix, scale)
     logdet = 2.0 * float(np.log(np.diag(lower)).sum())
-    root, _ = lapack.dtrtri(lower, lower=1)
-    return Dense(root, logdet)
+    return Dense(_invert_lower(lower), logdet)
 
 
 def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
@@ -120,6 +119,23 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
         if not np.isfinite(jitter):
             raise np.linalg.LinAlgError("the covariance matrix has entries that are not finite")
     return np.asarray(lower)
+
+
+def _invert_lower(lower: FloatArray) -> FloatArray:
+    """L⁻¹ by halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]].
+
+    Matrix products run several times faster than LAPACK's dtrtri, which serves the small blocks.
+    """
+    n = len(lower)
+    if n <= 64:
+        inverse, _ = lapack.dtrtri(lower, lower=1)
+        return np.asarray(inverse)
+    half = n // 2
+    out = np.zeros((n, n), order="F")
+    out[:half, :half] = top = _invert_lower(lower[:half, :half])
+    out[half:, half:] = bottom = _invert_lower(lower[half:, half:])
+    out[half:, :half] = -bottom @ (lower[half:, :half] @ top)
+    return out
 
 
 def _mirror(lower: FloatArray) -> FloatArray:

@@ -33,7 +33,19 @@ from bough.gp.params import Param, total_size
 from bough.gp.priors import LogNormal, Prior
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
-__all__ = ["DiagPullback", "Kernel", "On", "Product", "Pullback", "Rows", "Scale", "Sum", "block", "rows_of"]
+__all__ = [
+    "DiagPullback",
+    "Kernel",
+    "On",
+    "Product",
+    "Pullback",
+    "Rows",
+    "Scale",
+    "Sum",
+    "block",
+    "contiguous",
+    "rows_of",
+]
 
 VARIANCE_PRIOR = LogNormal(0.0, 1.0)
 """Default prior of a variance, for standardised targets."""
@@ -251,8 +263,12 @@ class On(Kernel):
 
 
 def rows_of(mask: BoolArray) -> Rows:
-    """The rows where ``mask`` holds, as a slice if they are contiguous."""
-    rows = np.flatnonzero(mask)
+    """The rows where ``mask`` (n,) holds."""
+    return contiguous(np.flatnonzero(mask))
+
+
+def contiguous(rows: IntArray) -> Rows:
+    """Increasing row numbers, as a slice where they leave no gap."""
     if len(rows) == 0:
         return slice(0, 0)
     first, last = int(rows[0]), int(rows[-1])

@@ -1,0 +1,192 @@
+"""Covariances that look at which parameters are active.
+
+``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): points are compared
+only if they activate the same groups. ``Imputed`` fills inactive columns with the middle of their
+range, as they do for joint kernels. ``Centred`` takes the constant out of a covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Rows, block, contiguous
+from bough.gp.params import Param
+from bough.points import BoolArray, FloatArray, Points
+
+__all__ = ["Centred", "Imputed", "SameSignature", "signatures"]
+
+MIDDLE = 0.5
+"""What an inactive column is read as (Lévesque 2017, sec. 4.2: the default value)."""
+
+
+@dataclass(frozen=True)
+class Imputed(Kernel):
+    """k_inner with inactive columns read as 0.5.
+
+    group: for each column of the points, the group that activates it (``Layout.group``).
+    """
+
+    inner: Kernel
+    group: tuple[int, ...]
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.inner.params
+
+    def _fill(self, points: Points) -> tuple[Points, BoolArray]:
+        active = points.on[:, list(self.group)]
+        return Points(np.where(active, points.x, MIDDLE), points.on), active
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        full_a, active_a = self._fill(a)
+        full_b, active_b = (full_a, active_a) if a is b else self._fill(b)
+        k, pull = self.inner(theta, full_a, full_b)
+        return k, Pullback(
+            theta=pull.theta,
+            a=lambda w: np.where(active_a, pull.a(w), 0.0),
+            b=lambda w: np.where(active_b, pull.b(w), 0.0),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        full, active = self._fill(a)
+        k, pull = self.inner.diag(theta, full)
+        return k, DiagPullback(theta=pull.theta, a=lambda w: np.where(active, pull.a(w), 0.0))
+
+
+@dataclass(frozen=True)
+class SameSignature(Kernel):
+    """k_inner between points with equal activation signature, zero between all others.
+
+    Lévesque 2017, eq. (6): conditions are compared only where active; since equal *active*
+    conditions mean equal activity, the signature says it all. Blocks are evaluated one by one, at
+    a cost of Σ_p n_p². ``k_inner`` must not read inactive columns: wrap it in ``Imputed``.
+    """
+
+    inner: Kernel
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.inner.params
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        out = np.zeros((len(a), len(b)))
+        return out, self.add_to(out, theta, a, b)
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        parts: list[tuple[Rows, Rows, Pullback]] = []
+        for rows, cols in _common_blocks(a, b):
+            some_a = a.take(rows)
+            k, pull = self.inner(theta, some_a, some_a if a is b else b.take(cols))
+            out[block(rows, cols)] += k
+            parts.append((rows, cols, pull))
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            total = np.zeros(len(theta))
+            for rows, cols, pull in parts:
+                total += pull.theta(w[block(rows, cols)])
+            return total
+
+        def pull_a(w: FloatArray) -> FloatArray:
+            gradient = np.zeros(a.x.shape)
+            for rows, cols, pull in parts:
+                gradient[rows] = pull.a(w[block(rows, cols)])
+            return gradient
+
+        def pull_b(w: FloatArray) -> FloatArray:
+            gradient = np.zeros(b.x.shape)
+            for rows, cols, pull in parts:
+                gradient[cols] = pull.b(w[block(rows, cols)])
+            return gradient
+
+        return Pullback(theta=pull_theta, a=pull_a, b=pull_b)
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        return self.inner.diag(theta, a)
+
+
+@dataclass(frozen=True, eq=False)
+class Centred(Kernel):
+    """k_inner conditioned on f having mean zero over the anchor points u_1 … u_q:
+
+        k_c(x, x') = k(x, x') − m(x) m(x') / M,   m(x) = mean_i k(x, u_i),  M = mean_ij k(u_i, u_j).
+
+    The terms of an additive model are identified only up to constants. Centred terms (with the
+    constants carried by explicit offsets) are not, so that the sum over vertices of their
+    posterior deviations is close to the deviation of the sum (the separable bound of Ma & Blaschko
+    2020, Alg. 2). With anchors spread evenly this is the orthogonal additive kernel of
+    Lu, Boukouvalas & Hensman 2022, by quadrature instead of in closed form.
+    """
+
+    inner: Kernel
+    anchors: Points
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.inner.params
+
+    @cached_property
+    def _q(self) -> int:
+        return len(self.anchors)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        k, pull = self.inner(theta, a, b)
+        ka, pull_ka = self.inner(theta, a, self.anchors)
+        kb, pull_kb = (ka, pull_ka) if a is b else self.inner(theta, b, self.anchors)
+        ku, pull_ku = self.inner(theta, self.anchors, self.anchors)
+        ma, mb, mean = ka.mean(1), kb.mean(1), float(ku.mean())
+        centred = k - np.outer(ma / mean, mb)
+
+        def spread(weight: FloatArray) -> FloatArray:
+            """∂L/∂m (n,) as a weight on k(x, anchors) (n, q)."""
+            return np.repeat(weight[:, None] / self._q, self._q, axis=1)
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            wb, aw = w @ mb, ma @ w
+            corner = np.full((self._q, self._q), float(ma @ wb) / (mean * self._q) ** 2)
+            return (
+                pull.theta(w)
+                - pull_ka.theta(spread(wb / mean))
+                - pull_kb.theta(spread(aw / mean))
+                + pull_ku.theta(corner)
+            )
+
+        return centred, Pullback(
+            theta=pull_theta,
+            a=lambda w: pull.a(w) - pull_ka.a(spread(w @ mb / mean)),
+            b=lambda w: pull.b(w) - pull_kb.a(spread(ma @ w / mean)),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        k, pull = self.inner.diag(theta, a)
+        ka, pull_ka = self.inner(theta, a, self.anchors)
+        ku, pull_ku = self.inner(theta, self.anchors, self.anchors)
+        m, mean = ka.mean(1), float(ku.mean())
+
+        def on_anchors(w: FloatArray) -> FloatArray:
+            return np.repeat((2.0 * w * m / (mean * self._q))[:, None], self._q, axis=1)
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            corner = np.full((self._q, self._q), float(w @ m**2) / (mean * self._q) ** 2)
+            return pull.theta(w) - pull_ka.theta(on_anchors(w)) + pull_ku.theta(corner)
+
+        return k - m**2 / mean, DiagPullback(
+            theta=pull_theta, a=lambda w: pull.a(w) - pull_ka.a(on_anchors(w))
+        )
+
+
+def signatures(on: BoolArray) -> dict[bytes, Rows]:
+    """The rows of each activation signature that occurs in ``on`` (n, groups), in order of occurrence."""
+    rows: dict[bytes, list[int]] = {}
+    for row, key in enumerate(np.packbits(on, axis=1)):
+        rows.setdefault(key.tobytes(), []).append(row)
+    return {key: contiguous(np.array(found)) for key, found in rows.items()}
+
+
+def _common_blocks(a: Points, b: Points) -> list[tuple[Rows, Rows]]:
+    """Rows of a and of b for each signature that occurs in both."""
+    rows = signatures(a.on)
+    cols = rows if a is b else signatures(b.on)
+    return [(rows[key], cols[key]) for key in rows if key in cols]

@@ -1,0 +1,256 @@
+"""Stationary covariances of some columns, each with a length-scale per column (ARD).
+
+SE, Matérn-3/2 and Matérn-5/2 are functions of the squared distance
+
+    r² = Σ_d ((x_d − x'_d) / ℓ_d)²  +  Σ_c [x_c ≠ x'_c] / ℓ_c²      (c: nominal columns, Hamming)
+
+and as functions of r² their slopes are finite everywhere, so gradients stay finite where points
+coincide. The Laplace kernel is exp(−Σ_d |x_d − x'_d| / ℓ_d); Hamming is its form for categories.
+No (n, m, d) array is ever built: distances and their gradients are matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.params import Param
+from bough.gp.priors import LogNormal, Prior
+from bough.points import FloatArray, Points
+
+__all__ = ["SE", "Constant", "Hamming", "Laplace", "Matern32", "Matern52", "Stationary"]
+
+Columns = tuple[int, ...]
+Slope = Callable[[], FloatArray]
+Profile = Callable[[FloatArray], tuple[FloatArray, Slope]]
+"""r² (n, m), which it may overwrite -> k(r) and, on demand, dk/d(r²)."""
+
+SHORTEST, LONGEST = 0.02, 50.0
+"""Bounds of a length-scale in the unit cube: shorter ones leave nothing to follow between points."""
+
+OFFSET_PRIOR = LogNormal(0.0, 1.0)
+
+
+def _lengthscales(dimension: int, prior: Prior | None) -> Param:
+    """ℓ with a prior that keeps typical distances near 1 as the dimension grows: median 0.5·√d."""
+    default = LogNormal(float(np.log(0.5) + 0.5 * np.log(max(dimension, 1))), 1.0)
+    return Param("lengthscale", dimension, prior or default, SHORTEST, LONGEST)
+
+
+def _squared_exponential(r2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = exp(−r²/2)."""
+    r2 *= -0.5
+    k = np.exp(r2, out=r2)
+    return k, lambda: -0.5 * k
+
+
+def _matern32(r2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = (1 + s) e^{−s}, s = √3 r;  dk/d(r²) = −(3/2) e^{−s}."""
+    r2 *= 3.0
+    s = np.sqrt(r2, out=r2)
+    decay = np.exp(-s)
+    s += 1.0
+    s *= decay
+    return s, lambda: -1.5 * decay
+
+
+def _matern52(r2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(r²) = −(5/6) (1 + s) e^{−s}."""
+    r2 *= 5.0
+    s = np.sqrt(r2)
+    decay = np.exp(-s)
+    s += 1.0
+    k = r2
+    k /= 3.0
+    k += s
+    k *= decay
+
+    def slope() -> FloatArray:
+        out = s * decay
+        out *= -5.0 / 6.0
+        return out
+
+    return k, slope
+
+
+@dataclass(frozen=True)
+class Stationary(Kernel):
+    """A function of r² over ``columns`` (differences) and ``nominal`` ones (Hamming).
+
+    theta: log ℓ of ``columns``, then of ``nominal``. Without any column the kernel is 1.
+    """
+
+    profile: Profile
+    columns: Columns
+    nominal: Columns = ()
+    prior: Prior | None = None
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (_lengthscales(len(self.columns) + len(self.nominal), self.prior),)
+
+    @cached_property
+    def _index(self) -> list[int]:
+        return list(self.columns)
+
+    def _scaled(self, points: Points, inverse: FloatArray) -> FloatArray:
+        # Centred at 0.5, because squared distances by matrix product cancel less near the origin.
+        z = points.x[:, self._index]
+        z -= 0.5
+        z *= inverse
+        return z
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        inverse = np.exp(-theta)
+        numeric, weights = inverse[: len(self.columns)], inverse[len(self.columns) :] ** 2
+        za = self._scaled(a, numeric)
+        zb = za if a is b else self._scaled(b, numeric)
+        r2 = _squared_distances(za, zb)
+        differ = [a.x[:, c, None] != b.x[None, :, c] for c in self.nominal]
+        for weight, mask in zip(weights, differ):
+            r2 += weight * mask
+        k, slope = self.profile(r2)
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            # ∂r²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G
+            # Σ_ij G_ij (z_i − z'_j)² = (G1)ᵀz² + (Gᵀ1)ᵀz'² − 2 zᵀ G z'.
+            g = slope()
+            g *= w
+            spread = g.sum(1) @ za**2 + g.sum(0) @ zb**2 - 2.0 * np.einsum("id,id->d", za, g @ zb)
+            hamming = [weight * float(g[mask].sum()) for weight, mask in zip(weights, differ)]
+            return -2.0 * np.concatenate([spread, hamming])
+
+        def pull_input(g: FloatArray, z: FloatArray, other: FloatArray, points: Points) -> FloatArray:
+            # ∂r²/∂x_id = 2 (z_id − z'_jd) / ℓ_d
+            out = np.zeros(points.x.shape)
+            out[:, self._index] = 2.0 * numeric * (g.sum(1)[:, None] * z - g @ other)
+            return out
+
+        return k, Pullback(
+            theta=pull_theta,
+            a=lambda w: pull_input(slope() * w, za, zb, a),
+            b=lambda w: pull_input((slope() * w).T, zb, za, b),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        return _unit_diagonal(len(theta), a)
+
+
+def SE(columns: Columns, nominal: Columns = (), prior: Prior | None = None) -> Stationary:
+    """Squared exponential, exp(−r²/2)."""
+    return Stationary(_squared_exponential, columns, nominal, prior)
+
+
+def Matern32(
+    columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
+) -> Stationary:
+    """Matérn-3/2, (1 + √3 r) exp(−√3 r)."""
+    return Stationary(_matern32, columns, nominal, prior)
+
+
+def Matern52(
+    columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
+) -> Stationary:
+    """Matérn-5/2, (1 + √5 r + 5r²/3) exp(−√5 r)."""
+    return Stationary(_matern52, columns, nominal, prior)
+
+
+@dataclass(frozen=True)
+class Laplace(Kernel):
+    """exp(−Σ_d |x_d − x'_d| / ℓ_d − Σ_c [x_c ≠ x'_c] / ℓ_c): L1 exponential (Lévesque 2017, sec. 3).
+
+    Not differentiable where a coordinate coincides; the gradient there is taken as zero.
+    """
+
+    columns: Columns
+    nominal: Columns = ()
+    prior: Prior | None = None
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (_lengthscales(len(self.columns) + len(self.nominal), self.prior),)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        inverse = np.exp(-theta)
+        k = np.zeros((len(a), len(b)))
+        for weight, column in zip(inverse, self.columns + self.nominal):
+            k -= weight * self._distance(a, b, column)
+        np.exp(k, out=k)
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            g = w * k
+            slopes = [np.einsum("ij,ij->", g, self._distance(a, b, c)) for c in self.columns + self.nominal]
+            return np.asarray(inverse * np.array(slopes))
+
+        def pull_input(w: FloatArray, points: Points, axis: int) -> FloatArray:
+            g = w * k
+            out = np.zeros(points.x.shape)
+            for weight, c in zip(inverse, self.columns):
+                side = np.sign(a.x[:, c, None] - b.x[None, :, c])
+                slope = weight * np.einsum("ij,ij->i" if axis == 1 else "ij,ij->j", g, side)
+                out[:, c] = -slope if axis == 1 else slope
+            return out
+
+        return k, Pullback(theta=pull_theta, a=lambda w: pull_input(w, a, 1), b=lambda w: pull_input(w, b, 0))
+
+    def _distance(self, a: Points, b: Points, column: int) -> FloatArray:
+        left, right = a.x[:, column, None], b.x[None, :, column]
+        return np.abs(left - right) if column in self.columns else (left != right).astype(float)
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        return _unit_diagonal(len(theta), a)
+
+
+def Hamming(columns: Columns, prior: Prior | None = None) -> Laplace:
+    """exp(−Σ_c [x_c ≠ x'_c] / ℓ_c) over categories: a product of exchangeable covariances."""
+    return Laplace((), columns, prior)
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """A random offset shared by all points: k = v."""
+
+    prior: Prior = OFFSET_PRIOR
+    low: float = 1e-4
+    high: float = 1e4
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (Param("offset", 1, self.prior, self.low, self.high),)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        out = np.zeros((len(a), len(b)))
+        return out, self.add_to(out, theta, a, b)
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        offset = np.exp(theta[0])
+        out += offset
+        return Pullback(
+            theta=lambda w: np.array([offset * w.sum()]),
+            a=lambda w: np.zeros(a.x.shape),
+            b=lambda w: np.zeros(b.x.shape),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        offset = np.exp(theta[0])
+        return np.full(len(a), offset), DiagPullback(
+            theta=lambda w: np.array([offset * w.sum()]), a=lambda w: np.zeros(a.x.shape)
+        )
+
+
+def _squared_distances(za: FloatArray, zb: FloatArray) -> FloatArray:
+    """|z_i − z'_j|² (n, m), never negative, as one product: [−2z, |z|², 1] · [z', 1, |z'|²]."""
+    left = np.column_stack([-2.0 * za, np.einsum("id,id->i", za, za), np.ones(len(za))])
+    right = np.column_stack([zb, np.ones(len(zb)), np.einsum("id,id->i", zb, zb)])
+    r2: FloatArray = left @ right.T
+    np.maximum(r2, 0.0, out=r2)
+    return r2
+
+
+def _unit_diagonal(size: int, a: Points) -> tuple[FloatArray, DiagPullback]:
+    """k(x, x) = 1, whatever theta (of the given size) and x."""
+    return np.ones(len(a)), DiagPullback(theta=lambda w: np.zeros(size), a=lambda w: np.zeros(a.x.shape))

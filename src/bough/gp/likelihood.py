@@ -1,0 +1,91 @@
+"""The marginal likelihood of a Gaussian process with noisy observations, and its gradient.
+
+    y = f(x) + ε,   f ~ GP(0, k),   ε_i ~ N(0, σ_i²),   M = K + diag(σ²)
+    log p(y | θ) = −½ yᵀM⁻¹y − ½ log|M| − ½ n log 2π
+    ∂ log p / ∂K = ½ (ααᵀ − M⁻¹),   α = M⁻¹y           (Rasmussen & Williams 2006, eq. 5.9)
+
+One noise variance is learned for all rows whose noise was not told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bough.gp.kernels.base import Kernel
+from bough.gp.params import Param, log_prior
+from bough.gp.priors import LogNormal
+from bough.gp.solvers import factor
+from bough.points import FloatArray, Points
+
+__all__ = ["NOISE", "NOISE_FLOOR", "Data", "Model", "log_likelihood", "log_posterior"]
+
+NOISE_FLOOR = 1e-6
+"""Smallest noise variance, for targets of unit variance: it also bounds the condition of M."""
+
+NOISE = Param("noise", 1, LogNormal(float(np.log(1e-3)), 2.0), NOISE_FLOOR, 1.0)
+"""The noise variance of standardised targets."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A covariance and a noise variance; theta = (kernel's theta, log noise variance)."""
+
+    kernel: Kernel
+    noise: Param = NOISE
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (*self.kernel.params, self.noise)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Observations: n points, y (n,), and told noise (n,) as standard deviations (NaN: not told)."""
+
+    points: Points
+    y: FloatArray
+    noise: FloatArray
+
+    @cached_property
+    def told(self) -> FloatArray:
+        """(n,) told noise variances, at least the floor; zero where none was told."""
+        variance = np.square(np.minimum(np.nan_to_num(self.noise, nan=0.0), 1e100))
+        return np.where(np.isnan(self.noise), 0.0, np.maximum(variance, NOISE_FLOOR))
+
+    @cached_property
+    def untold(self) -> FloatArray:
+        """(n,) 1 where the noise is to be learned, else 0."""
+        return np.isnan(self.noise).astype(float)
+
+    def variances(self, log_noise: float) -> FloatArray:
+        """(n,) noise variance of each row."""
+        return self.told + self.untold * np.exp(log_noise)
+
+    def sorted(self) -> Data:
+        """The same rows, sorted so that the active rows of each group of a tree are contiguous."""
+        order = np.lexsort(self.points.on.T[::-1])
+        return Data(self.points.take(order), self.y[order], self.noise[order])
+
+
+def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
+    """log p(y | theta) and its gradient (p,)."""
+    matrix, pull = model.kernel(theta[:-1], data.points, data.points)
+    np.einsum("ii->i", matrix)[:] += data.variances(theta[-1])
+    solver = factor(matrix)
+    alpha = solver.solve(data.y)
+    value = -0.5 * (data.y @ alpha + solver.logdet + len(data.y) * np.log(2 * np.pi))
+    weight = np.multiply.outer(alpha, alpha)
+    weight -= solver.inverse()
+    weight *= 0.5
+    noise = np.exp(theta[-1]) * (np.diag(weight) @ data.untold)
+    return float(value), np.append(pull.theta(weight), noise)
+
+
+def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
+    """log p(y | theta) + log p(theta), and its gradient (p,)."""
+    value, gradient = log_likelihood(model, theta, data)
+    prior, slope = log_prior(model.params, theta)
+    return value + prior, gradient + slope
