@@ -1,0 +1,337 @@
+"""Feature maps φ(x), the covariance φ(x)·φ(x') they induce, and kernels on mapped inputs.
+
+A feature map is a frozen value like a kernel: called on theta and ``Points`` it gives the features
+Φ (n, size) and a pullback from ∂L/∂Φ to the gradients with respect to theta and x. ``Dot(φ)`` is
+the covariance of a linear model φ(x)ᵀw with w ~ N(0, I); prior variances of the weights are part
+of the map (``Weighted``), so that no inverse of a small variance is ever formed. ``Mapped(φ, k)``
+is k(φ(x), φ(x')): warping and the arc embedding are such kernels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.params import Param, total_size
+from bough.gp.priors import LogNormal, Prior
+from bough.points import FloatArray, Points
+
+__all__ = [
+    "Dot",
+    "FeatureMap",
+    "FeaturePullback",
+    "Fourier",
+    "Gated",
+    "Intercept",
+    "Linear",
+    "Mapped",
+    "OneHot",
+    "Stack",
+    "Weighted",
+]
+
+
+LENGTHSCALE_PRIOR = LogNormal(-0.7, 1.0)
+WEIGHT_PRIOR = LogNormal(0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturePullback:
+    """Gradients of a loss L from W = ∂L/∂Φ (n, size); both are linear in W.
+
+    theta: W -> ∂L/∂theta (p,);  x: W -> ∂L/∂x (n, columns).
+    """
+
+    theta: Callable[[FloatArray], FloatArray]
+    x: Callable[[FloatArray], FloatArray]
+
+
+class FeatureMap(ABC):
+    """A vector-valued function of a point with its hyperparameters. See the module docstring."""
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The hyperparameters, in the order of theta; most maps have none."""
+        return ()
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of features."""
+
+    @abstractmethod
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        """The features Φ (n, size) at hyperparameters exp(theta), and their pullback."""
+
+
+def _nothing(_: FloatArray) -> FloatArray:
+    """The gradient with respect to no hyperparameter."""
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Intercept(FeatureMap):
+    """φ(x) = [1]: an offset. Jenatton et al. 2017, sec. 2.1."""
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        return np.ones((len(a), 1)), FeaturePullback(_nothing, lambda w: np.zeros(a.x.shape))
+
+
+@dataclass(frozen=True)
+class Linear(FeatureMap):
+    """φ(x) = 2x − 1 in each of ``columns``: the unit interval as [−1, 1]. Jenatton et al. 2017, sec. 2.4."""
+
+    columns: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        columns = list(self.columns)
+
+        def pull_x(w: FloatArray) -> FloatArray:
+            out = np.zeros(a.x.shape)
+            out[:, columns] = 2 * w
+            return out
+
+        return 2 * a.x[:, columns] - 1, FeaturePullback(_nothing, pull_x)
+
+
+@dataclass(frozen=True)
+class OneHot(FeatureMap):
+    """One indicator per given option of a nominal column, whose option i of m stands at (i + ½)/m."""
+
+    column: int
+    levels: int
+    options: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.options)
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        option = np.floor(a.x[:, self.column] * self.levels)
+        indicators = (option[:, None] == np.array(self.options)).astype(float)
+        return indicators, FeaturePullback(_nothing, lambda w: np.zeros(a.x.shape))
+
+
+@dataclass(frozen=True)
+class Fourier(FeatureMap):
+    """φ(x) = [cos ωᵢᵀ(x/ℓ), sin ωᵢᵀ(x/ℓ)] / √count: random Fourier features (Rahimi & Recht 2007).
+
+    E[φ(x)ᵀφ(x')] over the frequencies ω is the stationary kernel whose spectral density they follow:
+    normal for the squared exponential, Student's t with 5 degrees of freedom for Matérn-5/2. The
+    draw is part of the map's value (``seed``), so that one map always means one covariance.
+    """
+
+    columns: tuple[int, ...]
+    count: int
+    seed: int = 0
+    base: Literal["matern52", "se"] = "matern52"
+    prior: Prior = LENGTHSCALE_PRIOR
+
+    @property
+    def size(self) -> int:
+        return 2 * self.count
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (Param("lengthscale", len(self.columns), self.prior, 1e-2, 1e2),)
+
+    @cached_property
+    def frequencies(self) -> FloatArray:
+        """(columns, count) frequencies at unit length-scale."""
+        rng = np.random.default_rng(self.seed)
+        normal = rng.standard_normal((len(self.columns), self.count))
+        return normal if self.base == "se" else normal * np.sqrt(5 / rng.chisquare(5, self.count))
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        columns = list(self.columns)
+        x = a.x[:, columns]
+        frequencies = self.frequencies / np.exp(theta)[:, None]
+        phase = x @ frequencies
+        cos, sin = np.cos(phase) / np.sqrt(self.count), np.sin(phase) / np.sqrt(self.count)
+
+        def pull_phase(w: FloatArray) -> FloatArray:
+            return w[:, self.count :] * cos - w[:, : self.count] * sin
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            # phase = Σ_d x_d ω_d / ℓ_d, so ∂phase/∂log ℓ_d = −x_d ω_d / ℓ_d.
+            return -np.einsum("dm,dm->d", x.T @ pull_phase(w), frequencies)
+
+        def pull_x(w: FloatArray) -> FloatArray:
+            out = np.zeros(a.x.shape)
+            out[:, columns] = pull_phase(w) @ frequencies.T
+            return out
+
+        return np.hstack([cos, sin]), FeaturePullback(pull_theta, pull_x)
+
+
+@dataclass(frozen=True)
+class Weighted(FeatureMap):
+    """√s·φ(x): all weights of φ share the prior variance s, the first entry of theta."""
+
+    inner: FeatureMap
+    prior: Prior = WEIGHT_PRIOR
+    low: float = 1e-4
+    high: float = 1e2
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (Param("weight variance", 1, self.prior, self.low, self.high), *self.inner.params)
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        root = np.exp(0.5 * theta[0])
+        inner, pull = self.inner(theta[1:], a)
+        features = root * inner
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            return np.concatenate([[0.5 * np.einsum("nf,nf->", w, features)], root * pull.theta(w)])
+
+        return features, FeaturePullback(pull_theta, lambda w: root * pull.x(w))
+
+
+@dataclass(frozen=True)
+class Gated(FeatureMap):
+    """φ(x) where ``group`` is active, zero elsewhere; only active rows are evaluated."""
+
+    group: int
+    inner: FeatureMap
+
+    @property
+    def size(self) -> int:
+        return self.inner.size
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.inner.params
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        rows = np.flatnonzero(a.on[:, self.group])
+        inner, pull = self.inner(theta, a.take(rows))
+        features = np.zeros((len(a), self.size))
+        features[rows] = inner
+
+        def pull_x(w: FloatArray) -> FloatArray:
+            out = np.zeros(a.x.shape)
+            out[rows] = pull.x(w[rows])
+            return out
+
+        return features, FeaturePullback(lambda w: pull.theta(w[rows]), pull_x)
+
+
+@dataclass(frozen=True)
+class Stack(FeatureMap):
+    """The features of several maps side by side."""
+
+    maps: tuple[FeatureMap, ...]
+
+    @cached_property
+    def size(self) -> int:
+        return sum(part.size for part in self.maps)
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return tuple(param for part in self.maps for param in part.params)
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        ends = np.cumsum([total_size(part.params) for part in self.maps])[:-1]
+        values = [part(t, a) for part, t in zip(self.maps, np.split(theta, ends))]
+        widths = np.cumsum([part.size for part in self.maps])[:-1]
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            parts = np.split(w, widths, axis=1)
+            return np.concatenate([np.empty(0), *(pull.theta(p) for (_, pull), p in zip(values, parts))])
+
+        def pull_x(w: FloatArray) -> FloatArray:
+            out = np.zeros(a.x.shape)
+            for (_, pull), part in zip(values, np.split(w, widths, axis=1)):
+                out += pull.x(part)
+            return out
+
+        features = np.hstack([np.empty((len(a), 0)), *(value for value, _ in values)])
+        return features, FeaturePullback(pull_theta, pull_x)
+
+
+@dataclass(frozen=True)
+class Dot(Kernel):
+    """k(x, x') = φ(x)·φ(x'): the covariance of a linear model in the features."""
+
+    features: FeatureMap
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.features.params
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        left, pull_left = self.features(theta, a)
+        right, pull_right = (left, pull_left) if b is a else self.features(theta, b)
+        return left @ right.T, Pullback(
+            theta=lambda w: pull_left.theta(w @ right) + pull_right.theta(w.T @ left),
+            a=lambda w: pull_left.x(w @ right),
+            b=lambda w: pull_right.x(w.T @ left),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        features, pull = self.features(theta, a)
+        return np.einsum("nf,nf->n", features, features), DiagPullback(
+            theta=lambda w: pull.theta(2 * w[:, None] * features),
+            a=lambda w: pull.x(2 * w[:, None] * features),
+        )
+
+
+@dataclass(frozen=True)
+class Mapped(Kernel):
+    """k(x, x') = k_inner(φ(x), φ(x')): the inner kernel reads features where it would read columns."""
+
+    features: FeatureMap
+    inner: Kernel
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return self.features.params + self.inner.params
+
+    @cached_property
+    def _split(self) -> int:
+        return total_size(self.features.params)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        outer, rest = theta[: self._split], theta[self._split :]
+        left, pull_left = self.features(outer, a)
+        mapped_a = Points(left, a.on)
+        if b is a:
+            mapped_b, pull_right = mapped_a, pull_left
+        else:
+            right, pull_right = self.features(outer, b)
+            mapped_b = Points(right, b.on)
+        k, pull = self.inner(rest, mapped_a, mapped_b)
+        return k, Pullback(
+            theta=lambda w: np.concatenate(
+                [pull_left.theta(pull.a(w)) + pull_right.theta(pull.b(w)), pull.theta(w)]
+            ),
+            a=lambda w: pull_left.x(pull.a(w)),
+            b=lambda w: pull_right.x(pull.b(w)),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        mapped, pull_map = self.features(theta[: self._split], a)
+        k, pull = self.inner.diag(theta[self._split :], Points(mapped, a.on))
+        return k, DiagPullback(
+            theta=lambda w: np.concatenate([pull_map.theta(pull.a(w)), pull.theta(w)]),
+            a=lambda w: pull_map.x(pull.a(w)),
+        )

@@ -1,0 +1,145 @@
+"""Input warping: monotone maps of [0, 1] onto itself with a learned shape, before a kernel is applied.
+
+k(w(x), w(x')) with w the distribution function of Beta(α, β), per column (Snoek et al. 2014, used by
+Assael et al. 2014), or Kumaraswamy's closed form that resembles it. α = β = 1 is the identity.
+``Warp(columns, kernel)`` stands inside ``On`` or an imputation, like every kernel that reads columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from bough.gp.kernels.base import Kernel
+from bough.gp.kernels.features import FeatureMap, FeaturePullback, Mapped
+from bough.gp.params import Param
+from bough.gp.priors import LogNormal, Prior
+from bough.points import FloatArray, Points
+
+__all__ = ["Warp", "WarpMap", "beta_cdf", "kumaraswamy_cdf"]
+
+# The slope of w is unbounded at 0 and 1 if a shape is below one, so inputs stay this far inside.
+_MARGIN = 1e-7
+# Enough for relative error 1e-15 of the series below with x ≤ ½ and shapes within _SHAPES.
+_TERMS = 96
+_SHAPES = (0.1, 10.0)
+
+SHAPE_PRIOR = LogNormal(0.0, 0.5)
+"""Shapes near one: the identity, unless the data say otherwise."""
+
+Warping = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+"""w and its derivatives with respect to x, α and β, each (n, d)."""
+
+
+def beta_cdf(x: FloatArray, alpha: FloatArray, beta: FloatArray) -> Warping:
+    """The regularised incomplete beta function I_x(α, β) of x (n, d) inside (0, 1); α, β (d,).
+
+    scipy has the value but not the derivatives by the shapes, so all come from one series, summed on
+    the side of the mirror I_x(α, β) = 1 − I_{1−x}(β, α) on which it converges at least like 2⁻ⁿ.
+    """
+    left = x <= 0.5
+    # Where one side is in use the other is evaluated at ½ and dropped.
+    low = _beta_series(np.where(left, x, 0.5), alpha, beta)
+    high = _beta_series(np.where(left, 0.5, 1 - x), beta, alpha)
+    value = np.where(left, low[0], 1 - high[0])
+    d_alpha = np.where(left, low[1], -high[2])
+    d_beta = np.where(left, low[2], -high[1])
+    log_density = special.xlogy(alpha - 1, x) + special.xlog1py(beta - 1, -x) - special.betaln(alpha, beta)
+    return value, np.exp(log_density), d_alpha, d_beta
+
+
+def _beta_series(x: FloatArray, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """I_x(a, b), ∂/∂a and ∂/∂b for x ≤ ½ (DLMF 8.17.8):
+
+    I_x(a, b) = xᵃ(1−x)ᵇ / (a B(a, b)) · Σ_n cₙxⁿ,  cₙ = Π_{k<n} (a+b+k)/(a+1+k).
+
+    All terms are positive, so nothing cancels; the derivatives are those of log cₙ and of the factor.
+    """
+    k = np.arange(_TERMS)[:, None]
+    rising, falling = a + b + k, a + 1 + k
+    zero = np.zeros((1, len(a)))
+    c = np.vstack([zero + 1, np.cumprod(rising / falling, axis=0)])
+    log_c_by_b = np.vstack([zero, np.cumsum(1 / rising, axis=0)])
+    log_c_by_a = log_c_by_b - np.vstack([zero, np.cumsum(1 / falling, axis=0)])
+    coefficients = np.stack([c, c * log_c_by_a, c * log_c_by_b], axis=1)  # (terms, 3, d)
+    sums = np.zeros((3, *x.shape))
+    for coefficient in coefficients[::-1]:  # Horner's rule
+        sums *= x
+        sums += coefficient[:, None, :]
+    log_x, log_rest = np.log(x), np.log1p(-x)
+    factor = np.exp(a * log_x + b * log_rest - special.betaln(a, b)) / a
+    both = special.digamma(a + b)
+    return (
+        factor * sums[0],
+        factor * (sums[1] + sums[0] * (log_x - 1 / a - special.digamma(a) + both)),
+        factor * (sums[2] + sums[0] * (log_rest - special.digamma(b) + both)),
+    )
+
+
+def kumaraswamy_cdf(x: FloatArray, alpha: FloatArray, beta: FloatArray) -> Warping:
+    """w = 1 − (1 − xᵅ)ᵝ of x (n, d) inside (0, 1); α, β (d,)."""
+    log_x = np.log(x)
+    power = np.exp(alpha * log_x)
+    log_rest = np.log(-np.expm1(alpha * log_x))  # log(1 − xᵅ)
+    slope = beta * np.exp((beta - 1) * log_rest)  # ∂w/∂(xᵅ)
+    return (
+        -np.expm1(beta * log_rest),
+        slope * alpha * power / x,
+        slope * power * log_x,
+        -np.exp(beta * log_rest) * log_rest,
+    )
+
+
+@dataclass(frozen=True)
+class WarpMap(FeatureMap):
+    """The point with ``columns`` warped and all others as they are; as many features as columns."""
+
+    columns: tuple[int, ...]
+    width: int
+    shape: Literal["beta", "kumaraswamy"] = "beta"
+    prior: Prior = SHAPE_PRIOR
+
+    @property
+    def size(self) -> int:
+        return self.width
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        return (
+            Param("warp alpha", len(self.columns), self.prior, *_SHAPES),
+            Param("warp beta", len(self.columns), self.prior, *_SHAPES),
+        )
+
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        columns = list(self.columns)
+        alpha, beta = np.exp(theta).reshape(2, -1)
+        cdf = beta_cdf if self.shape == "beta" else kumaraswamy_cdf
+        value, by_x, by_alpha, by_beta = cdf(np.clip(a.x[:, columns], _MARGIN, 1 - _MARGIN), alpha, beta)
+        warped = a.x.copy()
+        warped[:, columns] = value
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            w = w[:, columns]
+            return np.concatenate([alpha * (w * by_alpha).sum(axis=0), beta * (w * by_beta).sum(axis=0)])
+
+        def pull_x(w: FloatArray) -> FloatArray:
+            out = w.copy()
+            out[:, columns] *= by_x
+            return out
+
+        return warped, FeaturePullback(pull_theta, pull_x)
+
+
+def Warp(
+    columns: tuple[int, ...],
+    width: int,
+    inner: Kernel,
+    shape: Literal["beta", "kumaraswamy"] = "beta",
+    prior: Prior = SHAPE_PRIOR,
+) -> Kernel:
+    """``inner`` on warped ``columns`` of points that are ``width`` columns wide."""
+    return Mapped(WarpMap(columns, width, shape, prior), inner)
