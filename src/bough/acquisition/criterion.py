@@ -1,0 +1,114 @@
+"""The criterion a maximiser climbs: the worth of points, averaged over models, with its gradient.
+
+A criterion is anything with the two methods of ``Criterion``. The one that matters is ``Expected``: an
+acquisition function under one posterior, or its average over several (hyperparameter samples, or the
+members of a mixture of models). What is averaged is the improvement itself, never the moments: a mixture
+is not a Gaussian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from bough.acquisition.functions import LOG_EI, Acquisition
+from bough.points import FloatArray, Points
+
+if TYPE_CHECKING:
+    from bough.gp.posterior import Posterior
+
+__all__ = ["Criterion", "Expected", "Total", "average", "incumbent", "log_sum_exp"]
+
+
+class Criterion(Protocol):
+    """The worth of points: larger is better."""
+
+    def __call__(self, points: Points) -> FloatArray:
+        """(n,) worth of each point."""
+        ...
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """(n,) worth and its (n, columns) gradient, zero under inactive and nominal columns."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """An acquisition function averaged over posteriors.
+
+    best: the incumbent under each posterior; they differ where members scale the values differently.
+    log_weights: (members,) logarithms of the members' weights, equal if None. They need not be normalised;
+        a member whose unit of y is c times the common one enters its log c here, since EI scales with y.
+    """
+
+    posteriors: Sequence[Posterior]
+    best: Sequence[float]
+    acquisition: Acquisition = LOG_EI
+    log_weights: FloatArray | None = None
+
+    def __call__(self, points: Points) -> FloatArray:
+        scores = []
+        for posterior, best in zip(self.posteriors, self.best, strict=True):
+            mean, sd = posterior.predict(points)
+            scores.append(self.acquisition.score(mean, sd, best)[0])
+        return average(scores, self.acquisition.log, self.log_weights)[0]
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        scores, slopes = [], []
+        for posterior, best in zip(self.posteriors, self.best, strict=True):
+            mean, sd, mean_slope, sd_slope = posterior.predict_grad(points)
+            score, by_mean, by_sd = self.acquisition.score(mean, sd, best)
+            scores.append(score)
+            slopes.append(by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope)
+        value, shares = average(scores, self.acquisition.log, self.log_weights)
+        return value, np.einsum("mn,mnc->nc", shares, np.stack(slopes))
+
+
+@dataclass(frozen=True, eq=False)
+class Total:
+    """The sum of criteria, such as log EI plus the log probability that the trial does not fail."""
+
+    parts: Sequence[Criterion]
+
+    def __call__(self, points: Points) -> FloatArray:
+        return np.asarray(np.sum([part(points) for part in self.parts], axis=0))
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        values, slopes = zip(*(part.with_gradient(points) for part in self.parts), strict=True)
+        return np.sum(values, axis=0), np.sum(slopes, axis=0)
+
+
+def average(
+    each: Sequence[FloatArray], log: bool, log_weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """The members' average score (n,), and its derivative (members, n) by the score of each.
+
+    With ``log`` the scores are logarithms, and it is their exponentials that are averaged.
+    """
+    scores = np.stack(each)
+    if len(scores) == 1:
+        return scores[0], np.ones_like(scores)
+    log_weights = np.zeros(len(scores)) if log_weights is None else log_weights
+    log_weights = (log_weights - log_sum_exp(log_weights))[:, None]
+    if log:
+        value = log_sum_exp(log_weights + scores)
+        return value, np.exp(log_weights + scores - value)
+    weights = np.exp(log_weights)
+    return np.sum(weights * scores, axis=0), np.broadcast_to(weights, scores.shape)
+
+
+def incumbent(posterior: Posterior, tried: Points, y: FloatArray, noisy: bool) -> float:
+    """The value to beat: the best observation, or under noise the best posterior mean at tried points.
+
+    The best of many noisy observations is lucky rather than good, and EI over it would stop exploring.
+    """
+    return float(np.min(posterior.predict(tried)[0] if noisy else y))
+
+
+def log_sum_exp(terms: FloatArray) -> FloatArray:
+    """log of the sum of exp(terms) over the first axis, without overflow."""
+    top = terms.max(axis=0)
+    return np.asarray(top + np.log(np.sum(np.exp(terms - top), axis=0)))

@@ -1,0 +1,141 @@
+"""What a predicted value is worth: pure functions of (mean, sd, best), with derivatives.
+
+Everything minimises, and a larger score is better. Each function maps arrays ``mean`` and ``sd`` of
+shape (n,) and an incumbent ``best`` (a scalar, or anything that broadcasts) to three (n,) arrays: the
+score and its derivatives with respect to mean and sd.
+
+Throughout z = (best - mean) / sd: standard deviations by which the incumbent is beaten. Jenatton et al.
+(2017) print its negative, with which the score would rise with the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from bough.points import FloatArray
+
+__all__ = [
+    "EI",
+    "LOG_EI",
+    "LOG_PI",
+    "PI",
+    "Acquisition",
+    "Score",
+    "ei",
+    "lcb",
+    "log_ei",
+    "log_pi",
+    "lower_bound",
+    "pi",
+]
+
+Score = tuple[FloatArray, FloatArray, FloatArray]
+"""(score, its derivative by the mean, its derivative by the sd), each (n,)."""
+
+SD_FLOOR = 1e-12
+"""Smaller standard deviations count as this one, so that a noise-free, already tried point has a score."""
+
+HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
+SQRT_HALF = np.sqrt(0.5)
+SQRT_HALF_PI = np.sqrt(0.5 * np.pi)
+FAR = -50.0
+"""Below this z, 1 - |z| Mills(|z|) loses more to cancellation than five terms of its series to truncation."""
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """A scoring function, and how its scores average over models: as they are, or inside a logarithm."""
+
+    score: Callable[[FloatArray, FloatArray, float], Score]
+    log: bool
+
+
+def ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
+    """Expected improvement E[(best - f)+] = sd h(z), h(z) = phi(z) + z Phi(z) (Mockus 1978)."""
+    sd = np.maximum(sd, SD_FLOOR)
+    z = (best - mean) / sd
+    density, mass = _density(z), ndtr(z)
+    # Far below the incumbent's reach the two terms cancel to a tiny negative number.
+    return sd * np.maximum(density + z * mass, 0.0), -mass, density
+
+
+def log_ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
+    """Logarithm of the expected improvement, finite and with exact derivatives however small it is.
+
+    log EI = log sd + log h(z), and with h'(z) = Phi(z), h(z) - z h'(z) = phi(z):
+    d/dmean = -(Phi / h) / sd,  d/dsd = (phi / h) / sd  (Ament et al. 2023, arXiv:2310.20708).
+    """
+    sd = np.maximum(sd, SD_FLOOR)
+    z = (best - mean) / sd
+    log_h, mass_by_h, density_by_h = _log_improvement(z)
+    return np.log(sd) + log_h, -mass_by_h / sd, density_by_h / sd
+
+
+def pi(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
+    """Probability of improvement Phi(z) (Kushner 1964)."""
+    sd = np.maximum(sd, SD_FLOOR)
+    z = (best - mean) / sd
+    slope = _density(z) / sd
+    return ndtr(z), -slope, -z * slope
+
+
+def log_pi(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
+    """Logarithm of the probability of improvement.
+
+    d/dz log Phi(z) = phi(z) / Phi(z) = 1 / Mills(-z); the overflow of erfcx for large z is the right limit 0.
+    """
+    sd = np.maximum(sd, SD_FLOOR)
+    z = (best - mean) / sd
+    slope = 1.0 / (SQRT_HALF_PI * erfcx(-SQRT_HALF * z)) / sd
+    return log_ndtr(z), -slope, -z * slope
+
+
+def lower_bound(mean: FloatArray, sd: FloatArray, best: float | FloatArray, kappa: float = 2.0) -> Score:
+    """Negated lower confidence bound kappa sd - mean (GP-UCB, Srinivas et al. 2010); ignores ``best``."""
+    return kappa * sd - mean, np.full_like(mean, -1.0), np.full_like(sd, kappa)
+
+
+EI = Acquisition(ei, log=False)
+LOG_EI = Acquisition(log_ei, log=True)
+PI = Acquisition(pi, log=False)
+LOG_PI = Acquisition(log_pi, log=True)
+
+
+def lcb(kappa: float = 2.0) -> Acquisition:
+    """The lower confidence bound at ``kappa`` standard deviations, as an acquisition."""
+    return Acquisition(partial(lower_bound, kappa=kappa), log=False)
+
+
+def _density(z: FloatArray) -> FloatArray:
+    """Standard normal density."""
+    return np.asarray(np.exp(-0.5 * z * z - HALF_LOG_TWO_PI))
+
+
+def _log_improvement(z: FloatArray) -> Score:
+    """(log h, Phi / h, phi / h) of h(z) = phi(z) + z Phi(z), without underflow or cancellation.
+
+    Above z = -1 the plain formula is exact enough. Below, with t = -z and Mills's ratio
+    m(t) = Phi(-t) / phi(t) = sqrt(pi/2) erfcx(t / sqrt 2), all three follow from one well-scaled number
+    r = h / phi = 1 - t m(t):  log h = log phi + log r,  Phi / h = m / r,  phi / h = 1 / r.
+    For t > 50, r = t^-2 (1 - 3 t^-2 + 15 t^-4 - 105 t^-6 + 945 t^-8 - ...).
+    """
+    near = z > -1.0
+    upper = np.where(near, z, 0.0)
+    density, mass = _density(upper), ndtr(upper)
+    h = density + upper * mass
+
+    t = np.where(near, 1.0, -z)
+    mills = SQRT_HALF_PI * erfcx(SQRT_HALF * t)
+    u = 1.0 / (t * t)
+    series = u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - 945.0 * u))))
+    r = np.where(z < FAR, series, 1.0 - t * mills)
+    return (
+        np.where(near, np.log(h), np.log(r) - 0.5 * t * t - HALF_LOG_TWO_PI),
+        np.where(near, mass / h, mills / r),
+        np.where(near, density / h, 1.0 / r),
+    )

@@ -1,0 +1,157 @@
+"""Climb from many starts at once: projected BFGS in lock-step, one batched evaluation per step.
+
+Every start has its own box, its own inverse Hessian and its own step length, but all of them are moved by
+the same few array operations, so that the cost of a step hardly depends on their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bough.acquisition.criterion import Criterion
+from bough.points import BoolArray, FloatArray, IntArray, Points
+
+__all__ = ["ascend", "projected_bfgs"]
+
+Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
+"""(rows (k,) of the starts still moving, their positions (k, d)) -> (values (k,), gradients (k, d))."""
+
+FIRST_STEP = 0.1
+"""Longest first step along any coordinate of the unit cube, while nothing is known about curvature."""
+
+ARMIJO = 1e-4
+"""Share of the gain the gradient promises that a step must deliver to be accepted."""
+
+
+def ascend(
+    criterion: Criterion,
+    starts: Points,
+    low: FloatArray,
+    high: FloatArray,
+    moving: BoolArray,
+    steps: int = 25,
+) -> tuple[Points, FloatArray]:
+    """Climb ``criterion`` from every start: the points reached and their values.
+
+    low, high, moving: (n, columns) box of each start and which of its columns may move (real, active ones).
+    """
+    columns = np.flatnonzero(moving.any(axis=0))
+    # A column that is not to move gets a box of no width.
+    pinned = np.where(moving, low, starts.x)[:, columns], np.where(moving, high, starts.x)[:, columns]
+
+    def objective(rows: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        full = starts.x[rows]
+        full[:, columns] = x
+        value, slope = criterion.with_gradient(Points(full, starts.on[rows]))
+        return value, slope[:, columns]
+
+    x, value = projected_bfgs(objective, starts.x[:, columns], *pinned, steps=steps)
+    reached = starts.x.copy()
+    reached[:, columns] = x
+    return Points(reached, starts.on), value
+
+
+def projected_bfgs(
+    objective: Objective,
+    start: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    steps: int = 25,
+    value_tolerance: float = 1e-9,
+    step_tolerance: float = 1e-9,
+) -> tuple[FloatArray, FloatArray]:
+    """Maximise from each row of ``start`` (n, d) inside its box: positions (n, d) and values (n,).
+
+    Two-metric projection (Bertsekas 1982): coordinates held at a bound by the gradient are left out of the
+    quasi-Newton direction, and the step is projected back onto the box. The inverse Hessian is dense: this
+    is L-BFGS with a memory for all its steps, which for the few reals of a branch is smaller and quicker
+    than the two-loop recursion. A rejected step is shortened at the next evaluation; a start that no longer
+    gains drops out of the batch.
+    """
+    x: FloatArray = np.clip(start, low, high)
+    rows: IntArray = np.arange(len(x))
+    value, slope = objective(rows, x)
+    found, found_value = x.copy(), value.copy()
+    inverse = np.zeros((*x.shape, x.shape[1]))
+    known = np.zeros(len(x), dtype=bool)
+    length = np.ones(len(x))
+    held, direction = _aim(x, slope, low, high, inverse, known)
+    alive = np.isfinite(value) & direction.any(axis=1)
+    for _ in range(steps):
+        if not alive.all():
+            rows, known, held = rows[alive], known[alive], held[alive]
+            x, value, slope, low, high, inverse, length, direction = (
+                state[alive] for state in (x, value, slope, low, high, inverse, length, direction)
+            )
+            if not len(rows):
+                break
+        trial = np.minimum(np.maximum(x + length[:, None] * direction, low), high)
+        step = trial - x
+        promised = np.vecdot(slope, step)
+        trial_value, trial_slope = objective(rows, trial)
+        gain = trial_value - value
+        # A gain that is not a number is a rejected step, and so is a loss along a projected direction.
+        accepted = gain >= ARMIJO * np.abs(promised)
+        took = accepted[:, None]
+
+        bend = np.where(took & ~held, slope - trial_slope, 0.0)
+        inverse, known = _learn(inverse, known, np.where(took, step, 0.0), bend)
+        x, value = np.where(took, trial, x), np.where(accepted, trial_value, value)
+        slope = np.where(took, trial_slope, slope)
+        # Nothing has changed where the step was rejected: the same direction comes out.
+        held, direction = _aim(x, slope, low, high, inverse, known)
+        length = np.where(accepted, 1.0, length * _shorten(promised, gain))
+        found[rows], found_value[rows] = x, value
+
+        gained = gain > value_tolerance * (1.0 + np.abs(value))
+        moved = np.abs(step).max(axis=1) > step_tolerance
+        alive = np.where(accepted, gained, moved) & direction.any(axis=1)
+    return found, found_value
+
+
+def _aim(
+    x: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray, inverse: FloatArray, known: BoolArray
+) -> tuple[BoolArray, FloatArray]:
+    """Which coordinates (n, d) a bound holds, and the direction (n, d) of the others; 0 if converged."""
+    held = ((x <= low) & (slope <= 0.0)) | ((x >= high) & (slope >= 0.0)) | ~np.isfinite(slope)
+    uphill = np.where(held, 0.0, slope)
+    direction = np.where(held, 0.0, (inverse @ uphill[:, :, None])[:, :, 0])
+    blind = ~known | (np.vecdot(direction, uphill) <= 0.0)
+    if blind.any():
+        steepest = np.abs(uphill).max(axis=1, keepdims=True)
+        direction = np.where(blind[:, None], uphill * (FIRST_STEP / np.maximum(steepest, 1e-300)), direction)
+    return held, direction
+
+
+def _learn(
+    inverse: FloatArray, known: BoolArray, step: FloatArray, bend: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """BFGS update of the inverse Hessians (n, d, d) of the negated objective (Nocedal & Wright, eq. 6.17).
+
+    H+ = (I - rho s y') H (I - rho y s') + rho s s' = H + s a' + a s' with rho = 1 / s'y and
+    a = rho (1 + rho y'Hy) s / 2 - rho H y; s is the step, y (``bend``) the change of the negated gradient.
+    Coordinates held at a bound have neither step nor bend, so that what is learned is the curvature of the
+    face on which the start moves. The first pair also sets the scale (eq. 6.20); a pair without positive
+    curvature teaches nothing (rho = 0).
+    """
+    curvature = np.vecdot(step, bend)
+    bend2 = np.vecdot(bend, bend)
+    usable = curvature > 1e-10 * np.sqrt(np.vecdot(step, step) * bend2)
+    if (first := usable & ~known).any():
+        inverse = inverse.copy()
+        inverse[first] = (curvature[first] / bend2[first])[:, None, None] * np.eye(step.shape[1])
+    rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)[:, None]
+    moved = (inverse @ bend[:, :, None])[:, :, 0]
+    a = 0.5 * rho * (1.0 + rho * np.vecdot(bend, moved)[:, None]) * step - rho * moved
+    half = step[:, :, None] * a[:, None, :]
+    return inverse + half + half.swapaxes(1, 2), known | usable
+
+
+def _shorten(promised: FloatArray, gain: FloatArray) -> FloatArray:
+    """(n,) factor to the top of the parabola through value, slope and trial value, within [0.1, 0.5]."""
+    drop = promised - gain
+    usable = np.isfinite(drop) & (drop != 0.0)
+    top = np.divide(0.5 * promised, drop, out=np.full_like(gain, 0.1), where=usable)
+    return np.minimum(np.maximum(top, 0.1), 0.5)

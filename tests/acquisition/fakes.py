@@ -1,0 +1,70 @@
+"""Small exact posteriors, written apart from bough.gp so that neither can hide the other's mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.points import FloatArray, Points
+
+
+@dataclass(frozen=True)
+class SquaredExponential:
+    """A Gaussian process over all columns with unit variance and one length, in a dozen lines."""
+
+    x: FloatArray
+    y: FloatArray
+    length: float = 0.4
+    noise: float = 1e-4
+
+    def kernel(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        return np.exp(-0.5 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / self.length**2)
+
+    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        gram = self.kernel(self.x, self.x) + self.noise * np.eye(len(self.x))
+        cross = self.kernel(points.x, self.x)
+        covariance = self.kernel(points.x, points.x) - cross @ np.linalg.solve(gram, cross.T)
+        return cross @ np.linalg.solve(gram, self.y), covariance
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        mean, covariance = self.joint(points)
+        return mean, np.sqrt(np.maximum(np.diag(covariance), 1e-14))
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        gram = self.kernel(self.x, self.x) + self.noise * np.eye(len(self.x))
+        cross = self.kernel(points.x, self.x)
+        slope = -cross[:, :, None] * (points.x[:, None, :] - self.x[None, :, :]) / self.length**2
+        mean, sd = self.predict(points)
+        mean_slope = np.einsum("nmc,m->nc", slope, np.linalg.solve(gram, self.y))
+        sd_slope = -np.einsum("nmc,nm->nc", slope, np.linalg.solve(gram, cross.T).T) / sd[:, None]
+        return mean, sd, mean_slope, sd_slope
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        mean, covariance = self.joint(points)
+        return rng.multivariate_normal(mean, covariance, size=n)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A criterion given as a function of x (n, columns), with its gradient by finite differences."""
+
+    function: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, points: Points) -> FloatArray:
+        return self.function(points.x)
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        x, step = points.x, 1e-6
+        slope = np.empty_like(x)
+        for column in range(x.shape[1]):
+            shift = np.zeros(x.shape[1])
+            shift[column] = step
+            slope[:, column] = (self.function(x + shift) - self.function(x - shift)) / (2 * step)
+        return self.function(x), slope
+
+
+def flat(x: FloatArray) -> Points:
+    """Points of a space without branches."""
+    return Points(x, np.ones((len(x), 1), dtype=bool))

@@ -1,0 +1,111 @@
+"""Acquisition functions against quadrature, Monte Carlo and finite differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, ei, lcb, log_ei, log_pi, pi
+
+FUNCTIONS = {"ei": EI, "log_ei": LOG_EI, "pi": PI, "log_pi": LOG_PI, "lcb": lcb(1.7)}
+TAIL = [-1e8, -3e4, -1000.0, -60.0, -50.1, -49.9, -30.0, -8.0, -2.0, -1.01, -0.99, 0.0, 0.5, 3.0, 40.0]
+
+
+def one(value: float) -> np.ndarray:
+    return np.array([value])
+
+
+def improvement_by_density(z: float) -> float:
+    """h(z) / phi(z) by quadrature.
+
+    h(z) = E[(z - N)+] = int_0^inf t phi(t - z) dt, so that h / phi = int_0^inf t exp(t z - t^2 / 2) dt.
+    """
+    scale = 1.0 / max(-z, 1.0)  # the integrand lives on this length
+
+    def integrand(u: float) -> float:
+        return u * math.exp(u * z * scale - 0.5 * (u * scale) ** 2)
+
+    return quad(integrand, 0.0, np.inf, epsabs=0, epsrel=1e-12)[0] * scale**2
+
+
+@pytest.mark.parametrize("z", [z for z in TAIL if z < 3.0])
+def test_log_ei_and_its_slopes_match_quadrature_far_into_the_tail(z: float) -> None:
+    sd = 0.3
+    value, by_mean, by_sd = log_ei(one(2.0 - z * sd), one(sd), 2.0)
+    ratio = improvement_by_density(z)  # phi / h = 1 / ratio; Phi / h from h' = Phi and h - z h' = phi
+    expected = math.log(sd) + norm.logpdf(z) + math.log(ratio)
+    # 2 - (2 - z sd) already carries a rounding error that z multiplies
+    assert value[0] == pytest.approx(expected, rel=1e-9)
+    assert by_sd[0] == pytest.approx(1.0 / ratio / sd, rel=1e-7)
+    mass_by_h = math.exp(norm.logcdf(z) - norm.logpdf(z)) / ratio if z > -1e3 else -z  # ~|z| far out
+    assert by_mean[0] == pytest.approx(-mass_by_h / sd, rel=1e-5)
+
+
+def test_log_ei_is_smooth_across_its_three_formulas() -> None:
+    for border in (-1.0, -50.0):
+        z = border + np.array([-1e-9, 1e-9])
+        for part in log_ei(-z, np.ones(2), 0.0):
+            assert part[0] == pytest.approx(part[1], rel=1e-7)
+
+
+@pytest.mark.parametrize("z", TAIL)
+def test_log_ei_is_the_logarithm_of_ei_where_ei_can_be_computed(z: float) -> None:
+    plain, logarithm = ei(one(-z), one(1.0), 0.0), log_ei(one(-z), one(1.0), 0.0)
+    assert all(np.isfinite(part).all() for part in logarithm)
+    if z > -8:
+        assert logarithm[0] == pytest.approx(np.log(plain[0]), rel=1e-9)
+        # d log EI = d EI / EI
+        assert logarithm[1] == pytest.approx(plain[1] / plain[0], rel=1e-9)
+        assert logarithm[2] == pytest.approx(plain[2] / plain[0], rel=1e-9)
+
+
+def test_expected_and_probable_improvement_match_monte_carlo() -> None:
+    mean, sd, best = 0.4, 0.8, 0.1
+    draws = np.random.default_rng(0).normal(mean, sd, 2_000_000)
+    assert ei(one(mean), one(sd), best)[0][0] == pytest.approx(np.maximum(best - draws, 0).mean(), abs=2e-3)
+    assert pi(one(mean), one(sd), best)[0][0] == pytest.approx((draws < best).mean(), abs=2e-3)
+
+
+def test_log_pi_matches_the_reference_in_the_tail() -> None:
+    z = np.array([-1e5, -300.0, -20.0, -1.0, 0.0, 2.0, 50.0])
+    value, by_mean, _ = log_pi(-z, np.ones(7), 0.0)
+    assert value == pytest.approx(norm.logcdf(z), rel=1e-12)
+    hazard = np.array([1e5 + 1e-5, 300 + 1 / 300, *np.exp(norm.logpdf(z[2:]) - norm.logcdf(z[2:]))])
+    assert -by_mean == pytest.approx(hazard, rel=1e-4, abs=1e-300)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@given(mean=st.floats(-3, 3), sd=st.floats(0.05, 3), best=st.floats(-3, 3))
+def test_derivatives_match_finite_differences(name: str, mean: float, sd: float, best: float) -> None:
+    score = FUNCTIONS[name].score
+    _, by_mean, by_sd = score(one(mean), one(sd), best)
+    step = 1e-5 * sd
+    left, right = score(one(mean - step), one(sd), best)[0], score(one(mean + step), one(sd), best)[0]
+    size = max(1.0, abs(float(by_mean[0])))
+    assert (right - left)[0] / (2 * step) == pytest.approx(by_mean[0], rel=2e-4, abs=2e-5 * size)
+    left, right = score(one(mean), one(sd - step), best)[0], score(one(mean), one(sd + step), best)[0]
+    size = max(1.0, abs(float(by_sd[0])))
+    assert (right - left)[0] / (2 * step) == pytest.approx(by_sd[0], rel=2e-4, abs=2e-5 * size)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@given(mean=st.floats(-5, 5), sd=st.floats(1e-3, 5), best=st.floats(-5, 5))
+def test_a_lower_mean_is_never_worse(name: str, mean: float, sd: float, best: float) -> None:
+    low, high = FUNCTIONS[name].score(np.array([mean - 0.1, mean]), np.full(2, sd), best)[0]
+    assert low >= high
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_uncertainty_is_safe(name: str) -> None:
+    mean = np.array([-1.0, 0.0, 1.0])
+    value, by_mean, by_sd = FUNCTIONS[name].score(mean, np.zeros(3), 0.0)
+    assert np.isfinite(value).all() and np.isfinite(by_mean).all() and np.isfinite(by_sd).all()
+    assert value[0] >= value[1] >= value[2]
+    if name == "ei":
+        assert value == pytest.approx([1.0, 0.0, 0.0], abs=1e-11)
