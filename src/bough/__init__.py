@@ -1,1 +1,56 @@
+"""Bayesian optimization for search spaces that branch.
+
+Names are loaded when first used: ``import bough`` alone loads neither SciPy nor SQLAlchemy nor any
+optional dependency.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bough.space import Categorical as Categorical
+    from bough.space import Choice as Choice
+    from bough.space import Float as Float
+    from bough.space import Int as Int
+    from bough.space import Space as Space
+
 __version__ = "0.1.0"
+
+_HOME = {
+    "Categorical": "bough.space",
+    "Choice": "bough.space",
+    "Float": "bough.space",
+    "Int": "bough.space",
+    "Space": "bough.space",
+    "Study": "bough.study",
+    "Trial": "bough.trial",
+    "connect": "bough.client",
+    "errors": "bough.errors",
+    "maximize": "bough.study",
+    "method": "bough.methods",
+    "methods": "bough.methods",
+    "minimize": "bough.study",
+    "open_study": "bough.study",
+    "plot": "bough.plot",
+    "studies": "bough.study",
+}
+
+__all__ = [
+    "Categorical", "Choice", "Float", "Int", "Space", "Study", "Trial", "connect", "errors",
+    "maximize", "method", "methods", "minimize", "open_study", "plot", "studies",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bough' has no attribute {name!r}")
+    module = import_module(_HOME[name])
+    value = module if _HOME[name] == f"bough.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

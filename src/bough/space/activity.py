@@ -1,0 +1,222 @@
+"""Which groups are active, and which points are forbidden: conditions evaluated over whole columns.
+
+Each column that a condition or clause reads is cut into *pieces* at the thresholds it is compared
+with (a nominal column at every option). A test is then a boolean table over pieces, and each
+column's piece numbers are computed once, however many tests read it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.points import BoolArray, FloatArray, IntArray
+from bough.space.binding import Bound, Conjunction, Disjunction, Interval, Negation, Relation, Test, columns_read
+from bough.space.groups import Group
+from bough.space.parameters import Categorical, Domain
+
+__all__ = ["COMPARE", "Pieces", "Rules", "View", "leaf_nodes"]
+
+COMPARE = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
+    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A column cut into ``k + 1`` pieces: piece i holds ``ranks[i-1] < rank <= ranks[i]``, and
+    likewise ``units[i-1] < unit <= units[i]``.
+
+    The unit cuts of a real column are rounded, so ``values`` and ``encode`` in encoding.py keep a
+    number and its unit position in the same piece by clipping with ``rank_bounds``/``unit_bounds``.
+    """
+
+    ranks: FloatArray
+    units: FloatArray
+
+    @staticmethod
+    def cut(domain: Domain, edges: Iterable[float]) -> Pieces:
+        if domain.kind == "nominal":
+            edges = range(domain.levels - 1)
+        ranks = np.array(sorted({float(edge) for edge in edges if math.isfinite(edge)}))
+        if domain.kind != "real":
+            return Pieces(ranks, domain.position(ranks + 0.5))
+        units = domain.position(ranks)
+        for i in range(1, len(units)):  # strictly ascending, also where rounding made cuts coincide
+            units[i] = max(units[i], np.nextafter(units[i - 1], 2.0))
+        ceiling = 1.0
+        for i in reversed(range(len(units))):
+            ceiling = float(np.nextafter(ceiling, -1.0))
+            units[i] = ceiling = min(units[i], ceiling)
+        return Pieces(ranks, units)
+
+    def __len__(self) -> int:
+        return len(self.ranks) + 1
+
+    def index(self, unit: FloatArray) -> IntArray:
+        """The piece of each unit position."""
+        return np.searchsorted(self.units, unit, side="left")
+
+    def index_of_ranks(self, ranks: FloatArray) -> IntArray:
+        """The piece of each rank."""
+        return np.searchsorted(self.ranks, ranks, side="left")
+
+    def table(self, intervals: Sequence[Interval]) -> BoolArray:
+        """(k + 1,) whether each piece lies in one of the intervals."""
+        ends = np.append(self.ranks, math.inf)
+        inside = np.zeros(len(ends), dtype=bool)
+        for low, high in intervals:
+            inside |= (ends > low) & (ends <= high)
+        return inside
+
+    @cached_property
+    def rank_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest real of each piece."""
+        return _bounds(self.ranks, -math.inf, math.inf)
+
+    @cached_property
+    def unit_bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Smallest and largest unit position of each piece of a real column."""
+        return _bounds(self.units, 0.0, 1.0)
+
+
+def _bounds(cuts: FloatArray, first: float, last: float) -> tuple[FloatArray, FloatArray]:
+    return np.append(first, np.nextafter(cuts, math.inf)), np.append(cuts, last)
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """All that decides activity and legality of encoded points.
+
+    group: (columns,) index of each column's group.
+    """
+
+    domains: tuple[Domain, ...]
+    groups: tuple[Group, ...]
+    clauses: tuple[Bound, ...]
+    group: IntArray
+
+    @cached_property
+    def even_grids(self) -> tuple[IntArray, FloatArray]:
+        """Columns whose values are evenly spaced in the unit interval, and how many values each has."""
+        columns = [i for i, d in enumerate(self.domains) if d.kind != "real" and not getattr(d, "log", False)]
+        return np.array(columns, dtype=np.intp), np.array([float(self.domains[i].levels) for i in columns])
+
+    @cached_property
+    def log_grids(self) -> tuple[int, ...]:
+        """Columns of log-scaled integers."""
+        return tuple(i for i, d in enumerate(self.domains) if d.kind != "real" and getattr(d, "log", False))
+
+    @cached_property
+    def pieces(self) -> dict[int, Pieces]:
+        """The pieces of every column that a condition or clause reads."""
+        conditions = [group.bound for group in self.groups if group.bound is not None]
+        return cut_columns(self.domains, [*conditions, *self.clauses])
+
+    @cached_property
+    def _tables(self) -> dict[Test, BoolArray]:
+        conditions = [group.bound for group in self.groups if group.bound is not None]
+        tests = [leaf for bound in (*conditions, *self.clauses) for leaf in leaf_nodes(bound)]
+        return {
+            test: self.pieces[test.column].table(test.intervals) for test in tests if isinstance(test, Test)
+        }
+
+    def holds(self, bound: Bound, view: View, on: BoolArray) -> BoolArray:
+        """(n,) whether the condition is true; ``on`` must be final for every group it reads."""
+        match bound:
+            case Test(column, _):
+                return on[:, self.group[column]] & self._tables[bound][view.piece(column)]
+            case Relation(left, op, right, codes):
+                active = on[:, self.group[left]] & on[:, self.group[right]]
+                result: BoolArray = COMPARE[op](view.code(left, codes[0]), view.code(right, codes[1]))
+                return active & result
+            case Conjunction(parts):
+                return np.logical_and.reduce([self.holds(part, view, on) for part in parts])
+            case Disjunction(parts):
+                return np.logical_or.reduce([self.holds(part, view, on) for part in parts])
+            case Negation(part):
+                return ~self.holds(part, view, on)
+
+    def activity(self, view: View) -> BoolArray:
+        """(n, groups) which groups are active."""
+        on = np.empty((len(self.groups), len(view.x)), dtype=bool).T  # columns are contiguous
+        for group in self.groups:
+            on[:, group.index] = True if group.bound is None else self.holds(group.bound, view, on)
+        return on
+
+    def violations(self, view: View, on: BoolArray) -> BoolArray:
+        """(n, clauses) which forbidden clauses are true."""
+        found = np.empty((len(view.x), len(self.clauses)), dtype=bool)
+        for i, clause in enumerate(self.clauses):
+            found[:, i] = self.holds(clause, view, on)
+        return found
+
+
+class View:
+    """Encoded points as conditions see them; each column's pieces and numbers are computed once.
+
+    x: (n, columns) snapped. numbers: exact values of some columns, where they are known.
+    """
+
+    def __init__(self, rules: Rules, x: FloatArray, numbers: dict[int, FloatArray] | None = None) -> None:
+        self.rules = rules
+        self.x = x
+        self._pieces: dict[int, IntArray] = {}
+        self._numbers = {} if numbers is None else numbers
+
+    def piece(self, column: int) -> IntArray:
+        if column not in self._pieces:
+            self._pieces[column] = self.rules.pieces[column].index(self.x[:, column])
+        return self._pieces[column]
+
+    def code(self, column: int, codes: tuple[float, ...] | None) -> NDArray[np.generic]:
+        """(n,) the numbers that a relation compares."""
+        if codes is not None:
+            return np.array(codes)[self.rules.domains[column].rank_at(self.x[:, column]).astype(np.intp)]
+        if column not in self._numbers:
+            self._numbers[column] = real_values(self.rules, column, self.x[:, column])
+        return self._numbers[column]
+
+
+def real_values(rules: Rules, column: int, unit: FloatArray) -> FloatArray:
+    """(n,) values of a numeric column, on the same side of every threshold as the unit positions."""
+    domain = rules.domains[column]
+    assert not isinstance(domain, Categorical)
+    ranks = domain.rank_at(unit)
+    if domain.kind == "real" and column in rules.pieces:
+        pieces = rules.pieces[column]
+        index = pieces.index(unit)
+        low, high = pieces.rank_bounds
+        ranks = np.clip(np.clip(ranks, low[index], high[index]), domain.low, domain.high)
+    return domain.values(ranks)
+
+
+def leaf_nodes(bound: Bound) -> Iterable[Test | Relation]:
+    """The tests and relations of a bound condition."""
+    match bound:
+        case Conjunction(parts) | Disjunction(parts):
+            for part in parts:
+                yield from leaf_nodes(part)
+        case Negation(part):
+            yield from leaf_nodes(part)
+        case _:
+            yield bound
+
+
+def cut_columns(domains: Sequence[Domain], bounds: Iterable[Bound]) -> dict[int, Pieces]:
+    """The pieces of every column that ``bounds`` read."""
+    edges: dict[int, set[float]] = {}
+    for bound in bounds:
+        for column in columns_read(bound):
+            edges.setdefault(column, set())
+        for leaf in leaf_nodes(bound):
+            if isinstance(leaf, Test):
+                edges[leaf.column].update(edge for interval in leaf.intervals for edge in interval)
+    return {column: Pieces.cut(domains[column], cuts) for column, cuts in edges.items()}

@@ -1,0 +1,260 @@
+"""Conditions bound to columns: what they mean, whatever they were written as.
+
+A bound condition has two kinds of leaf. ``Test`` says "the rank of this column lies in one of these
+intervals", so that ``model != 'bayes'`` and ``model in ('svm', 'forest')`` are one condition and
+share a group. ``Relation`` compares two columns. Both are false where a column they read is inactive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from bough.errors import ConditionError, ConfigError
+from bough.space import conditions
+from bough.space.conditions import MIRRORED, Compare, Condition, Relate, Scalar
+from bough.space.parameters import Categorical, Domain
+
+__all__ = [
+    "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
+    "bind", "columns_read", "identity", "needed_active",
+]  # fmt: skip
+
+Interval: TypeAlias = tuple[float, float]
+"""Ranks r with low < r <= high; -inf and inf where it reaches the end of the domain."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """The column is active and its rank lies in one of the disjoint, ascending intervals."""
+
+    __test__ = False  # not a pytest class
+
+    column: int
+    intervals: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Both columns are active and ``left op right``.
+
+    codes: for each side the number that stands for each rank of a categorical; None for a numeric
+    column, which stands for itself.
+    """
+
+    left: int
+    op: str
+    right: int
+    codes: tuple[tuple[float, ...] | None, tuple[float, ...] | None]
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    parts: frozenset[Bound]
+
+
+@dataclass(frozen=True)
+class Disjunction:
+    parts: frozenset[Bound]
+
+
+@dataclass(frozen=True)
+class Negation:
+    part: Bound
+
+
+Bound: TypeAlias = Test | Relation | Conjunction | Disjunction | Negation
+
+
+def bind(condition: Condition, column: Callable[[str], int], domains: Sequence[Domain]) -> Bound:
+    """``condition`` over columns; raises where a value does not fit the parameter it is compared with."""
+    match condition:
+        case Compare(name, op, value):
+            index = column(name)
+            return Test(index, _intervals(name, domains[index], op, value))
+        case Relate(left, op, right):
+            return _relation(condition, column(left), column(right), domains)
+        case conditions.All(parts):
+            return _merge(Conjunction, [bind(part, column, domains) for part in parts])
+        case conditions.Any(parts):
+            return _merge(Disjunction, [bind(part, column, domains) for part in parts])
+        case conditions.Not(part):
+            return Negation(bind(part, column, domains))
+
+
+def columns_read(condition: Bound) -> set[int]:
+    """Every column the condition reads."""
+    match condition:
+        case Test(column, _):
+            return {column}
+        case Relation(left, _, right, _):
+            return {left, right}
+        case Conjunction(parts) | Disjunction(parts):
+            return set[int]().union(*map(columns_read, parts))
+        case Negation(part):
+            return columns_read(part)
+
+
+def needed_active(condition: Bound) -> set[int]:
+    """Columns that must be active for the condition to be true."""
+    match condition:
+        case Test() | Relation():
+            return columns_read(condition)
+        case Conjunction(parts):
+            return set[int]().union(*map(needed_active, parts))
+        case Disjunction(parts):
+            return set.intersection(*map(needed_active, parts))
+        case Negation():
+            return set()
+
+
+def identity(condition: Bound, names: Sequence[str]) -> object:
+    """A hashable value that equal conditions of equal spaces share, whatever their column order."""
+    match condition:
+        case Test(column, intervals):
+            return names[column], intervals
+        case Relation(left, op, right, codes):
+            sides = (names[left], op, names[right], codes)
+            mirrored = (names[right], MIRRORED[op], names[left], codes[::-1])
+            return min(sides, mirrored, key=lambda side: (side[0], side[1]))
+        case Conjunction(parts):
+            return "and", frozenset(identity(part, names) for part in parts)
+        case Disjunction(parts):
+            return "or", frozenset(identity(part, names) for part in parts)
+        case Negation(part):
+            return "not", identity(part, names)
+
+
+# ---- comparisons with a value ----------------------------------------------------------------
+
+
+def _intervals(
+    name: str, domain: Domain, op: str, value: Scalar | tuple[Scalar, ...]
+) -> tuple[Interval, ...]:
+    """The ranks for which ``name op value`` holds."""
+    if op in ("==", "!=", "in", "not in"):
+        values = value if isinstance(value, tuple) else (value,)
+        ranks = sorted({_rank(name, domain, each) for each in values})
+        equal = [(_before(domain, rank), rank) for rank in ranks]
+        return _tidy(domain, equal if op in ("==", "in") else _complement(equal))
+    if isinstance(domain, Categorical) and not domain.ordered:
+        raise ConditionError(f"{name!r} is not ordered: {op} needs a number or Categorical(ordered=True)")
+    assert not isinstance(value, tuple)
+    edge = _threshold(name, domain, op, value)
+    return _tidy(domain, [(-math.inf, edge)] if op in ("<", "<=") else [(edge, math.inf)])
+
+
+def _rank(name: str, domain: Domain, value: Scalar) -> float:
+    try:
+        return float(domain.ranks([domain.check(value)])[0])
+    except ConfigError as error:
+        raise ConditionError(f"{value!r} is no value of {name!r}: it {error}") from None
+
+
+def _threshold(name: str, domain: Domain, op: str, value: Scalar) -> float:
+    """The rank r such that ``op`` divides the ranks <= r from those > r."""
+    if isinstance(domain, Categorical):
+        rank = _rank(name, domain, value)
+        return rank if op in ("<=", ">") else rank - 1
+    if isinstance(value, bool) or not isinstance(value, int | float) or not domain.low <= value <= domain.high:
+        raise ConditionError(
+            f"{value!r} is no value of {name!r}: it must be a number in [{domain.low!r}, {domain.high!r}]"
+        )
+    if domain.kind == "real":
+        return float(value) if op in ("<=", ">") else float(np.nextafter(value, -math.inf))
+    rank = (value - domain.low) / (domain.step or 1)
+    if abs(rank - round(rank)) < 1e-9:  # on the grid, up to the rounding of a float step
+        rank = round(rank)
+    return float(math.floor(rank) if op in ("<=", ">") else math.ceil(rank) - 1)
+
+
+def _before(domain: Domain, rank: float) -> float:
+    return float(np.nextafter(rank, -math.inf)) if domain.kind == "real" else rank - 1
+
+
+def _complement(intervals: Sequence[Interval]) -> list[Interval]:
+    edges = [-math.inf, *(edge for interval in intervals for edge in interval), math.inf]
+    return list(zip(edges[::2], edges[1::2]))
+
+
+def _tidy(domain: Domain, intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    """Neighbours joined, empty ones dropped, the ends of the domain written as infinite."""
+    first, last = (domain.low, domain.high) if domain.kind == "real" else (0, domain.levels - 1)  # type: ignore[union-attr]
+    inside = [(low, high) for low, high in intervals if low < high and low < last and high >= first]
+    return _union([(-math.inf if low < first else low, math.inf if high >= last else high) for low, high in inside])
+
+
+def _merge(kind: type[Conjunction] | type[Disjunction], parts: Sequence[Bound]) -> Bound:
+    """One condition of ``parts``: tests of one column become one test, repetitions disappear."""
+    tests: dict[int, tuple[Interval, ...]] = {}
+    merged: set[Bound] = set()
+    for part in parts:
+        if not isinstance(part, Test):
+            merged.add(part)
+        elif part.column not in tests:
+            tests[part.column] = part.intervals
+        elif kind is Conjunction:
+            tests[part.column] = _intersection(tests[part.column], part.intervals)
+        else:
+            tests[part.column] = _union([*tests[part.column], *part.intervals])
+    merged.update(Test(column, intervals) for column, intervals in tests.items())
+    return kind(frozenset(merged)) if len(merged) > 1 else merged.pop()
+
+
+def _intersection(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
+    pairs = [(max(a[0], b[0]), min(a[1], b[1])) for a in left for b in right]
+    return tuple(sorted(pair for pair in pairs if pair[0] < pair[1]))
+
+
+def _union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+    joined: list[Interval] = []
+    for low, high in sorted(intervals):
+        if joined and low <= joined[-1][1]:
+            low, high = joined[-1][0], max(high, joined.pop()[1])
+        joined.append((low, high))
+    return tuple(joined)
+
+
+# ---- comparisons of two parameters -----------------------------------------------------------
+
+
+def _relation(condition: Relate, left: int, right: int, domains: Sequence[Domain]) -> Relation:
+    if left == right:
+        raise ConditionError(f"{condition.left!r} is compared with itself")
+    codes = _codes(condition, domains[left], domains[right])
+    if left < right:
+        return Relation(left, condition.op, right, codes)
+    return Relation(right, MIRRORED[condition.op], left, codes[::-1])
+
+
+def _codes(
+    condition: Relate, left: Domain, right: Domain
+) -> tuple[tuple[float, ...] | None, tuple[float, ...] | None]:
+    """Numbers that compare as the values of the two parameters do."""
+    sides = tuple(_number_codes(domain) for domain in (left, right))
+    ordered = condition.op not in ("==", "!=")
+    comparable = all(not isinstance(d, Categorical) or d.ordered or not ordered for d in (left, right))
+    if () not in sides and comparable:
+        return sides[0], sides[1]
+    if isinstance(left, Categorical) and isinstance(right, Categorical):
+        same = list(left.index) == list(right.index)
+        if not ordered or (same and left.ordered and right.ordered):
+            codes = {key: float(i) for i, key in enumerate(dict.fromkeys([*left.index, *right.index]))}
+            return tuple(codes[k] for k in left.index), tuple(codes[k] for k in right.index)
+    raise ConditionError(
+        f"{condition.left!r} {condition.op} {condition.right!r} does not compare: both must be numbers, "
+        "or categoricals (for an ordering: ordered=True and the same options)"
+    )
+
+
+def _number_codes(domain: Domain) -> tuple[float, ...] | None:
+    """None for a numeric parameter, the numbers of an all-number categorical, () for any other."""
+    if not isinstance(domain, Categorical):
+        return None
+    if any(isinstance(o, bool) or not isinstance(o, int | float) for o in domain.options):
+        return ()
+    return tuple(float(o) for o in domain.options if o is not None)

@@ -1,0 +1,186 @@
+"""ConfigSpace's JSON (format 0.4) read as the parameters of a Space; needs no ConfigSpace package.
+
+Meaning is kept exactly, with one thing to know. ConfigSpace marks an inactive parent by NaN, which
+differs from everything, so a NEQ condition *switches its child on* while its parent is inactive. In
+bough every comparison with an inactive parameter is false, ``!=`` too. NEQ on a parent that can be
+inactive is therefore read as ``not (parent == value)``, which is true in the same cases, and as
+``parent != value`` only where the parent is always active.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from bough.errors import SpaceError
+from bough.space import serialise
+from bough.space.activity import COMPARE
+from bough.space.conditions import quote
+from bough.space.parameters import UNSET, Categorical, Declared, Float, Int
+
+__all__ = ["digest", "from_configspace_dict"]
+
+Item = Mapping[str, Any]
+
+OPERATORS = {"EQ": "==", "EQUALS": "==", "NEQ": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
+CONDITIONS = ("EQ", "NEQ", "LT", "GT")
+CLAUSES = ("EQUALS", "CLAUSE_LT", "CLAUSE_LE", "CLAUSE_GT", "CLAUSE_GE")
+
+
+def from_configspace_dict(data: Item) -> tuple[dict[str, Declared], list[str]]:
+    """The parameters and forbidden clauses that a ConfigSpace JSON document describes.
+
+    What a Space cannot hold (priors, weights, ``meta``, ``q``, the name) is left out, and one
+    warning names it all. A document that bough wrote and nobody changed is read from bough's own
+    description in it.
+    """
+    try:
+        own = data.get("bough")
+        if own and own["digest"] == digest(data):
+            return serialise.from_json(own["space"])
+        if lost := _lost(data):
+            warnings.warn(f"left out, as a Space cannot hold it: {', '.join(lost)}", UserWarning, stacklevel=2)
+        return _read(data)
+    except (KeyError, TypeError, AttributeError) as error:
+        missing = f"an entry lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise SpaceError(f"malformed ConfigSpace description: {missing}") from None
+
+
+def digest(data: Item) -> str:
+    """A fingerprint of what ConfigSpace reads of ``data``, whatever the order of its lists.
+
+    Numbers count to 13 decimals, to which ConfigSpace rounds them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: plain(each) for key, each in value.items() if each}
+        if isinstance(value, list | tuple):
+            return [plain(each) for each in value]
+        return round(value, 13) + 0.0 if isinstance(value, float) else value
+
+    parts = [
+        sorted(json.dumps(plain(item), sort_keys=True) for item in data.get(key, ()))
+        for key in ("hyperparameters", "conditions", "forbiddens")
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _read(data: Item) -> tuple[dict[str, Declared], list[str]]:
+    items = {item["name"]: item for item in data["hyperparameters"]}
+    if len(items) < len(data["hyperparameters"]):
+        raise SpaceError("malformed ConfigSpace description: two hyperparameters have the same name")
+    conditions = data.get("conditions", ())
+    conditional = {condition["child"] for condition in conditions}
+    when: dict[str, str] = {}
+    for condition in conditions:
+        child = condition["child"]
+        if child in when:
+            raise SpaceError(f"{child!r} has two conditions: join them with AND or OR")
+        if child not in items:
+            raise SpaceError(f"a condition has the unknown child {child!r}")
+        when[child] = _condition(condition, items, conditional)
+    parameters = {name: _parameter(item, when.get(name)) for name, item in items.items()}
+    return parameters, [_clause(clause, items) for clause in data.get("forbiddens", ())]
+
+
+def _parameter(item: Item, when: str | None) -> Declared:
+    kind = item["type"]
+    given = "default_value" if "default_value" in item else "default"
+    if kind in ("uniform_float", "normal_float", "beta_float"):
+        return Float(item["lower"], item["upper"], bool(item.get("log")), default=item.get(given), when=when)
+    if kind in ("uniform_int", "normal_int", "beta_int"):
+        return Int(item["lower"], item["upper"], bool(item.get("log")), default=item.get(given), when=when)
+    if kind in ("categorical", "ordinal"):
+        default = item.get(given, UNSET)
+        return Categorical(_values(item), ordered=kind == "ordinal", default=default, when=when)
+    if kind == "constant":
+        return Categorical(_values(item), when=when)
+    raise SpaceError(f"{item['name']!r} has the unknown type {kind!r}")
+
+
+def _values(item: Item) -> Sequence[Any]:
+    """The options of a hyperparameter that lists them."""
+    if item["type"] == "constant":
+        return [item["value"]]
+    options: Sequence[Any] = item["choices"] if item["type"] == "categorical" else item["sequence"]
+    return options
+
+
+def _lost(data: Item) -> list[str]:
+    """What has no place in a Space, by name."""
+    lost = [f"the name {data['name']!r}"] if data.get("name") else []
+    for item in data["hyperparameters"]:
+        name, kind = item["name"], item["type"].partition("_")[0]
+        weights = item.get("weights") or item.get("probabilities")
+        if kind in ("normal", "beta"):
+            lost.append(f"the {kind} prior of {name!r}")
+        if weights and len(set(weights)) > 1:
+            lost.append(f"the weights of {name!r}")
+        lost += [f"{key} of {name!r}" for key in ("meta", "q") if item.get(key)]
+    return lost
+
+
+# ---- conditions and clauses, in bough's language -----------------------------------------------
+
+
+def _condition(item: Item, items: Mapping[str, Item], conditional: set[str]) -> str:
+    """``conditional`` holds the parameters that can be inactive."""
+    kind = item["type"]
+    if kind in ("AND", "OR"):
+        return _joined(kind, [_condition(part, items, conditional) for part in item["conditions"]])
+    parent = item["parent"]
+    if kind == "IN":
+        return _member(items[parent], item["values"])
+    if kind == "NEQ" and parent in conditional:
+        return f"not ({quote(parent)} == {item['value']!r})"
+    if kind in CONDITIONS:
+        return f"{quote(parent)} {OPERATORS[kind]} {item['value']!r}"
+    raise SpaceError(f"the condition of {item['child']!r} has the unknown type {kind!r}")
+
+
+def _clause(item: Item, items: Mapping[str, Item]) -> str:
+    kind = item["type"]
+    if kind in ("AND", "OR"):
+        return _joined(kind, [_clause(part, items) for part in item["clauses"]])
+    if kind == "IN":
+        return _member(items[item["name"]], item["values"])
+    if kind in CLAUSES:
+        return f"{quote(item['name'])} {OPERATORS[kind.removeprefix('CLAUSE_')]} {item['value']!r}"
+    comparison = item["lambda"] if kind == "RELATION" else kind.removeprefix("RELATION_")
+    if kind.startswith("RELATION") and comparison in OPERATORS:
+        return _relation(items[item["left"]], OPERATORS[comparison], items[item["right"]])
+    raise SpaceError(f"a forbidden clause has the unknown type {kind!r}")
+
+
+def _joined(kind: str, parts: Sequence[str]) -> str:
+    return f" {kind.lower()} ".join(f"({part})" for part in parts)
+
+
+def _member(item: Item, values: Sequence[Any]) -> str:
+    name = quote(item["name"])
+    if values:
+        return f"{name} in ({', '.join(map(repr, values))},)"
+    some = item["lower"] if "lower" in item else _values(item)[0]
+    return f"{name} == {some!r} and {name} != {some!r}"  # in nothing: never
+
+
+def _relation(left: Item, op: str, right: Item) -> str:
+    """``left op right``. ConfigSpace compares the values themselves, also those of ordinals and
+    categories; for these the pairs that fulfil the relation are written out."""
+    if not (_listed(left) and _listed(right)):
+        return f"{quote(left['name'])} {op} {quote(right['name'])}"
+    pairs = product(_values(left), _values(right))
+    try:
+        true = [(a, b) for a, b in pairs if COMPARE[op](a, b)]
+    except TypeError:
+        names = f"{left['name']!r} {op} {right['name']!r}"
+        raise SpaceError(f"the forbidden relation {names} compares values of different types") from None
+    return _joined("OR", [f"{_member(left, [a])} and {_member(right, [b])}" for a, b in true] or [_member(left, [])])
+
+
+def _listed(item: Item) -> bool:
+    return item["type"] in ("categorical", "ordinal", "constant")

@@ -1,0 +1,53 @@
+"""A space drawn as a tree of text, one line per parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from bough.space.parameters import Categorical, Choice, Declared, Float, Int, Unset
+
+__all__ = ["draw"]
+
+MAX_OPTIONS = 12
+
+
+def draw(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
+    """The whole space: choices as branches, then the forbidden clauses."""
+    return "\n".join(["Space", *_branch(declared), *(f"forbidden: {clause}" for clause in forbid)])
+
+
+def _branch(parameters: Mapping[str, Declared]) -> Iterator[str]:
+    last = len(parameters) - 1
+    for i, (name, parameter) in enumerate(parameters.items()):
+        elbow, indent = ("└── ", "    ") if i == last else ("├── ", "│   ")
+        yield f"{elbow}{name}: {describe(parameter)}"
+        if isinstance(parameter, Choice):
+            for line in _options(parameter):
+                yield indent + line
+
+
+def _options(choice: Choice) -> Iterator[str]:
+    last = len(choice.options) - 1
+    for i, (label, children) in enumerate(choice.options.items()):
+        elbow, indent = ("└── ", "    ") if i == last else ("├── ", "│   ")
+        yield f"{elbow}{label}"
+        for line in _branch(children):
+            yield indent + line
+
+
+def describe(parameter: Declared) -> str:
+    """Domain, default and condition of one parameter, in words."""
+    match parameter:
+        case Float() | Int():
+            text = f"{type(parameter).__name__.lower()} {parameter.low:g} to {parameter.high:g}"
+            text += ", log" if parameter.log else ""
+            text += f", step {parameter.step:g}" if parameter.step is not None else ""
+        case Categorical():
+            shown = [str(option) for option in parameter.options[:MAX_OPTIONS]]
+            shown += ["..."] if parameter.levels > MAX_OPTIONS else []
+            text = (" < " if parameter.ordered else " | ").join(shown)
+        case Choice():
+            text = "choice"
+    if parameter.default is not None and not isinstance(parameter.default, Unset):
+        text += f", default {parameter.default}"
+    return text + (f", when {parameter.when}" if parameter.when else "")

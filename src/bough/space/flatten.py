@@ -1,0 +1,261 @@
+"""From declared to flat: choices desugared, names resolved, columns put into an order of evaluation.
+
+A ``Choice`` becomes a categorical, and each of its children gets the condition that its option is
+taken; what stands further out is implied, since a comparison with an inactive parameter is false.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from bough.errors import ConditionError, SpaceError
+from bough.space import conditions
+from bough.space.binding import Bound, bind, columns_read, needed_active
+from bough.space.conditions import Compare, Condition, parse
+from bough.space.parameters import Categorical, Choice, Declared, Domain
+
+__all__ = ["Flat", "Parameter", "flatten"]
+
+MAX_PARAMETERS = 20_000
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One column of a space.
+
+    name: what configs call it.   path: its unique address, such as ``model=svm/C``.
+    condition: when it is active, over unique names (paths where a name is not unique); None = always.
+    """
+
+    name: str
+    path: str
+    domain: Domain
+    condition: Condition | None
+
+
+class Flat(NamedTuple):
+    """A space without choices: everything the other layers are compiled from.
+
+    parameters: in column order.   bound: the condition of each, over columns; None = always active.
+    clauses: forbidden clauses.    order: columns such that conditions read only earlier ones.
+    unique: what conditions call each column: its name where no other has it, else its path.
+    """
+
+    parameters: tuple[Parameter, ...]
+    bound: tuple[Bound | None, ...]
+    clauses: tuple[Bound, ...]
+    order: tuple[int, ...]
+    unique: tuple[str, ...]
+
+
+Scope: TypeAlias = tuple[tuple[str, str], ...]
+"""The choices around a declaration, outermost first: (path of the choice, label)."""
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str
+    path: str
+    domain: Domain
+    scope: Scope
+    when: str | None
+
+
+def flatten(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
+    """Desugar and bind a whole space, or raise the first mistake in it."""
+    entries = list(_entries(declared, (), ""))
+    _check_names(entries)
+    names = _Names(entries)
+    domains = [entry.domain for entry in entries]
+
+    def rebind(condition: Condition) -> Bound:
+        return bind(condition, names.column, domains)
+
+    texts: list[Condition | None] = []
+    bound: list[Bound | None] = []
+    for entry in entries:
+        try:
+            text = _condition(entry, names)
+            bound.append(None if text is None else rebind(text))
+        except ConditionError as error:
+            raise ConditionError(f"parameter {entry.path!r}: {error}") from None
+        texts.append(text)
+    order = _topological(entries, bound)
+    _drop_implied(order, texts, rebind)
+    bound = [None if text is None else rebind(text) for text in texts]
+    clauses = tuple(_bind_clause(clause, names, rebind) for clause in forbid)
+    parameters = tuple(
+        Parameter(entry.name, entry.path, entry.domain, text) for entry, text in zip(entries, texts)
+    )
+    return Flat(parameters, tuple(bound), clauses, tuple(order), tuple(map(names.unique, range(len(entries)))))
+
+
+def _entries(declared: Mapping[str, Declared], scope: Scope, prefix: str) -> Iterator[_Entry]:
+    for name, parameter in declared.items():
+        if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
+            raise SpaceError(f"parameter name {name!r} must be a non-empty printable string without backticks")
+        path = prefix + name
+        if isinstance(parameter, Choice):
+            yield _Entry(name, path, parameter.domain, scope, parameter.when)
+            for label, children in parameter.options.items():
+                yield from _entries(children, (*scope, (path, label)), f"{path}={label}/")
+        elif isinstance(parameter, Domain):
+            yield _Entry(name, path, parameter, scope, parameter.when)
+        else:
+            raise SpaceError(
+                f"parameter {path!r} must be a Float, Int, Categorical or Choice, not {parameter!r:.80}"
+            )
+
+
+def _check_names(entries: Sequence[_Entry]) -> None:
+    """A name may repeat only under different options of a common choice; paths never."""
+    if len(entries) > MAX_PARAMETERS:
+        raise SpaceError(f"a space of {len(entries)} parameters is larger than {MAX_PARAMETERS}")
+    by_name: dict[str, list[_Entry]] = {}
+    paths: set[str] = set()
+    for entry in entries:
+        if entry.path in paths:
+            raise SpaceError(f"two parameters have the path {entry.path!r}: rename one")
+        paths.add(entry.path)
+        for other in by_name.setdefault(entry.name, []):
+            if not _exclusive(entry.scope, other.scope):
+                raise SpaceError(
+                    f"parameter name {entry.name!r} is used twice ({other.path!r} and {entry.path!r}); "
+                    "only different options of one Choice may share a name"
+                )
+        by_name[entry.name].append(entry)
+
+
+def _exclusive(left: Scope, right: Scope) -> bool:
+    labels = dict(left)
+    return any(labels.get(choice, label) != label for choice, label in right)
+
+
+class _Names:
+    """Resolves names as written to columns, and says how the canonical form writes a column."""
+
+    def __init__(self, entries: Sequence[_Entry]) -> None:
+        self.by_path = {entry.path: i for i, entry in enumerate(entries)}
+        self.by_name: dict[str, list[int]] = {}
+        for i, entry in enumerate(entries):
+            self.by_name.setdefault(entry.name, []).append(i)
+        self.entries = entries
+
+    def column(self, name: str) -> int:
+        return self.by_path[name] if name in self.by_path else self.by_name[name][0]
+
+    def unique(self, column: int) -> str:
+        """The name where no other parameter has it, else the path."""
+        entry = self.entries[column]
+        return entry.name if len(self.by_name[entry.name]) == 1 else entry.path
+
+    def resolve(self, name: str, scope: Scope) -> str:
+        """Own branch first, then outwards; else a path, or a name that only one parameter has."""
+        candidates = self.by_name.get(name, [])
+        visible = [i for i in candidates if scope[: len(self.entries[i].scope)] == self.entries[i].scope]
+        if visible:
+            return self.unique(visible[0])
+        if name in self.by_path:
+            return self.unique(self.by_path[name])
+        if len(candidates) == 1:
+            return self.unique(candidates[0])
+        if candidates:
+            paths = ", ".join(f"`{self.entries[i].path}`" for i in candidates)
+            raise ConditionError(f"name {name!r} is ambiguous: write one of {paths}")
+        raise ConditionError(f"unknown name {name!r}{self._hint(name)}")
+
+    def _hint(self, name: str) -> str:
+        if name in ("true", "false", "null", "none"):
+            return " (constants are True, False and None)"
+        for entry in self.entries:
+            if isinstance(entry.domain, Categorical) and name in entry.domain.index:
+                return f"; if the option of {entry.path!r} is meant, write {name!r} in quotes"
+        close = difflib.get_close_matches(name, [*self.by_name], n=1)
+        return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _condition(entry: _Entry, names: _Names) -> Condition | None:
+    """The branch the parameter stands in (its choice implies all outer ones), and its ``when``."""
+    parts: list[Condition] = []
+    if entry.scope:
+        choice, label = entry.scope[-1]
+        parts.append(Compare(names.unique(names.by_path[choice]), "==", label))
+    if entry.when is not None:
+        parts.append(conditions.rename(parse(entry.when), lambda name: names.resolve(name, entry.scope)))
+    return conditions.join(conditions.All, parts) if parts else None
+
+
+def _bind_clause(clause: str, names: _Names, rebind: Callable[[Condition], Bound]) -> Bound:
+    try:
+        text = conditions.rename(parse(clause), lambda name: names.resolve(name, ()))
+        return rebind(text)
+    except ConditionError as error:
+        raise ConditionError(f"forbid {clause!r:.120}: {error}") from None
+
+
+
+def _topological(entries: Sequence[_Entry], bound: Sequence[Bound | None]) -> list[int]:
+    """Columns in declaration order, but each after those its condition reads."""
+    reads = [[] if condition is None else sorted(columns_read(condition)) for condition in bound]
+    order: list[int] = []
+    state = [0] * len(entries)  # 0 = not seen, 1 = on the stack, 2 = done
+    for start in range(len(entries)):
+        stack = [start]
+        while stack:
+            column = stack[-1]
+            if state[column] == 2:
+                stack.pop()
+                continue
+            state[column] = 1
+            waiting = [parent for parent in reads[column] if state[parent] != 2]
+            for parent in waiting:
+                if state[parent] == 1:
+                    raise SpaceError(_cycle(entries, reads, parent))
+            if waiting:
+                stack.append(waiting[0])
+            else:
+                state[column] = 2
+                order.append(column)
+                stack.pop()
+    return order
+
+
+def _cycle(entries: Sequence[_Entry], reads: Sequence[Sequence[int]], start: int) -> str:
+    """The shortest way from ``start`` back to it, in words."""
+    came_from: dict[int, int] = {}
+    queue = [start]
+    for column in queue:
+        for parent in reads[column]:
+            if parent == start:
+                way = [column]
+                while way[-1] != start:
+                    way.append(came_from[way[-1]])
+                steps = " -> ".join(repr(entries[i].path) for i in [*way[::-1], start])
+                return f"conditions form a cycle: {steps}"
+            if parent not in came_from:
+                came_from[parent] = column
+                queue.append(parent)
+    raise AssertionError("called without a cycle")
+
+
+def _drop_implied(order: Sequence[int], texts: list[Condition | None], rebind: Callable[[Condition], Bound]) -> None:
+    """Drop conjuncts that another one implies: ``model == 'svm' and kernel == 'rbf'`` is just the
+    latter where kernel exists only for svm. So nested and flat spellings give the same groups."""
+    implied_by_activity: dict[int, set[Bound]] = {}
+    for column in order:
+        text = texts[column]
+        if text is None:
+            implied_by_activity[column] = set()
+            continue
+        parts = text.parts if isinstance(text, conditions.All) else (text,)
+        bound = [rebind(part) for part in parts]
+        certain = [
+            set[Bound]().union(*(implied_by_activity[read] for read in needed_active(part))) for part in bound
+        ]
+        implied = set[Bound]().union(*certain)
+        kept = [part for part, meaning in zip(parts, bound) if meaning not in implied]
+        texts[column] = conditions.join(conditions.All, kept)
+        implied_by_activity[column] = implied.union(bound)

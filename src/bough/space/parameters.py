@@ -1,0 +1,438 @@
+"""The parameters a user declares, and how each maps its values to ranks and to the unit interval.
+
+A *rank* is what conditions compare: the index of a value on a grid or in a list of options, and the
+value itself where it is a real number. Every domain offers four vectorised maps,
+
+    value --ranks--> rank --position--> unit        unit --rank_at--> rank --values--> value
+
+so that ``snap = position(rank_at(u))`` and nothing else needs to know about logs, steps or options.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.errors import ConfigError, SpaceError
+from bough.points import FloatArray, Kind
+from bough.space.conditions import Scalar, canonical, scalar_key
+
+__all__ = ["UNSET", "Categorical", "Choice", "Declared", "Domain", "Float", "Int"]
+
+MAX_DEPTH = 100
+"""How deep choices may nest; deeper ones are a program's mistake, not a search space."""
+
+LARGEST_INT = 2**50
+"""Up to here the unit interval tells neighbouring integers apart with room to spare."""
+
+LARGEST_LOG_INT = 2**36
+"""The same for log-scaled integers, whose unit positions crowd together at the top."""
+
+
+class Unset(Enum):
+    """The default of a categorical that has none; None itself may be an option."""
+
+    UNSET = "UNSET"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET = Unset.UNSET
+
+
+@dataclass(frozen=True, repr=False)
+class Float:
+    """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``."""
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+    default: float | None = None
+    when: str | None = None
+
+    def __post_init__(self) -> None:
+        low, high = _bounds(self, "Float")
+        _set(self, low=low, high=high, when=_when(self))
+        if self.step is not None:
+            step = _finite(self.step, "Float step")
+            if step <= 0 or step > high - low:
+                raise SpaceError(f"Float step={step!r} must be above 0 and at most high - low = {high - low!r}")
+            if self.log:
+                raise SpaceError("Float cannot have both log=True and step=")
+            _set(self, step=step)
+            if self.levels > LARGEST_INT:
+                raise SpaceError(f"Float step={step!r} makes more than {LARGEST_INT} values between the bounds")
+        _check_default(self)
+
+    @property
+    def kind(self) -> Kind:
+        return "real" if self.step is None else "ordinal"
+
+    @cached_property
+    def levels(self) -> int:
+        """Number of grid values; 0 for a real."""
+        if self.step is None:
+            return 0
+        return math.floor((self.high - self.low) / self.step * (1 + 1e-12) + 1e-9) + 1
+
+    @cached_property
+    def _decimals(self) -> int | None:
+        """Decimals that low and step are written with, where rounding to them is exact."""
+        digits = max(_decimals(self.low), _decimals(self.step or 0.0))
+        largest = max(abs(self.low), abs(self.high)) * 10.0**digits
+        return digits if digits <= 15 and largest < 2**53 else None
+
+    def check(self, value: object) -> float:
+        """``value`` as a float of this domain, or a ConfigError that says what would be right."""
+        number = _number(value)
+        if number is None or not self.low <= number <= self.high:
+            raise ConfigError(f"must be a number in [{self.low!r}, {self.high!r}], not {value!r}")
+        if self.step is None:
+            return float(number)
+        rank = round((number - self.low) / self.step)
+        nearest = float(self.values(np.array([float(min(rank, self.levels - 1))]))[0])
+        if abs(nearest - number) > 1e-9 * max(self.step, abs(number) * 1e-3):
+            raise ConfigError(
+                f"must be {self.low!r} plus a multiple of {self.step!r}, not {value!r} (nearest: {nearest!r})"
+            )
+        return nearest
+
+    def ranks(self, values: Sequence[Any]) -> FloatArray:
+        numbers = np.asarray(values, dtype=float)
+        return numbers if self.step is None else np.rint((numbers - self.low) / self.step)
+
+    def values(self, ranks: FloatArray) -> FloatArray:
+        if self.step is None:
+            return ranks
+        numbers: FloatArray = self.low + ranks * self.step
+        if self._decimals is not None:  # 0.1 * 3 is to read 0.3
+            scale = 10.0**self._decimals
+            numbers = np.rint(numbers * scale) / scale
+        return np.minimum(numbers, self.high)
+
+    def position(self, ranks: FloatArray) -> FloatArray:
+        if self.step is not None:
+            return (ranks + 0.5) / self.levels
+        if self.log:
+            low, high = math.log(self.low), math.log(self.high)
+            unit = (np.log(ranks) - low) / (high - low)
+        else:
+            unit = (ranks - self.low) / (self.high - self.low)
+        return np.clip(unit, 0.0, 1.0)
+
+    def rank_at(self, unit: FloatArray) -> FloatArray:
+        if self.step is not None:
+            return _grid_index(unit, self.levels)
+        if self.log:
+            low, high = math.log(self.low), math.log(self.high)
+            number = np.exp(low + np.clip(unit, 0.0, 1.0) * (high - low))
+        else:
+            number = self.low + np.clip(unit, 0.0, 1.0) * (self.high - self.low)
+        number = np.clip(number, self.low, self.high)
+        # The ends exactly: exp(log(x)) may miss x by a rounding.
+        return np.where(unit >= 1.0, self.high, np.where(unit <= 0.0, self.low, number))
+
+    def __repr__(self) -> str:
+        return _call("Float", [self.low, self.high], _given(self, "log", "step", "default", "when"))
+
+
+@dataclass(frozen=True, repr=False)
+class Int:
+    """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale."""
+
+    low: int
+    high: int
+    log: bool = False
+    step: int | None = None
+    default: int | None = None
+    when: str | None = None
+
+    def __post_init__(self) -> None:
+        low, high = _bounds(self, "Int")
+        if low != int(low) or high != int(high):
+            raise SpaceError(f"Int bounds must be whole numbers, not {self.low!r} and {self.high!r}")
+        _set(self, low=int(self.low), high=int(self.high), when=_when(self))
+        largest = LARGEST_LOG_INT if self.log else LARGEST_INT
+        if max(abs(self.low), abs(self.high)) > largest:
+            raise SpaceError(f"Int bounds beyond {largest} cannot be told apart: use Float for {self.high!r}")
+        if self.step is not None:
+            step = _finite(self.step, "Int step")
+            if step != int(step) or step < 1 or step > self.high - self.low:
+                raise SpaceError(f"Int step={self.step!r} must be a whole number from 1 to high - low")
+            if self.log:
+                raise SpaceError("Int cannot have both log=True and step=")
+            _set(self, step=None if step == 1 else int(step))
+        _check_default(self)
+
+    @property
+    def kind(self) -> Kind:
+        return "ordinal"
+
+    @property
+    def levels(self) -> int:
+        """Number of values."""
+        return (self.high - self.low) // (self.step or 1) + 1
+
+    def check(self, value: object) -> int:
+        """``value`` as an int of this domain, or a ConfigError that says what would be right."""
+        number = _number(value)
+        if number is None or number != number or not self.low <= number <= self.high or number != int(number):
+            raise ConfigError(f"must be a whole number from {self.low} to {self.high}, not {value!r}")
+        if (int(number) - self.low) % (self.step or 1):
+            raise ConfigError(f"must be {self.low} plus a multiple of {self.step}, not {value!r}")
+        return int(number)
+
+    def ranks(self, values: Sequence[Any]) -> FloatArray:
+        return (np.asarray(values, dtype=float) - self.low) / (self.step or 1)
+
+    def values(self, ranks: FloatArray) -> NDArray[np.int64]:
+        return self.low + (self.step or 1) * np.asarray(ranks).astype(np.int64)
+
+    def position(self, ranks: FloatArray) -> FloatArray:
+        if not self.log:
+            return (ranks + 0.5) / self.levels
+        low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
+        unit: FloatArray = (np.log(self.low + ranks) - low) / (high - low)
+        return unit
+
+    def rank_at(self, unit: FloatArray) -> FloatArray:
+        if not self.log:
+            return _grid_index(unit, self.levels)
+        low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
+        number = np.rint(np.exp(low + np.clip(unit, 0.0, 1.0) * (high - low)))
+        return np.clip(number, self.low, self.high) - self.low
+
+    def __repr__(self) -> str:
+        return _call("Int", [self.low, self.high], _given(self, "log", "step", "default", "when"))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Categorical:
+    """One of ``options`` (strings, numbers, booleans or None), with an order if ``ordered``.
+
+    Options are told apart by type: ``1``, ``True`` and ``"1"`` differ. Only ``1`` and ``1.0`` are the
+    same number, since a JSON file cannot tell them apart reliably.
+    """
+
+    options: tuple[Scalar, ...]
+    ordered: bool = False
+    default: Scalar | Unset = UNSET
+    when: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.options, str | bytes | Mapping) or not isinstance(self.options, Iterable):
+            raise SpaceError(f"Categorical options must be a list of values, not {self.options!r}")
+        options = tuple(_option(option) for option in self.options)
+        if not options:
+            raise SpaceError("Categorical needs at least one option")
+        seen: set[object] = set()
+        for option in options:
+            if scalar_key(option) in seen:
+                raise SpaceError(f"Categorical option {option!r} is given twice")
+            seen.add(scalar_key(option))
+        _set(self, options=options, ordered=bool(self.ordered), when=_when(self))
+        if self.default is None and scalar_key(None) not in seen:
+            _set(self, default=UNSET)
+        _check_default(self)
+
+    @property
+    def kind(self) -> Kind:
+        return "ordinal" if self.ordered else "nominal"
+
+    @property
+    def levels(self) -> int:
+        """Number of options."""
+        return len(self.options)
+
+    @cached_property
+    def index(self) -> dict[object, int]:
+        """Position of each option, by its typed key."""
+        return {scalar_key(option): i for i, option in enumerate(self.options)}
+
+    @cached_property
+    def _table(self) -> NDArray[np.object_]:
+        table = np.empty(len(self.options), dtype=object)
+        table[:] = self.options
+        return table
+
+    def check(self, value: object) -> Scalar:
+        """The option equal to ``value``, or a ConfigError that lists the options."""
+        try:
+            return self.options[self.index[scalar_key(_plain(value))]]
+        except (KeyError, TypeError):
+            shown = ", ".join(map(repr, self.options[:10])) + (", ..." if self.levels > 10 else "")
+            raise ConfigError(f"must be one of {shown}, not {value!r}") from None
+
+    def ranks(self, values: Sequence[Any]) -> FloatArray:
+        index = self.index
+        return np.fromiter((index[scalar_key(value)] for value in values), dtype=float, count=len(values))
+
+    def values(self, ranks: FloatArray) -> NDArray[np.object_]:
+        return self._table[np.asarray(ranks).astype(np.intp)]
+
+    def position(self, ranks: FloatArray) -> FloatArray:
+        return (ranks + 0.5) / len(self.options)
+
+    def rank_at(self, unit: FloatArray) -> FloatArray:
+        return _grid_index(unit, len(self.options))
+
+    def _identity(self) -> tuple[object, ...]:
+        default = self.default if self.default is UNSET else scalar_key(self.default)
+        return tuple(map(scalar_key, self.options)), self.ordered, default, self.when
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Categorical) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def __repr__(self) -> str:
+        named = _given(self, "ordered", "when")
+        if self.default is not UNSET:
+            named["default"] = self.default
+        return _call("Categorical", [list(self.options)], named)
+
+
+Domain: TypeAlias = Float | Int | Categorical
+"""The parameters that hold a value of their own."""
+
+
+@dataclass(frozen=True, repr=False)
+class Choice:
+    """A categorical whose every option opens a sub-space: ``Choice({label: {name: parameter}})``."""
+
+    options: Mapping[str, Mapping[str, Declared]] = field(hash=False)
+    default: str | None = None
+    when: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options, Mapping) or not self.options:
+            raise SpaceError("Choice needs options: {label: {name: parameter, ...}, ...}")
+        options: dict[str, dict[str, Declared]] = {}
+        depth = 0
+        for label, children in self.options.items():
+            if not isinstance(label, str):
+                raise SpaceError(f"Choice label {label!r} must be a string; Categorical and when= take others")
+            if not isinstance(children, Mapping):
+                raise SpaceError(f"Choice option {label!r} must be a dict of parameters, not {children!r}")
+            options[label] = dict(children)
+            depth = max(depth, *(getattr(child, "depth", 0) for child in children.values()), 0)
+        if depth >= MAX_DEPTH:
+            raise SpaceError(f"Choices nest deeper than {MAX_DEPTH} levels (at the option {label!r})")
+        _set(self, options=options, when=_when(self), depth=depth + 1)
+        _check_default(self)
+
+    depth: int = field(default=1, init=False, compare=False)
+
+    @property
+    def domain(self) -> Categorical:
+        """The categorical that this choice stands for."""
+        default = UNSET if self.default is None else self.default
+        return Categorical(tuple(self.options), default=default, when=self.when)
+
+    def check(self, value: object) -> Scalar:
+        return self.domain.check(value) if self.default is None else Categorical(tuple(self.options)).check(value)
+
+    def __repr__(self) -> str:
+        return _call("Choice", [dict(self.options)], _given(self, "default", "when"))
+
+
+Declared: TypeAlias = Float | Int | Categorical | Choice
+
+
+# ---- helpers ---------------------------------------------------------------------------------
+
+
+def _set(parameter: object, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(parameter, name, value)
+
+
+def _plain(value: object) -> object:
+    """A NumPy scalar as the Python value it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _number(value: object) -> float | int | None:
+    value = _plain(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def _finite(value: object, what: str) -> float | int:
+    number = _number(value)
+    try:
+        if number is None or not math.isfinite(number):
+            raise SpaceError(f"{what} must be a finite number, not {value!r}")
+    except OverflowError:
+        raise SpaceError(f"{what} is too large a number") from None
+    return number
+
+
+def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
+    low = float(_finite(parameter.low, f"{kind} low"))
+    high = float(_finite(parameter.high, f"{kind} high"))
+    if low >= high:
+        raise SpaceError(f"{kind} low={parameter.low!r} must be below high={parameter.high!r}")
+    if not math.isfinite(high - low):
+        raise SpaceError(f"{kind} range from {low!r} to {high!r} is too wide for floating point")
+    if not isinstance(parameter.log, bool):
+        raise SpaceError(f"{kind} log must be True or False, not {parameter.log!r}")
+    if parameter.log and low <= 0:
+        raise SpaceError(f"{kind} with log=True needs low above 0, not low={parameter.low!r}")
+    return low + 0.0, high + 0.0
+
+
+def _when(parameter: Declared) -> str | None:
+    if parameter.when is None:
+        return None
+    return canonical(parameter.when)
+
+
+def _check_default(parameter: Declared) -> None:
+    if parameter.default is UNSET or (parameter.default is None and not isinstance(parameter, Categorical)):
+        return
+    try:
+        _set(parameter, default=parameter.check(parameter.default))
+    except ConfigError as error:
+        raise SpaceError(f"{type(parameter).__name__} default {error}") from None
+
+
+def _option(value: object) -> Scalar:
+    value = _plain(value)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise SpaceError(f"Categorical option {value!r} must be a string, a finite number, a boolean or None")
+
+
+def _grid_index(unit: FloatArray, levels: int) -> FloatArray:
+    return np.clip(np.floor(unit * levels), 0, levels - 1)
+
+
+def _decimals(number: float) -> int:
+    mantissa, _, exponent = repr(number).partition("e")
+    fraction = mantissa.partition(".")[2].rstrip("0")
+    return max(0, len(fraction) - int(exponent or 0))
+
+
+def _given(parameter: object, *names: str) -> dict[str, object]:
+    values = {name: getattr(parameter, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def _call(name: str, positional: list[Any], named: dict[str, object]) -> str:
+    arguments = [repr(value) for value in positional]
+    arguments += [f"{key}={value!r}" for key, value in named.items()]
+    return f"{name}({', '.join(arguments)})"

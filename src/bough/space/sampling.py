@@ -1,0 +1,200 @@
+"""Points to try: uniform, low-discrepancy, one per path, inside a path's box, and around a point.
+
+Every function takes one ``Generator`` and returns legal points. Forbidden clauses are met by bounded
+rejection, then by re-drawing only the parameters of the clauses that are violated; a space in which
+nothing legal turns up is reported, not looped over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bough.errors import SpaceError
+from bough.points import FloatArray, Points
+from bough.space.binding import columns_read
+from bough.space.tree import Path
+
+if TYPE_CHECKING:
+    from bough.space.space import Space
+
+__all__ = ["box_points", "neighbours", "path_points", "perturb", "sample_points", "sobol_points"]
+
+REJECTION_ROUNDS = 30
+REPAIR_ROUNDS = 300
+
+
+def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """``n`` legal points, uniform: a switch first, then what it opens."""
+    return _legal(space, space.snap(_uniform(space, n, rng)), rng)
+
+
+def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """``n`` legal points of a scrambled Sobol sequence (forbidden ones are skipped)."""
+    if n == 0:
+        return sample_points(space, 0, rng)
+    points = space.snap(_sobol(len(space), n if not space.forbid else 2 * n, rng))
+    points = points.take(space.legal(points))
+    if len(points) >= n:
+        return points.take(slice(n))
+    return Points.concat([points, sample_points(space, n - len(points), rng)])
+
+
+def path_points(space: Space, limit: int, rng: np.random.Generator) -> Points:
+    """One point per path; of more than ``limit`` paths a random subset of about that many.
+
+    A path on which no legal point is found is left out."""
+    if space.tree.path_count(limit) <= limit:
+        paths = space.tree.paths(limit)
+    else:
+        drawn = space.tree.path_of(sample_points(space, 8 * limit, rng))
+        paths = list({path.key: path for path in drawn}.values())[:limit]
+    found = [box_points(space, path, 1, rng) for path in paths]
+    return Points.concat([sample_points(space, 0, rng), *found])
+
+
+def box_points(space: Space, path: Path, n: int, rng: np.random.Generator) -> Points:
+    """Up to ``n`` legal points of a scrambled Sobol sequence on ``path``; fewer where the path's box
+    also holds forbidden points or other signatures and too few others turn up."""
+    low, high = _widened(space, path)
+    tight = not space.forbid and not space.tree.has_relations
+    draws = n if tight else 8 * n + 56
+    points = space.snap(low + _sobol(len(space), draws, rng) * (high - low))
+    same = (points.on == path.on).all(axis=1)
+    return points.take(np.flatnonzero(same & space.legal(points))[:n])
+
+
+def neighbours(
+    space: Space, point: Points, rng: np.random.Generator, n_per_numeric: int = 4, scale: float = 0.2
+) -> Points:
+    """The one-exchange neighbourhood of one row: one active parameter changed at a time.
+
+    Numbers take ``n_per_numeric`` Gaussian steps, grids and ordered options also the two adjacent
+    values, categories every other option. Where a switch changes, what it opens is drawn afresh."""
+    active = space.layout.active(point.on)[0]
+    rows: list[FloatArray] = []
+    for column in np.flatnonzero(active):
+        for unit in _exchanges(space, int(column), float(point.x[0, column]), rng, n_per_numeric, scale):
+            x = np.where(active, point.x[0], rng.random(len(space)))
+            x[column] = unit
+            rows.append(x)
+    if not rows:
+        return sample_points(space, 0, rng)
+    points = space.snap(np.array(rows))
+    points = points.take(space.legal(points))
+    fresh = (points.x != np.where(active, point.x[0], 0.5)).any(axis=1)
+    _, first = np.unique(points.x, axis=0, return_index=True)
+    return points.take(np.intersect1d(np.flatnonzero(fresh), first))
+
+
+def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float) -> Points:
+    """Each row moved a little on its own branch: Gaussian steps of ``scale`` for numbers, another
+    option for one nominal parameter in ten; switches stay. A row whose move is forbidden stays."""
+    layout = space.layout
+    movable = layout.active(points.on) & ~layout.switch
+    x = np.where(movable & ~layout.nominal, points.x + scale * rng.standard_normal(points.x.shape), points.x)
+    redrawn = movable & layout.nominal & (rng.random(points.x.shape) < 0.1)
+    x = np.where(redrawn, rng.random(points.x.shape), _reflect(x))
+    moved = space.snap(np.where(layout.active(points.on), x, 0.5))
+    keep = space.legal(moved)[:, None]
+    return Points(np.where(keep, moved.x, points.x), np.where(keep, moved.on, points.on))
+
+
+# ---- helpers ---------------------------------------------------------------------------------
+
+
+def _uniform(space: Space, n: int, rng: np.random.Generator) -> FloatArray:
+    return rng.random((len(space), n)).T  # columns are contiguous, as the column-wise code likes it
+
+
+def _sobol(columns: int, n: int, rng: np.random.Generator) -> FloatArray:
+    from scipy.stats import qmc
+
+    engine = qmc.Sobol(columns, scramble=True, seed=rng)
+    x: FloatArray = engine.random_base2(max(0, (n - 1).bit_length()))[:n]
+    return x
+
+
+def _legal(space: Space, points: Points, rng: np.random.Generator) -> Points:
+    """``points`` with the forbidden ones replaced by legal ones, drawn anew."""
+    if not space.forbid or not len(points):
+        return points
+    x = points.x.copy(order="F")
+    bad = np.flatnonzero(~space.legal(points))
+    for _ in range(REJECTION_ROUNDS):
+        if not len(bad):
+            return space.snap(x)
+        # A few spare draws per missing row, so that low acceptance costs rounds, not Python loops.
+        fresh = space.snap(_uniform(space, 4 * len(bad) + 16, rng))
+        fresh = fresh.take(space.legal(fresh))
+        filled = bad[: len(fresh)]
+        x[filled] = fresh.x[: len(filled)]
+        bad = bad[len(filled) :]
+    repaired = _repair(space, space.snap(_uniform(space, max(len(bad), 256), rng)), rng)
+    good = np.setdiff1d(np.arange(len(x)), bad)
+    pool = repaired.x if len(repaired) else x[good]
+    if not len(pool):
+        raise SpaceError(_nothing_legal(space))
+    if len(bad):
+        x[bad] = pool[rng.integers(len(pool), size=len(bad))]
+    return space.snap(x)
+
+
+def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
+    """Legal points found from ``points`` by re-drawing the parameters of violated clauses only."""
+    reads = np.zeros((len(space.rules.clauses), len(space)), dtype=bool)
+    for i, clause in enumerate(space.rules.clauses):
+        reads[i, sorted(columns_read(clause))] = True
+    found: list[Points] = []
+    for _ in range(REPAIR_ROUNDS):
+        violated = space.violations(points)
+        bad = violated.any(axis=1)
+        found.append(points.take(~bad))
+        if not bad.any():
+            break
+        points, violated = points.take(bad), violated[bad]
+        redraw = (violated @ reads) & (rng.random(points.x.shape) < 0.7)
+        redraw |= ~space.layout.active(points.on)  # what a new branch opens is drawn afresh
+        points = space.snap(np.where(redraw, rng.random(points.x.shape), points.x))
+    return Points.concat(found)
+
+
+def _nothing_legal(space: Space) -> str:
+    if space.size == 0:
+        return "the space is empty: its forbidden clauses exclude every configuration"
+    return "no legal configuration was found: the forbidden clauses exclude (nearly) every one"
+
+
+def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:
+    """The path's box with grid ranges widened by half a cell, so that all their values weigh alike."""
+    low, high = path.low.copy(), path.high.copy()
+    for column in space.tree.switches:
+        domain = space.parameters[column].domain
+        if domain.kind != "real" and path.on[space.layout.group[column]]:
+            first, last = domain.rank_at(path.low[[column]]), domain.rank_at(path.high[[column]])
+            low[column] = domain.position(first - 0.5)[0]
+            high[column] = domain.position(last + 0.5)[0]
+    return low, high
+
+
+def _exchanges(
+    space: Space, column: int, unit: float, rng: np.random.Generator, steps: int, scale: float
+) -> FloatArray:
+    """Unit positions to try instead of ``unit`` in one column."""
+    domain = space.parameters[column].domain
+    if domain.kind == "nominal":
+        others = np.delete(np.arange(domain.levels, dtype=float), int(domain.rank_at(np.array([unit]))[0]))
+        return domain.position(others)
+    gaussian = _reflect(unit + scale * rng.standard_normal(steps))
+    if domain.kind == "real":
+        return gaussian
+    rank = domain.rank_at(np.array([unit]))[0]
+    ranks = np.union1d([rank - 1, rank + 1], domain.rank_at(gaussian))
+    return domain.position(ranks[(ranks >= 0) & (ranks < domain.levels) & (ranks != rank)])
+
+
+def _reflect(x: FloatArray) -> FloatArray:
+    """Steps that left the unit interval, folded back into it."""
+    folded: FloatArray = 1.0 - np.abs(1.0 - np.mod(x, 2.0))
+    return folded

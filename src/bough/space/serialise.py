@@ -1,0 +1,171 @@
+"""Spaces as JSON or YAML: ``{name: {"type": ..., ...}}``, or with forbidden clauses
+``{"parameters": {...}, "forbid": [...]}``. What is not understood is an error, never skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bough.errors import SpaceError
+from bough.space.parameters import MAX_DEPTH, Categorical, Choice, Declared, Float, Int, Unset
+
+__all__ = ["from_json", "load", "read", "to_dict", "to_json"]
+
+MAX_BYTES = 16 * 2**20
+
+KEYS = {
+    "float": ("low", "high", "log", "step", "default", "when"),
+    "int": ("low", "high", "log", "step", "default", "when"),
+    "categorical": ("options", "ordered", "default", "when"),
+    "choice": ("options", "default", "when"),
+}
+CLASSES: dict[str, type[Float] | type[Int] | type[Categorical]] = {
+    "float": Float,
+    "int": Int,
+    "categorical": Categorical,
+}
+
+
+def to_json(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
+    """The space as a JSON text."""
+    return json.dumps(to_dict(declared, forbid), indent=1, allow_nan=False, ensure_ascii=False)
+
+
+def to_dict(declared: Mapping[str, Declared], forbid: Sequence[str]) -> dict[str, Any]:
+    """The space as JSON-able data."""
+    parameters = {name: _describe(parameter) for name, parameter in declared.items()}
+    if forbid or "parameters" in parameters or "hyperparameters" in parameters:
+        return {"parameters": parameters, "forbid": list(forbid)}
+    return parameters
+
+
+def _describe(parameter: Declared) -> dict[str, Any]:
+    kind = type(parameter).__name__.lower()
+    data: dict[str, Any] = {"type": kind}
+    for key in KEYS[kind]:
+        value = getattr(parameter, key)
+        if key == "options" and isinstance(parameter, Choice):
+            data[key] = {
+                label: {name: _describe(child) for name, child in children.items()}
+                for label, children in parameter.options.items()
+            }
+        elif key == "options":
+            data[key] = list(value)
+        elif isinstance(value, Unset) or value is False and key in ("log", "ordered"):
+            continue
+        elif value is not None or (key == "default" and isinstance(parameter, Categorical)):
+            data[key] = value
+    return data
+
+
+def from_json(text: str | Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
+    """Parameters and forbidden clauses of a space in our own format."""
+    return read(parse(text) if isinstance(text, str) else text)
+
+
+def load(path: str | os.PathLike[str]) -> tuple[dict[str, Declared], list[str]]:
+    """Parameters and forbidden clauses of a space file."""
+    file = Path(path)
+    try:
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            raise SpaceError(f"{file} has {size} bytes; a space file has at most {MAX_BYTES}")
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise SpaceError(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise SpaceError(f"{file} is not UTF-8 text") from None
+    try:
+        return read(_parse_yaml(text) if file.suffix in (".yaml", ".yml") else parse(text))
+    except SpaceError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def read(data: object) -> tuple[dict[str, Declared], list[str]]:
+    """Parameters and forbidden clauses from the data of a space file."""
+    if not isinstance(data, Mapping) or not data:
+        raise SpaceError("a space must be an object of at least one parameter: {name: {\"type\": ...}}")
+    if isinstance(data.get("hyperparameters"), list):
+        return _read_configspace(data)
+    forbid: object = []
+    inner = data.get("parameters")
+    if isinstance(inner, Mapping) and not isinstance(inner.get("type"), str):
+        unknown = set(data) - {"parameters", "forbid"}
+        if unknown:
+            raise SpaceError(f"unknown key {min(map(str, unknown))!r} beside 'parameters' and 'forbid'")
+        data, forbid = inner, data.get("forbid", [])
+    if not isinstance(forbid, list) or not all(isinstance(clause, str) for clause in forbid):
+        raise SpaceError("'forbid' must be a list of conditions")
+    return {name: _parameter(name, spec, 0) for name, spec in data.items()}, forbid
+
+
+def _parameter(name: object, spec: object, depth: int) -> Declared:
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
+        raise SpaceError(f"parameter {name!r} must be an object with a \"type\": {', '.join(KEYS)}")
+    kind = spec["type"]
+    if kind not in KEYS:
+        raise SpaceError(f"parameter {name!r} has the unknown type {kind!r}: one of {', '.join(KEYS)}")
+    arguments = {key: value for key, value in spec.items() if key != "type"}
+    for key in arguments:
+        if key not in KEYS[kind]:
+            raise SpaceError(f"parameter {name!r} has the unknown key {key!r}: one of {', '.join(KEYS[kind])}")
+    required = ("options",) if "options" in KEYS[kind] else ("low", "high")
+    for key in required:
+        if key not in arguments:
+            raise SpaceError(f"parameter {name!r} of type {kind!r} needs {key!r}")
+    try:
+        if kind != "choice":
+            return CLASSES[kind](**arguments)
+        return Choice(**{**arguments, "options": _options(arguments["options"], depth)})
+    except SpaceError as error:
+        raise type(error)(f"parameter {name!r}: {error}") from None
+
+
+def _options(options: object, depth: int) -> object:
+    if depth >= MAX_DEPTH:
+        raise SpaceError(f"choices nest deeper than {MAX_DEPTH} levels")
+    if not isinstance(options, Mapping):
+        return options  # Choice says what is wrong with it
+    return {
+        label: {name: _parameter(name, spec, depth + 1) for name, spec in children.items()}
+        if isinstance(children, Mapping)
+        else children
+        for label, children in options.items()
+    }
+
+
+def parse(text: str) -> object:
+    """The data of a JSON text; duplicate keys and non-finite numbers are errors."""
+    if len(text) > MAX_BYTES:
+        raise SpaceError(f"a space of {len(text)} characters is longer than {MAX_BYTES}")
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise SpaceError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise SpaceError("JSON nested too deeply to be a space") from None
+
+
+def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise SpaceError(f"the key {key!r} is given twice in one object")
+        data[key] = value
+    return data
+
+
+def _no_constant(name: str) -> object:
+    raise SpaceError(f"{name} is not a number that a space can hold")
+
+
+def _parse_yaml(text: str) -> object:
+    raise NotImplementedError
+
+
+def _read_configspace(data: Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
+    raise NotImplementedError

@@ -1,0 +1,222 @@
+"""``Space``: the one description of what can be tried. Immutable; everything else is derived from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ConfigError, SpaceError
+from bough.points import BoolArray, FloatArray, Layout, Points
+from bough.space import draw, encoding, sampling, serialise
+from bough.space.activity import Rules, View
+from bough.space.binding import identity
+from bough.space.conditions import Scalar, canonical
+from bough.space.encoding import Config
+from bough.space.flatten import Flat, Parameter, flatten
+from bough.space.groups import make_groups
+from bough.space.parameters import Categorical, Declared, Domain, Unset
+from bough.space.size import size
+from bough.space.tree import Tree
+
+__all__ = ["Space"]
+
+
+class Space:
+    """A search space that may branch.
+
+    parameters: name to Float, Int, Categorical or Choice.
+    forbid: conditions that no configuration may satisfy.
+    """
+
+    declared: Mapping[str, Declared]
+    forbid: tuple[str, ...]
+
+    def __init__(self, parameters: Mapping[str, Declared], forbid: Sequence[str] = ()) -> None:
+        if not isinstance(parameters, Mapping) or not parameters:
+            raise SpaceError("a Space needs a dict of at least one parameter")
+        if isinstance(forbid, str):
+            raise SpaceError("forbid must be a list of conditions, not one string")
+        clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
+        self.__dict__.update(declared=dict(parameters), forbid=clauses, _flat=flatten(parameters, clauses))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Space cannot be changed (setting {name!r})")
+
+    def __reduce__(self) -> tuple[type[Space], tuple[Mapping[str, Declared], tuple[str, ...]]]:
+        return Space, (self.declared, self.forbid)
+
+    # ---- what it consists of -----------------------------------------------------------------
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The flat parameters, one per column."""
+        flat: Flat = self.__dict__["_flat"]
+        return flat.parameters
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What decides activity and legality."""
+        flat: Flat = self.__dict__["_flat"]
+        groups = make_groups(flat)
+        holder = {column: group.index for group in groups for column in group.columns}
+        group = np.array([holder[column] for column in range(len(self))], dtype=np.intp)
+        domains = tuple(parameter.domain for parameter in flat.parameters)
+        return Rules(domains, groups, flat.clauses, group)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What the columns of encoded points mean."""
+        domains = self.rules.domains
+        switch = np.zeros(len(self), dtype=bool)
+        switch[list(self.tree.switches)] = True
+        return Layout(
+            kinds=tuple(domain.kind for domain in domains),
+            levels=np.array([domain.levels for domain in domains], dtype=np.intp),
+            group=self.rules.group,
+            switch=switch,
+            groups=len(self.rules.groups),
+        )
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The groups of parameters and the paths through them."""
+        return Tree(self.__dict__["_flat"], self.rules)
+
+    @cached_property
+    def size(self) -> int | float:
+        """How many distinct configurations there are; see ``bough.space.size``."""
+        return size(self)
+
+    @cached_property
+    def default(self) -> Config | None:
+        """The config of defaults, where any parameter has one; others take their middle or first value."""
+        domains = self.rules.domains
+        if all(_default(domain) is None for domain in domains):
+            return None
+        x = np.empty((1, len(domains)))
+        for column, domain in enumerate(domains):
+            given = _default(domain)
+            middle = 0.0 if domain.kind == "nominal" else 0.5
+            x[0, column] = middle if given is None else domain.position(domain.ranks([given[0]]))[0]
+        point = self.snap(x)
+        config = self.decode(point)[0]
+        for parameter, active in zip(self.parameters, self.layout.active(point.on)[0]):
+            given = _default(parameter.domain)
+            if active and given is not None:
+                config[parameter.name] = given[0]
+        return config
+
+    def __getitem__(self, name: str) -> Parameter:
+        """The parameter of that path, or of that name where only one has it."""
+        found = [p for p in self.parameters if p.path == name] or [p for p in self.parameters if p.name == name]
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise KeyError(f"no parameter {name!r}")
+        raise KeyError(f"{name!r} is ambiguous: one of {', '.join(p.path for p in found)}")
+
+    def __len__(self) -> int:
+        return len(self.parameters)
+
+    def __iter__(self) -> Iterator[Parameter]:
+        return iter(self.parameters)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self._identity == other._identity
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def _identity(self) -> object:
+        """What makes spaces equal: parameters, conditions and clauses, in whatever order and spelling."""
+        flat: Flat = self.__dict__["_flat"]
+        parameters = {
+            name: (parameter.name, _bare(parameter), None if bound is None else identity(bound, flat.unique))
+            for name, parameter, bound in zip(flat.unique, flat.parameters, flat.bound)
+        }
+        return parameters, frozenset(identity(clause, flat.unique) for clause in flat.clauses)
+
+    # ---- configs and points ------------------------------------------------------------------
+
+    def sample(self, n: int, rng: np.random.Generator) -> list[Config]:
+        """``n`` random legal configs, uniform: a choice first, then its children."""
+        return self.decode(sampling.sample_points(self, n, rng))
+
+    def validate(self, config: Mapping[str, Any]) -> Config:
+        """``config`` with its values in canonical types, or a ConfigError that says what is wrong."""
+        if not isinstance(config, Mapping):
+            raise ConfigError(f"a config must be a dict of parameter names and values, not {config!r:.80}")
+        point, view = encoding.encode_exact(self.rules, self.parameters, [config])
+        violated = self.rules.violations(view, point.on)[0]
+        if violated.any():
+            raise ConfigError(f"config is forbidden by {self.forbid[int(np.flatnonzero(violated)[0])]!r}")
+        active = self.layout.active(point.on)[0]
+        return {p.name: p.domain.check(config[p.name]) for p, is_on in zip(self.parameters, active) if is_on}
+
+    def active(self, config: Mapping[str, Any]) -> list[str]:
+        """Names of the parameters that are active in a config."""
+        on = self.encode([config]).on
+        return [p.name for p, is_on in zip(self.parameters, self.layout.active(on)[0]) if is_on]
+
+    def encode(self, configs: Sequence[Mapping[str, Any]]) -> Points:
+        """Configs as points; each must have exactly its active parameters."""
+        return encoding.encode(self.rules, self.parameters, configs)
+
+    def decode(self, points: Points) -> list[Config]:
+        """Points as configs."""
+        return encoding.decode(self.rules, self.parameters, points)
+
+    def snap(self, x: FloatArray) -> Points:
+        """Points at the values nearest to ``x`` (n, columns), with the activity they imply."""
+        return encoding.snap(self.rules, x)
+
+    def violations(self, points: Points) -> BoolArray:
+        """(n, clauses) which forbidden clauses are true."""
+        return self.rules.violations(View(self.rules, points.x), points.on)
+
+    def legal(self, points: Points) -> BoolArray:
+        """(n,) whether no forbidden clause is true."""
+        return ~self.violations(points).any(axis=1)
+
+    # ---- text --------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The space as JSON-able data; ``Space.from_json`` reads it back."""
+        return serialise.to_dict(self.declared, self.forbid)
+
+    def to_json(self) -> str:
+        """The space as a JSON text."""
+        return serialise.to_json(self.declared, self.forbid)
+
+    @staticmethod
+    def from_json(text: str | Mapping[str, Any]) -> Space:
+        """The space that a JSON text, or the data in one, describes."""
+        return Space(*serialise.from_json(text))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Space:
+        """The space in a file: JSON or YAML of our own, or ConfigSpace's JSON."""
+        return Space(*serialise.load(path))
+
+    def __str__(self) -> str:
+        return draw.draw(self.declared, self.forbid)
+
+    def __repr__(self) -> str:
+        forbid = f", forbid={list(self.forbid)!r}" if self.forbid else ""
+        return f"Space({dict(self.declared)!r}{forbid})"
+
+
+def _default(domain: Domain) -> tuple[Scalar] | None:
+    """The default in a tuple, since None may be one."""
+    if isinstance(domain, Categorical):
+        return None if isinstance(domain.default, Unset) else (domain.default,)
+    return None if domain.default is None else (domain.default,)
+
+
+def _bare(parameter: Parameter) -> Domain:
+    return dataclasses.replace(parameter.domain, when=None)

@@ -1,0 +1,209 @@
+"""The tree (or DAG) of groups, and its paths: boxes of the unit cube with one activation signature.
+
+A *switch* is a column that some condition reads. A path fixes every active switch: a nominal one to
+one option, any other to a range between the thresholds that conditions compare it with. Paths are
+walked lazily, since independent choices multiply; every function takes a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from bough.points import BoolArray, FloatArray, Points
+from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, leaf_nodes
+from bough.space.binding import Bound, Conjunction, Disjunction, Negation, Relation, Test, columns_read
+from bough.space.encoding import encode
+from bough.space.flatten import Flat
+from bough.space.groups import Group, single_option
+
+__all__ = ["Group", "Path", "Tree"]
+
+INACTIVE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A box with one activation signature.
+
+    on: (groups,) the signature. low, high: (columns,) the box; equal for a nominal switch (its
+    option's unit position) and 0.5 for an inactive column, [0, 1] for active columns that are no
+    switches. Where a condition compares two parameters the box may hold points of other signatures.
+    """
+
+    on: BoolArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal paths of one space."""
+        return self.on.tobytes() + self.low.tobytes() + self.high.tobytes()
+
+
+class Tree:
+    """The groups of a space and the paths through them."""
+
+    def __init__(self, flat: Flat, rules: Rules) -> None:
+        self._flat = flat
+        self._rules = rules
+        self.groups: tuple[Group, ...] = rules.groups
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether every group is one option of one categorical, so that each has a single parent."""
+        return all(
+            isinstance(group.bound, Test) and single_option(group.bound, self._flat) is not None
+            for group in self.groups[1:]
+        )
+
+    @cached_property
+    def switches(self) -> tuple[int, ...]:
+        """Columns that some condition reads, each after those that decide its activity."""
+        read = set[int]().union(*(columns_read(group.bound) for group in self.groups if group.bound))
+        return tuple(column for group in self.groups for column in group.columns if column in read)
+
+    @cached_property
+    def has_relations(self) -> bool:
+        """Whether some condition compares two parameters, so that boxes may hold other signatures."""
+        return any(isinstance(leaf, Relation) for bound in self._conditions for leaf in leaf_nodes(bound))
+
+    def signature(self, config: Mapping[str, Any]) -> tuple[bool, ...]:
+        """Which groups are active in a config."""
+        return tuple(encode(self._rules, self._flat.parameters, [config]).on[0].tolist())
+
+    def paths(self, limit: int) -> list[Path]:
+        """The first ``limit`` paths (or all, where there are fewer)."""
+        return [self._path(on, pieces) for on, pieces in islice(self._walk(), limit)]
+
+    def path_count(self, limit: int) -> int:
+        """The number of paths, counted no further than ``limit + 1``."""
+        return sum(1 for _ in islice(self._walk(), limit + 1))
+
+    def path_of(self, points: Points) -> list[Path]:
+        """The path of each row; rows on the same path share one object."""
+        pieces = np.full((len(points), len(self.switches)), INACTIVE)
+        for i, column in enumerate(self.switches):
+            rows = np.flatnonzero(points.on[:, self._rules.group[column]])
+            pieces[rows, i] = self._pieces[column].index(points.x[rows, column])
+        known: dict[bytes, Path] = {}
+        found = []
+        for on, row in zip(points.on, pieces):
+            key = on.tobytes() + row.tobytes()
+            if key not in known:
+                known[key] = self._path(on, dict(zip(self.switches, row.tolist())))
+            found.append(known[key])
+        return found
+
+    # ---- how paths are found -----------------------------------------------------------------
+
+    @cached_property
+    def _conditions(self) -> list[Bound]:
+        return [group.bound for group in self.groups if group.bound is not None]
+
+    @cached_property
+    def _pieces(self) -> dict[int, Pieces]:
+        """The pieces of each switch, cut only where conditions (not forbidden clauses) cut it."""
+        pieces = {}
+        for column, coarse in cut_columns(self._rules.domains, self._conditions).items():
+            fine = self._rules.pieces[column]
+            pieces[column] = Pieces(coarse.ranks, fine.units[np.isin(fine.ranks, coarse.ranks)])
+        return pieces
+
+    @cached_property
+    def _tables(self) -> dict[Test, list[bool]]:
+        tests = [leaf for bound in self._conditions for leaf in leaf_nodes(bound) if isinstance(leaf, Test)]
+        return {test: self._pieces[test.column].table(test.intervals).tolist() for test in tests}
+
+    def _walk(self) -> Iterator[tuple[BoolArray, dict[int, int]]]:
+        """Depth-first over the activity of groups and the pieces of switches, without recursion:
+        the k-th step decides a group or, where its group is active, a switch of it."""
+        switches = set(self.switches)
+        steps: list[tuple[int, int | None]] = []
+        for group in self.groups:
+            steps.append((group.index, None))
+            steps += [(group.index, column) for column in group.columns if column in switches]
+        on = np.zeros(len(self.groups), dtype=bool)
+        pieces: dict[int, int] = {}
+        trail: list[Iterator[int]] = []
+        while True:
+            if len(trail) == len(steps):
+                yield on, pieces
+            else:
+                trail.append(iter(self._options(steps[len(trail)], on, pieces)))
+            while trail:
+                value = next(trail[-1], None)
+                group_index, column = steps[len(trail) - 1]
+                if value is None:
+                    trail.pop()
+                    continue
+                if column is None:
+                    on[group_index] = bool(value)
+                else:
+                    pieces[column] = value
+                break
+            if not trail:
+                return
+
+    def _options(self, step: tuple[int, int | None], on: BoolArray, pieces: dict[int, int]) -> list[int]:
+        group, column = step
+        if column is not None:
+            return list(range(len(self._pieces[column]))) if on[group] else [INACTIVE]
+        bound = self.groups[group].bound
+        truth = True if bound is None else self._truth(bound, pieces)
+        return [1, 0] if truth is None else [int(truth)]
+
+    def _truth(self, bound: Bound, pieces: dict[int, int]) -> bool | None:
+        """Three-valued: None where the pieces do not decide (a relation between two ranges)."""
+        match bound:
+            case Test(column, _):
+                piece = pieces[column]
+                return piece != INACTIVE and self._tables[bound][piece]
+            case Relation(left, op, right, codes):
+                if INACTIVE in (pieces[left], pieces[right]):
+                    return False
+                if codes[0] is None or codes[1] is None or not self._both_nominal(left, right):
+                    return None
+                return bool(COMPARE[op](codes[0][pieces[left]], codes[1][pieces[right]]))
+            case Conjunction(parts):
+                return _all([self._truth(part, pieces) for part in parts])
+            case Disjunction(parts):
+                negated = [self._truth(part, pieces) for part in parts]
+                return _not(_all([_not(truth) for truth in negated]))
+            case Negation(part):
+                return _not(self._truth(part, pieces))
+
+    def _both_nominal(self, left: int, right: int) -> bool:
+        return self._rules.domains[left].kind == self._rules.domains[right].kind == "nominal"
+
+    def _path(self, on: BoolArray, pieces: Mapping[int, int]) -> Path:
+        active = on[self._rules.group]
+        low, high = np.where(active, 0.0, 0.5), np.where(active, 1.0, 0.5)
+        for column, piece in pieces.items():
+            if piece != INACTIVE:
+                low[column], high[column] = self._box(column, piece)
+        return Path(on.copy(), low, high)
+
+    def _box(self, column: int, piece: int) -> tuple[float, float]:
+        """First and last unit position of a piece."""
+        domain, pieces = self._rules.domains[column], self._pieces[column]
+        if domain.kind == "real":
+            return float(pieces.unit_bounds[0][piece]), float(pieces.unit_bounds[1][piece])
+        ends = np.array([-1.0, *pieces.ranks, domain.levels - 1.0])[piece : piece + 2]
+        first, last = domain.position(ends + [1.0, 0.0])
+        return float(first), float(last)
+
+
+def _not(truth: bool | None) -> bool | None:
+    return None if truth is None else not truth
+
+
+def _all(truths: list[bool | None]) -> bool | None:
+    if False in truths:
+        return False
+    return None if None in truths else True
