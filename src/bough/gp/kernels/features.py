@@ -164,11 +164,11 @@ class Fourier(FeatureMap):
         cos, sin = np.cos(phase) / np.sqrt(self.count), np.sin(phase) / np.sqrt(self.count)
 
         def pull_phase(w: FloatArray) -> FloatArray:
-            return w[:, self.count :] * cos - w[:, : self.count] * sin
+            return np.asarray(w[:, self.count :] * cos - w[:, : self.count] * sin)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             # phase = Σ_d x_d ω_d / ℓ_d, so ∂phase/∂log ℓ_d = −x_d ω_d / ℓ_d.
-            return -np.einsum("dm,dm->d", x.T @ pull_phase(w), frequencies)
+            return np.asarray(-np.einsum("dm,dm->d", x.T @ pull_phase(w), frequencies))
 
         def pull_x(w: FloatArray) -> FloatArray:
             out = np.zeros(a.x.shape)
