@@ -62,7 +62,7 @@ class Data:
 
     def variances(self, log_noise: float) -> FloatArray:
         """(n,) noise variance of each row."""
-        return self.told + self.untold * np.exp(log_noise)
+        return self.told + self.untold * float(np.exp(log_noise))
 
     def sorted(self) -> Data:
         """The same rows, sorted so that the active rows of each group of a tree are contiguous."""
@@ -72,8 +72,8 @@ class Data:
 
 def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) and its gradient (p,)."""
-    matrix, pull = model.kernel(theta[:-1], data.points, data.points)
-    np.einsum("ii->i", matrix)[:] += data.variances(theta[-1])
+    matrix = np.diag(data.variances(theta[-1]))
+    pull = model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
     solver = factor(matrix)
     alpha = solver.solve(data.y)
     value = -0.5 * (data.y @ alpha + solver.logdet + len(data.y) * np.log(2 * np.pi))

@@ -127,6 +127,8 @@ def _invert_lower(lower: FloatArray) -> FloatArray:
     Matrix products run several times faster than LAPACK's dtrtri, which serves the small blocks.
     """
     n = len(lower)
+    if n == 0:
+        return lower
     if n <= 64:
         inverse, _ = lapack.dtrtri(lower, lower=1)
         return np.asarray(inverse)

@@ -12,7 +12,8 @@ Subclass ``Kernel`` as a frozen dataclass and give it
 * ``params``: a tuple of ``Param``; ``theta`` holds their logarithms in that order;
 * ``__call__(theta, a, b) -> (K (n, m), Pullback)``: read ``a.x`` only in columns that are active
   (``On`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until
-  the pullback is called; ``a is b`` holds when the matrix is a Gram matrix;
+  the pullback is called; ``a is b`` holds when the matrix is a Gram matrix. The pullback may keep
+  K, so callers never write into it (they use ``add_to`` to accumulate);
 * ``diag(theta, a) -> (diagonal (n,), DiagPullback)``.
 
 Gradients of inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not

@@ -1,0 +1,73 @@
+"""Hyperparameters by maximum a posteriori: L-BFGS-B from several starts, analytic gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import optimize
+
+from bough.gp.likelihood import Data, Model, log_posterior
+from bough.gp.params import Param, bounds, clip, prior_draw, prior_median
+from bough.points import FloatArray
+
+__all__ = ["fit_map", "maximise"]
+
+
+def fit_map(
+    model: Model,
+    data: Data,
+    rng: np.random.Generator,
+    *,
+    start: FloatArray | None = None,
+    draws: int = 1,
+    iterations: int = 50,
+) -> FloatArray:
+    """theta (p,) that maximises log p(y | theta) + log p(theta); the prior's median without data."""
+    if len(data.y) == 0:
+        return prior_median(model.params)
+    ordered = data.sorted()
+    return maximise(
+        lambda theta: log_posterior(model, theta, ordered),
+        model.params,
+        rng,
+        start=start,
+        draws=draws,
+        iterations=iterations,
+    )
+
+
+def maximise(
+    density: Callable[[FloatArray], tuple[float, FloatArray]],
+    params: Sequence[Param],
+    rng: np.random.Generator,
+    *,
+    start: FloatArray | None = None,
+    draws: int = 1,
+    iterations: int = 50,
+) -> FloatArray:
+    """theta (p,) within the bounds of ``params`` that maximises ``density``: theta -> value, gradient.
+
+    Starts from the prior's median and from ``draws`` draws of the prior; where ``start`` (theta
+    of an earlier fit) is given, from that and the median.
+    """
+    median = prior_median(params)
+    if len(median) == 0:
+        return median
+    low, high = bounds(params)
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = density(theta)
+        return -value, -gradient
+
+    if start is not None:
+        starts = [clip(params, start), median]
+    else:
+        starts = [median] + [prior_draw(params, rng) for _ in range(draws)]
+    box = optimize.Bounds(low, high)
+    options = {"maxiter": iterations}
+    runs = [
+        optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=box, options=options) for x in starts
+    ]
+    best = min(runs, key=lambda run: float(run.fun))
+    return clip(params, np.asarray(best.x))

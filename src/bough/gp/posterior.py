@@ -1,0 +1,168 @@
+"""What a Gaussian process knows after seeing data: predictions, their gradients, joint samples.
+
+    mean(x) = k(x, X) α,   var(x) = k(x, x) − k(x, X) M⁻¹ k(X, x),   α = M⁻¹ y,  M = K + noise
+
+All predictions are of the latent f, without observation noise. A posterior is a frozen value:
+conditioning on further points gives another one, in O(n²) per point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bough.gp.kernels.base import Kernel, On, Sum
+from bough.gp.kernels.features import Dot
+from bough.gp.likelihood import Data, Model
+from bough.gp.solvers import Solver, factor, factor_lower
+from bough.points import FloatArray, Points
+
+__all__ = ["GPPosterior", "Posterior", "posterior"]
+
+SMALLEST_VARIANCE = 1e-12
+"""Variances are cut off here, where cancellation has eaten their digits."""
+
+
+class Posterior(Protocol):
+    """What acquisition functions see of a surrogate."""
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (n,) of the latent function."""
+        ...
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Mean, sd (n,) and their gradients (n, columns), zero in inactive and nominal columns."""
+        ...
+
+    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> Posterior:
+        """The posterior after also seeing y (m,) at the points; noise: told sd (m,), NaN if not."""
+        ...
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        """(n, len(points)) joint draws of the latent function."""
+        ...
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and sd (n,) of each *observation* predicted from all others."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class GPPosterior:
+    """A Gaussian process conditioned on data, at fixed hyperparameters.
+
+    theta: (p,) of ``model``.  alpha: M⁻¹ y (n,).  solver: M, the noisy Gram matrix.
+    """
+
+    model: Model
+    theta: FloatArray
+    data: Data
+    solver: Solver
+    alpha: FloatArray
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        return self._predict(self.model.kernel, self.theta[:-1], points)
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self._predict_grad(self.model.kernel, self.theta[:-1], points)
+
+    def vertex_predict(self, group: int, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Posterior of the additive term of one group: μ_v = k_v α, σ_v² = k_v(x,x) − k_v M⁻¹ k_vᵀ.
+
+        Ma & Blaschko 2020 leave μ_v and σ_v of Alg. 2 undefined; this is the form of Kandasamy et
+        al. 2015, eq. (3), with the Gram matrix M of the whole model. The means add up to the mean.
+        """
+        return self._predict(*self._terms(lambda term: isinstance(term, On) and term.group == group), points)
+
+    def vertex_predict_grad(
+        self, group: int, points: Points
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """``vertex_predict`` and the gradients (n, columns) of its mean and sd."""
+        return self._predict_grad(
+            *self._terms(lambda term: isinstance(term, On) and term.group == group), points
+        )
+
+    def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Posterior of the linear model that paths share: Φ(x)ᵀw alone, without any local process.
+
+        Jenatton et al. 2017, eq. (6), with b = 0: z_pᵀc ~ N(z_pᵀ Λ_c⁻¹ f_c, z_pᵀ Λ_c⁻¹ z_p).
+        """
+        return self._predict(*self._terms(lambda term: isinstance(term, Dot)), points)
+
+    def path_predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """``path_predict`` and the gradients (n, columns) of its mean and sd."""
+        return self._predict_grad(*self._terms(lambda term: isinstance(term, Dot)), points)
+
+    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> GPPosterior:
+        told = np.full(len(y), np.nan) if noise is None else noise
+        new = Data(points, y, told)
+        cross, _ = self.model.kernel(self.theta[:-1], self.data.points, points)
+        corner = np.diag(new.variances(self.theta[-1]))
+        self.model.kernel.add_to(corner, self.theta[:-1], points, points)
+        data = Data(
+            Points.concat([self.data.points, points]),
+            np.concatenate([self.data.y, y]),
+            np.concatenate([self.data.noise, told]),
+        )
+        solver = self.solver.append(cross, corner)
+        return GPPosterior(self.model, self.theta, data, solver, solver.solve(data.y))
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        mean, covariance = self.joint(points)
+        lower = factor_lower(covariance)
+        return mean + rng.standard_normal((n, len(points))) @ lower.T
+
+    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean (n,) and covariance (n, n) of the latent function."""
+        cross, _ = self.model.kernel(self.theta[:-1], points, self.data.points)
+        prior, _ = self.model.kernel(self.theta[:-1], points, points)
+        white = self.solver.whiten(cross.T)
+        return cross @ self.alpha, prior - white.T @ white
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        # Rasmussen & Williams 2006, eq. 5.12: μ_i = y_i − α_i / (M⁻¹)_ii, σ_i² = 1 / (M⁻¹)_ii.
+        precision = np.diag(self.solver.inverse())
+        return self.data.y - self.alpha / precision, 1.0 / np.sqrt(precision)
+
+    def _terms(self, wanted: Callable[[Kernel], bool]) -> tuple[Kernel, FloatArray]:
+        """The terms of an additive kernel that are ``wanted``, with their theta."""
+        kernel = self.model.kernel
+        whole = kernel if isinstance(kernel, Sum) else Sum((kernel,))
+        found = [(term, part) for term, part in zip(whole.terms, whole.parts) if wanted(term)]
+        if not found:
+            raise KeyError("the kernel has no such additive term")
+        return Sum(tuple(term for term, _ in found)), np.concatenate([self.theta[part] for _, part in found])
+
+    def _predict(self, kernel: Kernel, theta: FloatArray, points: Points) -> tuple[FloatArray, FloatArray]:
+        cross, _ = kernel(theta, points, self.data.points)
+        prior, _ = kernel.diag(theta, points)
+        white = self.solver.whiten(cross.T)
+        variance = prior - np.einsum("ij,ij->j", white, white)
+        return cross @ self.alpha, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
+
+    def _predict_grad(
+        self, kernel: Kernel, theta: FloatArray, points: Points
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        cross, pull = kernel(theta, points, self.data.points)
+        prior, pull_prior = kernel.diag(theta, points)
+        white = self.solver.whiten(cross.T)
+        raw = prior - np.einsum("ij,ij->j", white, white)
+        variance = np.maximum(raw, SMALLEST_VARIANCE)
+        sd = np.sqrt(variance)
+        d_mean = pull.a(np.broadcast_to(self.alpha, cross.shape))
+        # d var = d k(x,x) − 2 dk(x,X) M⁻¹ k(X,x);  d sd = d var / (2 sd), and 0 where cut off.
+        half = np.where(raw > SMALLEST_VARIANCE, 0.5 / sd, 0.0)
+        weights = self.solver.unwhiten(white).T * (-2.0 * half[:, None])
+        d_sd = pull_prior.a(half) + pull.a(weights)
+        return cross @ self.alpha, sd, d_mean, d_sd
+
+
+def posterior(model: Model, theta: FloatArray, data: Data) -> GPPosterior:
+    """Condition ``model`` at hyperparameters ``theta`` on ``data`` (any number of rows, also none)."""
+    matrix = np.diag(data.variances(theta[-1]))
+    model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
+    solver = factor(matrix)
+    return GPPosterior(model, theta, data, solver, solver.solve(data.y))

@@ -1,0 +1,74 @@
+"""Slice sampling along coordinates, with stepping out and shrinkage (Neal 2003, figs. 3 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bough.points import FloatArray
+
+__all__ = ["slice_sample"]
+
+STEPS_OUT = 10
+"""Most steps by which the interval grows in total."""
+
+
+def slice_sample(
+    log_density: Callable[[FloatArray], float],
+    start: FloatArray,
+    rng: np.random.Generator,
+    *,
+    samples: int,
+    burn: int = 0,
+    thin: int = 1,
+    width: float = 1.0,
+) -> FloatArray:
+    """(samples, p) states of a Markov chain whose stationary density is exp(log_density).
+
+    log_density: may return -inf outside its support; finite at ``start`` (p,).
+    burn: sweeps over all coordinates to discard first; thin: sweeps per kept sample.
+    width: initial width of the interval of each coordinate.
+    """
+    x, level = start.copy(), log_density(start)
+    kept = np.empty((samples, len(start)))
+    for sweep in range(burn + samples * thin):
+        for axis in rng.permutation(len(x)):
+            x, level = _update(log_density, x, level, int(axis), width, rng)
+        done = sweep - burn + 1
+        if done > 0 and done % thin == 0:
+            kept[done // thin - 1] = x
+    return kept
+
+
+def _update(
+    log_density: Callable[[FloatArray], float],
+    x: FloatArray,
+    level: float,
+    axis: int,
+    width: float,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, float]:
+    """One new value of coordinate ``axis``, and the log density there."""
+
+    def at(value: float) -> tuple[FloatArray, float]:
+        moved = x.copy()
+        moved[axis] = value
+        return moved, log_density(moved)
+
+    height = level - rng.exponential()  # log of a uniform height under the density
+    left = x[axis] - width * rng.uniform()
+    right = left + width
+    steps_left = int(rng.integers(STEPS_OUT + 1))  # shared at random, for detailed balance
+    steps_right = STEPS_OUT - steps_left
+    while steps_left and at(left)[1] > height:
+        left, steps_left = left - width, steps_left - 1
+    while steps_right and at(right)[1] > height:
+        right, steps_right = right + width, steps_right - 1
+    while True:
+        value = rng.uniform(left, right)
+        moved, density = at(value)
+        if density > height or right - left < 1e-12:
+            break
+        left, right = (value, right) if value < x[axis] else (left, value)
+    return (moved, density) if density > height else (x, level)
