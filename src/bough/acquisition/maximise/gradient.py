@@ -21,6 +21,10 @@ Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 FIRST_STEP = 0.1
 """Longest first step along any coordinate of the unit cube, while nothing is known about curvature."""
 
+ENOUGH = 1e-6
+"""A climb of a criterion ends with a step that gains less than this, relative to the value: a millionth of a
+log EI is far below what any model knows."""
+
 ARMIJO = 1e-4
 """Share of the gain the gradient promises that a step must deliver to be accepted."""
 
@@ -38,6 +42,8 @@ def ascend(
     low, high, moving: (n, columns) box of each start and which of its columns may move (real, active ones).
     """
     columns = np.flatnonzero(moving.any(axis=0))
+    if not len(columns):
+        return starts, criterion(starts)
     # A column that is not to move gets a box of no width.
     pinned = np.where(moving, low, starts.x)[:, columns], np.where(moving, high, starts.x)[:, columns]
 
@@ -47,7 +53,7 @@ def ascend(
         value, slope = criterion.with_gradient(Points(full, starts.on[rows]))
         return value, slope[:, columns]
 
-    x, value = projected_bfgs(objective, starts.x[:, columns], *pinned, steps=steps)
+    x, value = projected_bfgs(objective, starts.x[:, columns], *pinned, steps=steps, value_tolerance=ENOUGH)
     reached = starts.x.copy()
     reached[:, columns] = x
     return Points(reached, starts.on), value

@@ -1,0 +1,108 @@
+"""The default maximiser: search every path of the space, and refine the best starts of the best ones.
+
+Paths are boxes of the unit cube with constant activity, so that inside one the criterion is a plain
+function of its active columns. Candidates of all paths are scored in one batch and refined in another. A
+space with too many paths to list is sampled instead, and one-exchange steps lead from the best samples to
+the paths around them: independent choices are never multiplied out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.finite import every_point
+from bough.acquisition.maximise.local import climb
+from bough.acquisition.maximise.mixed import refine
+from bough.acquisition.maximise.pool import Allowed, top
+from bough.acquisition.maximise.starts import around, choose, listed, spread
+from bough.points import FloatArray, Points
+from bough.space import Space
+from bough.space.sampling import sample_points
+from bough.space.tree import Path
+
+__all__ = ["search_boxes", "search_paths"]
+
+PATHS = 64
+"""Up to this many paths are all searched."""
+
+EXHAUSTIVE = 1000
+"""Spaces of at most this many configurations are scored completely."""
+
+CANDIDATES = 512
+"""Quasi-random candidates over all paths together, with at least LEAST on each."""
+
+LEAST = 16
+
+
+def search_paths(
+    space: Space,
+    criterion: Criterion,
+    *,
+    near: Points,
+    avoid: Points,
+    rng: np.random.Generator,
+    branches: int = 8,
+    starts: int = 2,
+) -> Points:
+    """The best point found on any path: one row, or none if everything is to be avoided.
+
+    near: tried points, best first; avoid: points not to be returned. The best ``starts`` candidates of each
+    of the best ``branches`` are refined.
+    """
+    if (points := every_point(space, EXHAUSTIVE)) is not None:
+        return top(points, criterion(points), Allowed(space, avoid))
+    boxes = listed(space.tree, PATHS)
+    if len(boxes) <= PATHS:
+        return search_boxes(
+            space, criterion, boxes, near=near, avoid=avoid, rng=rng, branches=branches, starts=starts
+        )
+    sampled = Points.concat([sample_points(space, CANDIDATES, rng), near.take(slice(0, branches))])
+    value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
+    best = choose(space, sampled, value, branches, 1)
+    seen, seen_value = climb(space, criterion, sampled.take(best), value[best], rng, steps=3)
+    stepped = around(space, near, LEAST // 2, rng)
+    pool = Points.concat([sampled, seen, stepped])
+    values = np.concatenate([value, seen_value, criterion(stepped)])
+    return _polish(space, criterion, pool, values, Allowed(space, avoid), branches, starts)
+
+
+def search_boxes(
+    space: Space,
+    criterion: Criterion,
+    boxes: Sequence[Path],
+    *,
+    near: Points,
+    avoid: Points,
+    rng: np.random.Generator,
+    branches: int = 8,
+    starts: int = 2,
+) -> Points:
+    """The best point found in any of the boxes, or around a point of ``near``: one row or none."""
+    each = max(CANDIDATES // len(boxes), LEAST)
+    candidates, _ = spread(space, boxes, each, rng)
+    pool = Points.concat([candidates, around(space, near, LEAST // 2, rng)])
+    return _polish(space, criterion, pool, criterion(pool), Allowed(space, avoid), branches, starts)
+
+
+def _polish(
+    space: Space,
+    criterion: Criterion,
+    pool: Points,
+    value: FloatArray,
+    allowed: Allowed,
+    branches: int,
+    starts: int,
+) -> Points:
+    """The best of a scored pool and of what its best starts climb to."""
+    begin = pool.take(choose(space, pool, np.where(allowed.mask(pool), value, -np.inf), branches, starts))
+    if not len(begin):
+        return begin
+    boxes = space.tree.path_of(begin)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    reached, _ = refine(space, criterion, begin, low, high)
+    # The ends of a box may lie on a threshold: snap, and score what would really be run.
+    reached = space.snap(reached.x)
+    return top(Points.concat([pool, reached]), np.concatenate([value, criterion(reached)]), allowed)

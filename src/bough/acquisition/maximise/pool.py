@@ -1,0 +1,52 @@
+"""What all maximisers share: which candidates count, and the best of those."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+from bough.space import Space
+
+__all__ = ["Allowed", "best_of_each", "row_keys", "top"]
+
+
+def row_keys(layout: Layout, points: Points) -> list[bytes]:
+    """One key per row, equal exactly where activity and all active values are equal."""
+    seen = np.where(layout.active(points.on), points.x, -1.0) + 0.0  # -0.0 and 0.0 are one value
+    rows = np.hstack([seen, points.on.astype(float)])
+    return [row.tobytes() for row in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Allowed:
+    """Which points a maximiser may return: legal ones that are not among those to avoid."""
+
+    space: Space
+    avoid: Points
+
+    @cached_property
+    def avoided(self) -> frozenset[bytes]:
+        return frozenset(row_keys(self.space.layout, self.avoid))
+
+    def mask(self, points: Points) -> BoolArray:
+        """(n,) whether each point may be returned."""
+        legal = self.space.legal(points)
+        if not len(self.avoid):
+            return legal
+        new = [key not in self.avoided for key in row_keys(self.space.layout, points)]
+        return np.logical_and(legal, new)
+
+
+def top(points: Points, value: FloatArray, allowed: Allowed) -> Points:
+    """The best allowed point, as one row; no row where there is none."""
+    score = np.where(allowed.mask(points) & ~np.isnan(value), value, -np.inf)
+    return points.take([int(np.argmax(score))] if (score > -np.inf).any() else [])
+
+
+def best_of_each(score: FloatArray, owner: IntArray, owners: int) -> IntArray:
+    """(owners,) the row with the largest score among those of each owner, the first of equals."""
+    order = np.lexsort((np.arange(len(score)), -score, owner))
+    return order[np.searchsorted(owner[order], np.arange(owners))]

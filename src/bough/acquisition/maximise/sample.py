@@ -1,0 +1,27 @@
+"""The simplest maximiser: the best of many uniform samples (Lévesque et al. 2017 use 1,000)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.pool import Allowed, top
+from bough.points import Points
+from bough.space import Space
+from bough.space.sampling import sample_points
+
+__all__ = ["best_of_samples"]
+
+
+def best_of_samples(
+    space: Space,
+    criterion: Criterion,
+    *,
+    near: Points,
+    avoid: Points,
+    rng: np.random.Generator,
+    samples: int = 1000,
+) -> Points:
+    """The best of uniform samples of the space that is not in ``avoid``; ``near`` plays no part."""
+    points = sample_points(space, samples, rng)
+    return top(points, criterion(points), Allowed(space, avoid))

@@ -1,0 +1,105 @@
+"""Where a search begins: candidates spread over every path, and around the best points so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.points import FloatArray, IntArray, Points
+from bough.space import Space
+from bough.space.sampling import perturb
+from bough.space.tree import Path, Tree
+
+__all__ = ["around", "branch_of", "choose", "listed", "spread"]
+
+BITS = 30
+"""Resolution of the Sobol sequence."""
+
+SCALES = (0.1, 0.01)
+"""Widths of the steps around good points: one to leave a basin's floor, one to settle on it."""
+
+APART = 0.05
+"""Two starts on one branch must differ by this much in some column, or they would climb the same hill."""
+
+
+def spread(
+    space: Space, boxes: Sequence[Path], each: int, rng: np.random.Generator
+) -> tuple[Points, IntArray]:
+    """``each`` quasi-random points in every box, snapped, and the box (n,) that each was put in.
+
+    A box that leaves nothing to choose gets one point.
+
+    All boxes share one Sobol sequence under a fresh random digital shift, which keeps every aligned block
+    of 2^k points as evenly spread as the sequence itself, at the cost of one XOR.
+    """
+    low = np.stack([box.low for box in boxes])
+    high = np.stack([box.high for box in boxes])
+    counts = np.where((low < high).any(axis=1), each, 1)
+    owner = np.repeat(np.arange(len(boxes)), counts)
+    shift = rng.integers(0, 2**BITS, size=low.shape[1], dtype=np.uint32)
+    unit = ((_sobol(low.shape[1], _log2(len(owner)))[: len(owner)] ^ shift) + 0.5) / 2.0**BITS
+    return space.snap(low[owner] + unit * (high - low)[owner]), owner
+
+
+def around(space: Space, near: Points, copies: int, rng: np.random.Generator, most: int = 8) -> Points:
+    """``copies`` random steps of each width around the best point of each branch; ``near`` is best first."""
+    if not len(near):
+        return near
+    _, first = np.unique(branch_of(space, near), return_index=True)
+    leaders = np.repeat(np.sort(first)[:most], copies)
+    return Points.concat([perturb(space, near.take(leaders), rng, scale) for scale in SCALES])
+
+
+def branch_of(space: Space, points: Points) -> IntArray:
+    """(n,) a number per row, equal for rows with the same activity and the same active nominal switches."""
+    layout = space.layout
+    switches = np.flatnonzero(layout.switch & layout.nominal)
+    shown = np.where(layout.active(points.on)[:, switches], points.x[:, switches], -1.0)
+    keys = [row.tobytes() for row in np.hstack([points.on, shown])]
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def choose(space: Space, points: Points, value: FloatArray, branches: int, each: int) -> IntArray:
+    """Rows to start from: the best ``each``, well apart, of each of the ``branches`` best branches."""
+    branch, active = branch_of(space, points), space.layout.active(points.on)
+    order = np.argsort(-value, kind="stable")
+    order = order[value[order] > -np.inf]
+    _, first = np.unique(branch[order], return_index=True)
+    chosen: list[int] = []
+    for leader in order[np.sort(first)[:branches]]:
+        x = points.x[:, active[leader]]
+        rows, last = order[branch[order] == branch[leader]], leader
+        chosen.append(int(leader))
+        for _ in range(each - 1):
+            rows = rows[np.abs(x[rows] - x[last]).max(axis=1, initial=0.0) > APART]
+            if not len(rows):
+                break
+            last = rows[0]
+            chosen.append(int(last))
+    return np.array(chosen, dtype=np.intp)
+
+
+@lru_cache(maxsize=32)
+def listed(tree: Tree, limit: int) -> tuple[Path, ...]:
+    """All paths of a tree, or the first ``limit + 1`` where there are more; a tree never changes."""
+    return tuple(tree.paths(limit + 1))
+
+
+@lru_cache(maxsize=16)
+def _sobol(columns: int, log2n: int) -> NDArray[np.uint32]:
+    """(2^log2n, columns) a scrambled Sobol sequence in integers of ``BITS`` bits; always the same one."""
+    from scipy.stats import qmc
+
+    engine = qmc.Sobol(columns, scramble=True, bits=BITS, rng=np.random.default_rng(0))
+    sequence: NDArray[np.uint32] = np.floor(engine.random_base2(log2n) * 2.0**BITS).astype(np.uint32)
+    sequence.flags.writeable = False
+    return sequence
+
+
+def _log2(n: int) -> int:
+    """The smallest k with 2^k >= n."""
+    return max(n - 1, 0).bit_length()
