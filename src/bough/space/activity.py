@@ -105,9 +105,10 @@ class Rules:
 
     @cached_property
     def even_grids(self) -> tuple[IntArray, FloatArray]:
-        """Columns whose values are evenly spaced in the unit interval, and how many values each has."""
+        """Columns whose values are evenly spaced in the unit interval; (k, 1) how many each has."""
         columns = [i for i, d in enumerate(self.domains) if d.kind != "real" and not getattr(d, "log", False)]
-        return np.array(columns, dtype=np.intp), np.array([float(self.domains[i].levels) for i in columns])
+        levels = np.array([float(self.domains[i].levels) for i in columns]).reshape(-1, 1)
+        return np.array(columns, dtype=np.intp), levels
 
     @cached_property
     def log_grids(self) -> tuple[int, ...]:
@@ -153,7 +154,7 @@ class Rules:
 
     def violations(self, view: View, on: BoolArray) -> BoolArray:
         """(n, clauses) which forbidden clauses are true."""
-        found = np.empty((len(view.x), len(self.clauses)), dtype=bool)
+        found = np.empty((len(self.clauses), len(view.x)), dtype=bool).T
         for i, clause in enumerate(self.clauses):
             found[:, i] = self.holds(clause, view, on)
         return found

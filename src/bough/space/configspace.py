@@ -17,12 +17,11 @@ from itertools import product
 from typing import Any
 
 from bough.errors import SpaceError
-from bough.space import serialise
 from bough.space.activity import COMPARE
 from bough.space.conditions import quote
 from bough.space.parameters import UNSET, Categorical, Declared, Float, Int
 
-__all__ = ["digest", "from_configspace_dict"]
+__all__ = ["digest", "from_configspace_dict", "own_description"]
 
 Item = Mapping[str, Any]
 
@@ -35,19 +34,25 @@ def from_configspace_dict(data: Item) -> tuple[dict[str, Declared], list[str]]:
     """The parameters and forbidden clauses that a ConfigSpace JSON document describes.
 
     What a Space cannot hold (priors, weights, ``meta``, ``q``, the name) is left out, and one
-    warning names it all. A document that bough wrote and nobody changed is read from bough's own
-    description in it.
-    """
+    warning names it all."""
     try:
-        own = data.get("bough")
-        if own and own["digest"] == digest(data):
-            return serialise.from_json(own["space"])
         if lost := _lost(data):
-            warnings.warn(f"left out, as a Space cannot hold it: {', '.join(lost)}", UserWarning, stacklevel=2)
+            warnings.warn(
+                f"left out, as a Space cannot hold it: {', '.join(lost)}", UserWarning, stacklevel=2
+            )
         return _read(data)
     except (KeyError, TypeError, AttributeError) as error:
-        missing = f"an entry lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise SpaceError(f"malformed ConfigSpace description: {missing}") from None
+        what = f"an entry lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise SpaceError(f"malformed ConfigSpace description: {what}") from None
+
+
+def own_description(data: Item) -> Item | None:
+    """bough's own description in a document that it wrote, unless somebody changed the rest since."""
+    own = data.get("bough")
+    if isinstance(own, Mapping) and own.get("digest") == digest(data):
+        space: Item = own["space"]
+        return space
+    return None
 
 
 def digest(data: Item) -> str:
@@ -57,7 +62,7 @@ def digest(data: Item) -> str:
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {key: plain(each) for key, each in value.items() if each}
+            return {key: plain(each) for key, each in value.items() if each is not None and each != {}}
         if isinstance(value, list | tuple):
             return [plain(each) for each in value]
         return round(value, 13) + 0.0 if isinstance(value, float) else value
@@ -102,12 +107,11 @@ def _parameter(item: Item, when: str | None) -> Declared:
     raise SpaceError(f"{item['name']!r} has the unknown type {kind!r}")
 
 
-def _values(item: Item) -> Sequence[Any]:
+def _values(item: Item) -> tuple[Any, ...]:
     """The options of a hyperparameter that lists them."""
     if item["type"] == "constant":
-        return [item["value"]]
-    options: Sequence[Any] = item["choices"] if item["type"] == "categorical" else item["sequence"]
-    return options
+        return (item["value"],)
+    return tuple(item["choices"] if item["type"] == "categorical" else item["sequence"])
 
 
 def _lost(data: Item) -> list[str]:
@@ -179,7 +183,9 @@ def _relation(left: Item, op: str, right: Item) -> str:
     except TypeError:
         names = f"{left['name']!r} {op} {right['name']!r}"
         raise SpaceError(f"the forbidden relation {names} compares values of different types") from None
-    return _joined("OR", [f"{_member(left, [a])} and {_member(right, [b])}" for a, b in true] or [_member(left, [])])
+    return _joined(
+        "OR", [f"{_member(left, [a])} and {_member(right, [b])}" for a, b in true] or [_member(left, [])]
+    )
 
 
 def _listed(item: Item) -> bool:

@@ -25,41 +25,39 @@ Config = dict[str, Scalar]
 
 def snap(rules: Rules, x: FloatArray) -> Points:
     """Points at the legal values nearest to ``x`` (n, columns), with the activity they imply."""
-    x = np.array(x, dtype=float, order="F")
-    if np.isnan(x.sum()):
-        x[np.isnan(x)] = 0.5  # only allowed where inactive, and there nothing is read
-    np.clip(x, 0.0, 1.0, out=x)
+    columns = np.array(np.asarray(x, dtype=float).T, order="C")  # (columns, n): each column contiguous
+    if np.isnan(columns.sum()):
+        columns[np.isnan(columns)] = 0.5  # only allowed where inactive, and there nothing is read
+    np.clip(columns, 0.0, 1.0, out=columns)
     even, levels = rules.even_grids
-    x[:, even] = (np.clip(np.floor(x[:, even] * levels), 0, levels - 1) + 0.5) / levels
+    ranks = columns[even]
+    ranks *= levels
+    np.floor(ranks, out=ranks)
+    np.minimum(ranks, levels - 1, out=ranks)
+    columns[even] = (ranks + 0.5) / levels
     for column in rules.log_grids:
         domain = rules.domains[column]
-        x[:, column] = domain.position(domain.rank_at(x[:, column]))
-    on = rules.activity(View(rules, x))
-    x[~on[:, rules.group]] = 0.5
-    return Points(x, on)
+        columns[column] = domain.position(domain.rank_at(columns[column]))
+    on = rules.activity(View(rules, columns.T))
+    np.copyto(columns, 0.5, where=~on.T[rules.group])
+    return Points(columns.T, on)
 
 
 def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> list[Config]:
     """The configs that ``points`` encode: active parameters only, in column order."""
-    active: BoolArray = points.on[:, rules.group]
-    table = np.empty(active.shape, dtype=object)
-    for column, domain in enumerate(rules.domains):
-        rows = np.flatnonzero(active[:, column])
-        if len(rows):
-            unit = points.x[rows, column]
-            if isinstance(domain, Categorical):
-                table[rows, column] = domain.values(domain.rank_at(unit))
-            else:
-                table[rows, column] = real_values(rules, column, unit).tolist()  # Python numbers
-    names = [parameter.name for parameter in parameters]
-    flat_names = [names[column] for column in np.nonzero(active)[1].tolist()]
-    flat_values = table[active].tolist()
-    ends = np.cumsum(active.sum(axis=1)).tolist()
-    configs: list[Config] = []
-    start = 0
-    for end in ends:
-        configs.append(dict(zip(flat_names[start:end], flat_values[start:end])))
-        start = end
+    configs: list[Config] = [{} for _ in range(len(points))]
+    rows_of_group = [np.flatnonzero(active) for active in points.on.T]
+    for column, parameter in enumerate(parameters):
+        rows = rows_of_group[rules.group[column]]
+        if not len(rows):
+            continue
+        unit, domain, name = points.x[rows, column], parameter.domain, parameter.name
+        if isinstance(domain, Categorical):
+            values = domain.values(domain.rank_at(unit)).tolist()
+        else:
+            values = real_values(rules, column, unit).tolist()
+        for row, value in zip(rows.tolist(), values):
+            configs[row][name] = value
     return configs
 
 

@@ -7,6 +7,8 @@ nothing legal turns up is reported, not looped over.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,18 +29,12 @@ REPAIR_ROUNDS = 300
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points, uniform: a switch first, then what it opens."""
-    return _legal(space, space.snap(_uniform(space, n, rng)), rng)
+    return _legal(space, n, lambda count: _uniform(space, count, rng), rng)
 
 
 def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a scrambled Sobol sequence (forbidden ones are skipped)."""
-    if n == 0:
-        return sample_points(space, 0, rng)
-    points = space.snap(_sobol(len(space), n if not space.forbid else 2 * n, rng))
-    points = points.take(space.legal(points))
-    if len(points) >= n:
-        return points.take(slice(n))
-    return Points.concat([points, sample_points(space, n - len(points), rng)])
+    return _legal(space, n, _sobol(len(space), rng), rng)
 
 
 def path_points(space: Space, limit: int, rng: np.random.Generator) -> Points:
@@ -58,9 +54,13 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator) -> Po
     """Up to ``n`` legal points of a scrambled Sobol sequence on ``path``; fewer where the path's box
     also holds forbidden points or other signatures and too few others turn up."""
     low, high = _widened(space, path)
-    tight = not space.forbid and not space.tree.has_relations
-    draws = n if tight else 8 * n + 56
-    points = space.snap(low + _sobol(len(space), draws, rng) * (high - low))
+    free = np.flatnonzero(high > low)
+    draws = 8 * n + 56 if space.forbid or space.tree.has_relations else n
+    # One point of a scrambled sequence is a uniform one, without the cost of setting it up.
+    unit = rng.random((draws, len(free))) if n == 1 or not len(free) else _sobol(len(free), rng)(draws)
+    x = np.tile(low, (draws, 1))
+    x[:, free] += unit * (high - low)[free]
+    points = space.snap(x)
     same = (points.on == path.on).all(axis=1)
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
 
@@ -108,37 +108,42 @@ def _uniform(space: Space, n: int, rng: np.random.Generator) -> FloatArray:
     return rng.random((len(space), n)).T  # columns are contiguous, as the column-wise code likes it
 
 
-def _sobol(columns: int, n: int, rng: np.random.Generator) -> FloatArray:
+def _sobol(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray]:
+    """Draws the next points of one scrambled Sobol sequence."""
     from scipy.stats import qmc
 
-    engine = qmc.Sobol(columns, scramble=True, seed=rng)
-    x: FloatArray = engine.random_base2(max(0, (n - 1).bit_length()))[:n]
-    return x
+    engine = qmc.Sobol(columns, scramble=True, rng=rng)
 
-
-def _legal(space: Space, points: Points, rng: np.random.Generator) -> Points:
-    """``points`` with the forbidden ones replaced by legal ones, drawn anew."""
-    if not space.forbid or not len(points):
+    def draw(count: int) -> FloatArray:
+        with warnings.catch_warnings():  # the sequence goes on, whatever power of two it stops at
+            warnings.simplefilter("ignore", UserWarning)
+            points: FloatArray = engine.random(count)
         return points
-    x = points.x.copy(order="F")
-    bad = np.flatnonzero(~space.legal(points))
+
+    return draw
+
+
+def _legal(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
+    """``n`` legal points by rejection from ``draw``, as few draws as the acceptance so far suggests."""
+    found: list[Points] = []
+    missing, accepted, drawn = n, 1, 1
     for _ in range(REJECTION_ROUNDS):
-        if not len(bad):
-            return space.snap(x)
-        # A few spare draws per missing row, so that low acceptance costs rounds, not Python loops.
-        fresh = space.snap(_uniform(space, 4 * len(bad) + 16, rng))
-        fresh = fresh.take(space.legal(fresh))
-        filled = bad[: len(fresh)]
-        x[filled] = fresh.x[: len(filled)]
-        bad = bad[len(filled) :]
-    repaired = _repair(space, space.snap(_uniform(space, max(len(bad), 256), rng)), rng)
-    good = np.setdiff1d(np.arange(len(x)), bad)
-    pool = repaired.x if len(repaired) else x[good]
-    if not len(pool):
+        count = min(int(1.1 * missing * drawn / accepted) + 16, 4 * n + 1000) if space.forbid else missing
+        points = space.snap(draw(count))
+        points = points.take(space.legal(points)) if space.forbid else points
+        found.append(points.take(slice(missing)))
+        missing, accepted, drawn = missing - len(found[-1]), accepted + len(points), drawn + count
+        if not missing:
+            return Points.concat(found) if len(found) > 1 else found[0]
+    return Points.concat([*found, _scarce(space, missing, rng)])
+
+
+def _scarce(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """``n`` legal points of a space where hardly anything is legal; they may repeat."""
+    found = _repair(space, space.snap(_uniform(space, max(n, 256), rng)), rng)
+    if not len(found):
         raise SpaceError(_nothing_legal(space))
-    if len(bad):
-        x[bad] = pool[rng.integers(len(pool), size=len(bad))]
-    return space.snap(x)
+    return found.take(rng.integers(len(found), size=n))
 
 
 def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:

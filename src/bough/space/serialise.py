@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import SpaceError
+from bough.space.configspace import from_configspace_dict, own_description
 from bough.space.parameters import MAX_DEPTH, Categorical, Choice, Declared, Float, Int, Unset
 
 __all__ = ["from_json", "load", "read", "to_dict", "to_json"]
@@ -168,4 +169,5 @@ def _parse_yaml(text: str) -> object:
 
 
 def _read_configspace(data: Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
-    raise NotImplementedError
+    own = own_description(data)
+    return from_configspace_dict(data) if own is None else read(own)
