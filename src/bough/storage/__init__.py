@@ -1,0 +1,22 @@
+"""Where studies are kept: in memory, in an SQLite file, or on a PostgreSQL server."""
+
+from __future__ import annotations
+
+from bough.errors import StorageError
+from bough.storage.base import Changes, Storage, StudyRecord
+from bough.storage.memory import MemoryStorage
+
+__all__ = ["Changes", "MemoryStorage", "Storage", "StudyRecord", "open_storage"]
+
+
+def open_storage(storage: str | Storage | None) -> Storage:
+    """A storage from its URL (``sqlite:///file.db``, ``postgresql://...``); None is a new one in memory."""
+    if storage is None:
+        return MemoryStorage()
+    if isinstance(storage, str):
+        from bough.storage.sql import SqlStorage  # loads SQLAlchemy, which most users never need
+
+        return SqlStorage(storage)
+    if isinstance(storage, Storage):
+        return storage
+    raise StorageError(f"storage must be a URL such as 'sqlite:///file.db', not {type(storage).__name__}")

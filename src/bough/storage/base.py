@@ -1,0 +1,99 @@
+"""What a storage is: eight methods, each one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from bough.trial import Trial
+
+__all__ = ["Changes", "Storage", "StudyRecord"]
+
+
+@dataclass(frozen=True)
+class StudyRecord:
+    """A study without its trials.
+
+    space and method are JSON texts; id is given by the storage and never used again, even when a study of
+    the same name is deleted and created anew; trials is their number when the record was read.
+    """
+
+    name: str
+    space: str
+    direction: str
+    method: str
+    seed: int
+    created: float = 0.0
+    trials: int = 0
+    id: int = -1
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The trials that changed after some revision, in the order of their changes, as one consistent snapshot.
+
+    revision: pass it to the next call to read on from here; now: the storage's clock.
+    """
+
+    trials: list[Trial]
+    revision: int
+    now: float
+
+
+@runtime_checkable
+class Storage(Protocol):
+    """Keeps studies and their trials.
+
+    Each method is atomic, and safe to call from several threads and processes. A study is named by its
+    ``id``; StudyError is raised if it was deleted meanwhile, StorageError if the storage itself fails.
+    Times are those of the storage's own clock, so that hosts whose clocks differ agree about leases.
+    """
+
+    def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
+        """Store a new study with its first trials, as they are; StudyError if the name is taken."""
+        ...
+
+    def find(self, name: str | None = None) -> list[StudyRecord]:
+        """The study of that name (none or one), or all of them in the order of their creation."""
+        ...
+
+    def delete(self, study: int) -> None:
+        """Delete a study and its trials; nothing happens if it is gone already."""
+        ...
+
+    def changes(self, study: int, since: int) -> Changes:
+        """All that changed after revision ``since``; 0 reads everything."""
+        ...
+
+    def insert(
+        self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
+    ) -> list[Trial]:
+        """Append trials and return them with their numbers and times.
+
+        If the next free number is not ``within`` the range, nothing is inserted and the list is empty.
+        A running trial starts now, and its lease ends ``lease`` seconds from now.
+        """
+        ...
+
+    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
+        """Hand out the first trial that is queued or whose lease has ended, in its next attempt.
+
+        One whose attempts are used up counts as failed instead. None if there is nothing to hand out.
+        """
+        ...
+
+    def finish(self, study: int, result: Trial) -> Trial:
+        """Give a trial its result: ``result.number`` says which, ``result.state`` is "done" or "failed".
+
+        The same result again changes nothing; another one is a ConflictError. A value is accepted from any
+        attempt, a failure only from the current one (attempt 0 stands for the current one).
+        """
+        ...
+
+    def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
+        """Let the leases of the trials end ``lease`` seconds from now; None puts the trials into the queue.
+
+        A trial that is no longer running in the attempt given is left alone.
+        """
+        ...

@@ -1,0 +1,182 @@
+"""One connection to SQLite or PostgreSQL: transactions, patience with passing faults, clear errors.
+
+SQLAlchemy opens the connection and writes each statement's parameters in the driver's style. The statements
+then run on the driver's own cursor: they are few and simple, and SQLAlchemy's execution layer would cost
+several times what they do.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError
+
+from bough.errors import MissingExtraError, StorageError
+from bough.storage.faults import failpoint, fault_of
+
+__all__ = ["Database", "Row", "Transaction"]
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+_LOCK_WAIT = 5.0  # seconds for which SQLite itself waits for another writer, before it counts as a fault
+_CONNECT: dict[str, dict[str, Any]] = {  # autocommit: our transactions begin and end by statements
+    "sqlite": {"isolation_level": None, "timeout": _LOCK_WAIT},
+    "postgresql": {"autocommit": True},
+}
+_SET_UP = {
+    "sqlite": ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"),
+    "postgresql": (),
+}
+_BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
+_CLOCK = {
+    "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
+    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
+}
+
+
+class Transaction:
+    """What a write may do; ``retried`` says that an earlier try may have been committed unnoticed."""
+
+    def __init__(self, database: Database, retried: bool) -> None:
+        self._database = database
+        self.retried = retried
+
+    def execute(self, sql: str, **parameters: Any) -> list[Row]:
+        return self._database._execute(sql, parameters)
+
+    def execute_many(self, sql: str, rows: list[dict[str, Any]]) -> None:
+        self._database._cursor().executemany(self._database._compiled(sql), rows)
+
+
+class Database:
+    """A connection that threads take turns on; a forked child opens its own.
+
+    patience: seconds for which an operation is tried again while the database is locked, full or away.
+    """
+
+    def __init__(self, url: str, patience: float) -> None:
+        self._url, self._dialect = _parse(url)
+        self.dialect: str = self._dialect.name
+        self.where = self._url.render_as_string(hide_password=True)
+        self._patience = patience
+        self._statements: dict[str, str] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.RLock()
+        self._connection: Any = None
+        self._process = os.getpid()
+
+    def read(self, sql: str, **parameters: Any) -> list[Row]:
+        """The rows of one statement, which sees one consistent snapshot."""
+        return self._patiently(lambda retried: self._execute(sql, parameters))
+
+    def write(self, label: str, work: Callable[[Transaction], T]) -> T:
+        """Run ``work`` in one transaction; if it raises, nothing is changed. It may be run several times."""
+
+        def attempt(retried: bool) -> T:
+            self._execute(_BEGIN[self.dialect], {})
+            try:
+                result = work(Transaction(self, retried))
+                failpoint(f"{label}:before-commit")
+                self._execute("COMMIT", {})
+            except BaseException:
+                self._roll_back()
+                raise
+            failpoint(f"{label}:after-commit")
+            return result
+
+        return self._patiently(attempt)
+
+    def has_table(self, name: str) -> bool:
+        found = {
+            "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = :name",
+            "postgresql": "SELECT count(to_regclass(:name))",  # in the schema of this connection
+        }
+        return self.read(found[self.dialect], name=name) == [(1,)]
+
+    def _patiently(self, attempt: Callable[[bool], T]) -> T:
+        """Try until it works, the fault is one that does not pass, or patience ends."""
+        if self._process != os.getpid():
+            self._inherited = self._connection  # closing it here would disturb the parent's
+            self._start()
+        deadline = time.monotonic() + self._patience
+        retried, pause = False, 0.02
+        while True:
+            try:
+                with self._lock:
+                    return attempt(retried)
+            except self._dialect.loaded_dbapi.Error as error:
+                fault = fault_of(error, self.dialect)
+                if fault.lost:
+                    self._drop_connection()
+                if not fault.passing:
+                    raise StorageError(f"{self.where}: {fault.cause}") from error
+                if time.monotonic() > deadline:
+                    tried = f"(tried again for {self._patience:g} s)"
+                    raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
+            time.sleep(pause * random.uniform(0.5, 1.5))
+            retried, pause = True, min(2 * pause, 1.0)
+
+    def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
+        cursor = self._cursor()
+        cursor.execute(self._compiled(sql), parameters)
+        return cursor.fetchall() if cursor.description else []
+
+    def _compiled(self, sql: str) -> str:
+        """The statement in the driver's parameter style; ``{clock}`` is the database's own clock."""
+        if sql not in self._statements:
+            text = sa.text(sql.replace("{clock}", _CLOCK[self.dialect]))
+            self._statements[sql] = str(text.compile(dialect=self._dialect))
+        return self._statements[sql]
+
+    def _cursor(self) -> Any:
+        if self._connection is None:
+            args, kwargs = self._dialect.create_connect_args(self._url)
+            connection = self._dialect.connect(*args, **{**kwargs, **_CONNECT[self.dialect]})
+            try:
+                for statement in _SET_UP[self.dialect]:
+                    connection.cursor().execute(statement)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection.cursor()
+
+    def _roll_back(self) -> None:
+        try:
+            self._execute("ROLLBACK", {})
+        except self._dialect.loaded_dbapi.Error:
+            self._drop_connection()  # what has no connection any more is rolled back by the other side
+
+    def _drop_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def _parse(text: str) -> tuple[sa.URL, sa.Dialect]:
+    """A storage URL and its dialect, with the driver loaded."""
+    advice = "use sqlite:///file.db or postgresql://user@host/database"
+    try:
+        url = sa.make_url(text)
+    except ArgumentError:
+        raise StorageError(f"{text!r} is not a storage URL: {advice}") from None
+    if url.drivername == "sqlite":
+        if url.database and not url.database.startswith((":", "file:")):
+            url = url.set(database=os.path.abspath(url.database))
+        return url, sa.create_engine(url, paramstyle="named").dialect
+    if url.drivername in ("postgresql", "postgresql+psycopg"):
+        url = url.set(drivername="postgresql+psycopg")
+        try:
+            return url, sa.create_engine(url).dialect
+        except ModuleNotFoundError:
+            raise MissingExtraError("PostgreSQL needs psycopg: pip install 'bough[postgres]'") from None
+    raise StorageError(f"bough cannot store studies in {url.drivername!r}: {advice}")

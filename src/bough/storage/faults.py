@@ -1,0 +1,71 @@
+"""What a database driver's error means for a user, and a switch that kills the process for crash tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+__all__ = ["Fault", "failpoint", "fault_of"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """cause: one line for the user; passing: trying again may help; lost: the connection is of no use."""
+
+    cause: str
+    passing: bool = False
+    lost: bool = False
+
+
+_SQLITE = {
+    "SQLITE_BUSY": Fault("the file is locked by another program", passing=True),
+    "SQLITE_LOCKED": Fault("the file is locked by another program", passing=True),
+    "SQLITE_FULL": Fault("the disk is full", passing=True),
+    "SQLITE_READONLY": Fault("the file or its folder is read-only"),
+    "SQLITE_CANTOPEN": Fault(
+        "the file cannot be opened: check that its folder exists and is writable", lost=True
+    ),
+    "SQLITE_NOTADB": Fault("the file is not an SQLite database", lost=True),
+    "SQLITE_CORRUPT": Fault("the file is damaged (see PRAGMA integrity_check)", lost=True),
+}
+
+# The first two or all five characters of SQLSTATE, PostgreSQL manual, appendix A.
+_POSTGRESQL = {
+    "08": Fault("the connection to the server was lost", passing=True, lost=True),
+    "57P": Fault("the server is shutting down or starting up", passing=True, lost=True),
+    "40": Fault("the server cancelled the transaction in favour of another", passing=True),
+    "55P03": Fault("a lock is held by another program", passing=True),
+    "53100": Fault("the server's disk is full", passing=True),
+    "53": Fault("the server has no resources left (connections or memory)", passing=True, lost=True),
+    "25006": Fault("the database is read-only"),
+    "28": Fault("the server refused the user name or password", lost=True),
+    "3D": Fault("the database does not exist on the server", lost=True),
+    "42501": Fault("the user has no permission to write to the database"),
+}
+
+
+def fault_of(error: Exception, dialect: str) -> Fault:
+    """The fault behind an error of ``sqlite3`` or ``psycopg``."""
+    text = " ".join(str(error).split())
+    if dialect == "sqlite":
+        code = "_".join(
+            getattr(error, "sqlite_errorname", "").split("_")[:2]
+        )  # SQLITE_IOERR_WRITE -> SQLITE_IOERR
+        if code == "SQLITE_IOERR":
+            return Fault(f"reading or writing the file failed ({text})", passing=True, lost=True)
+        return _SQLITE.get(code, Fault(text))
+    state = getattr(error, "sqlstate", None)
+    if state is None:  # the server could not be reached, or the connection broke
+        gone = type(error).__name__ in ("OperationalError", "InterfaceError")
+        return Fault(f"the server cannot be reached ({text})", passing=gone, lost=gone)
+    for length in (5, 3, 2):
+        if state[:length] in _POSTGRESQL:
+            return _POSTGRESQL[state[:length]]
+    return Fault(text)
+
+
+def failpoint(name: str) -> None:
+    """Kill this process on the spot if ``BOUGH_FAILPOINT`` names this point; only crash tests set it."""
+    if os.environ.get("BOUGH_FAILPOINT") == name:
+        os.kill(os.getpid(), signal.SIGKILL)

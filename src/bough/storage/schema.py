@@ -1,0 +1,72 @@
+"""The tables, and how a database of an older bough is brought up to date.
+
+A database carries the number of the last migration it has seen. Opening it runs those that are missing, in
+one transaction: a new database runs all of them, and a crash in between leaves the old one as it was. A
+released migration is never edited; a change of the schema appends one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.errors import StorageError
+from bough.storage.database import Database, Transaction
+
+__all__ = ["MIGRATIONS", "migrate"]
+
+Migration = Sequence[str]
+"""SQL statements; ``{real}`` and ``{key}`` stand for the dialect's double and self-numbering key."""
+
+FIRST: Migration = (
+    """
+    CREATE TABLE bough_studies (
+        id {key}, name TEXT NOT NULL UNIQUE, space TEXT NOT NULL, direction TEXT NOT NULL,
+        method TEXT NOT NULL, seed BIGINT NOT NULL, created {real} NOT NULL,
+        trials BIGINT NOT NULL,    -- how many there are, so the number of the next one
+        revision BIGINT NOT NULL   -- counts the transactions that changed the study
+    )""",
+    """
+    CREATE TABLE bough_trials (
+        study BIGINT NOT NULL REFERENCES bough_studies (id) ON DELETE CASCADE, number BIGINT NOT NULL,
+        config TEXT NOT NULL, state TEXT NOT NULL, value {real}, noise {real}, cost {real}, error TEXT,
+        attempt INTEGER NOT NULL, started {real}, finished {real}, worker TEXT, expires {real},
+        revision BIGINT NOT NULL,  -- of the study when the trial last changed
+        operation TEXT,            -- who inserted it or handed it out last; see SqlStorage
+        PRIMARY KEY (study, number)
+    )""",
+    "CREATE INDEX bough_trials_changes ON bough_trials (study, revision)",
+    "CREATE INDEX bough_trials_open ON bough_trials (study, number) WHERE state IN ('queued', 'running')",
+)
+
+MIGRATIONS: Sequence[Migration] = (FIRST,)
+
+# Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.
+_TYPES = {
+    "sqlite": {"real": "", "key": "INTEGER PRIMARY KEY AUTOINCREMENT"},
+    "postgresql": {"real": "DOUBLE PRECISION", "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
+}
+_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS bough_schema (version INTEGER NOT NULL)"
+_VERSION = "SELECT max(version) FROM bough_schema"
+
+
+def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring the tables up to date; StorageError if they were written by a newer bough."""
+    if database.has_table("bough_schema") and database.read(_VERSION) == [(len(migrations),)]:
+        return
+    database.write("migrate", lambda transaction: _run(transaction, database, migrations))
+
+
+def _run(transaction: Transaction, database: Database, migrations: Sequence[Migration]) -> None:
+    if database.dialect == "postgresql":  # two processes that open a new database: one waits for the other
+        transaction.execute("SELECT pg_advisory_xact_lock(5078404)")
+    transaction.execute(_VERSION_TABLE)
+    version = transaction.execute(_VERSION)[0][0] or 0
+    if version > len(migrations):
+        raise StorageError(
+            f"{database.where} was written by a newer bough: its schema is {version}, this one knows "
+            f"{len(migrations)}; upgrade bough to open it"
+        )
+    for number, statements in enumerate(migrations[version:], start=version + 1):
+        for statement in statements:
+            transaction.execute(statement.format(**_TYPES[database.dialect]))
+        transaction.execute("INSERT INTO bough_schema (version) VALUES (:version)", version=number)

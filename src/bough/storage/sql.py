@@ -1,0 +1,220 @@
+"""Studies in SQLite or PostgreSQL, shared by processes and machines.
+
+Every write begins with an UPDATE of the study's row. It locks the study until the commit, so the writes of
+one study happen one after the other, and it counts the revision up: revisions grow in the order of commits,
+and "everything after revision r" misses nothing. Proposals are made outside of transactions.
+
+A commit whose acknowledgement got lost (the server went away) may have happened or not. So what inserts or
+hands out a trial leaves the random id of the operation in the row, and looks for it when it is tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from bough.errors import StudyError, TrialError
+from bough.storage.base import Changes, StudyRecord
+from bough.storage.database import Database, Row, Transaction
+from bough.storage.schema import migrate
+from bough.storage.transitions import begun, finished, handed_out, renewed
+from bough.trial import Trial
+
+__all__ = ["SqlStorage"]
+
+_STUDY = "name, space, direction, method, seed, created, trials, id"
+_TRIAL = ", ".join(Trial.__slots__)
+
+_CREATE = """
+    INSERT INTO bough_studies (name, space, direction, method, seed, created, trials, revision)
+    VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1)
+    ON CONFLICT (name) DO NOTHING
+    RETURNING id, created"""
+_FIND = f"""
+    SELECT {_STUDY} FROM bough_studies
+    WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
+_DELETE = "DELETE FROM bough_studies WHERE id = :study"
+_LOCK = """
+    UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
+    RETURNING revision, {clock}"""
+_APPEND = """
+    UPDATE bough_studies SET revision = revision + 1, trials = trials + :count
+    WHERE id = :study AND trials >= :low AND trials < :high
+    RETURNING revision, {clock}, trials - :count"""
+_CHANGES = f"""
+    SELECT {", ".join(f"t.{column}" for column in _TRIAL.split(", "))}, s.revision, {{clock}}
+    FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
+    WHERE s.id = :study ORDER BY t.revision, t.number"""
+_INSERT = f"""
+    INSERT INTO bough_trials (study, revision, operation, {_TRIAL})
+    VALUES (:study, :revision, :operation, {", ".join(f":{column}" for column in _TRIAL.split(", "))})"""
+_SAVE = """
+    UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
+        attempt = :attempt, started = :started, finished = :finished, worker = :worker, expires = :expires,
+        revision = :revision, operation = :operation
+    WHERE study = :study AND number = :number"""
+_TRIAL_NUMBER = f"SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND number = :number"
+_TRIALS_OF_OPERATION = f"""
+    SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND operation = :operation ORDER BY number"""
+_FIRST_AVAILABLE = f"""
+    SELECT {_TRIAL} FROM bough_trials
+    WHERE study = :study AND state IN ('queued', 'running') AND (state = 'queued' OR expires < :now)
+    ORDER BY number LIMIT 1"""
+
+
+class SqlStorage:
+    """See ``Storage``. ``url`` is sqlite:///file.db or postgresql://...
+
+    patience: seconds for which an operation is tried again while the database is locked, full or away.
+    """
+
+    def __init__(self, url: str, patience: float = 30.0) -> None:
+        self._database = Database(url, patience)
+        migrate(self._database)
+
+    def __repr__(self) -> str:
+        return f"SqlStorage({self._database.where!r})"
+
+    def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
+        def work(transaction: Transaction) -> StudyRecord:
+            created = transaction.execute(
+                _CREATE,
+                name=record.name,
+                space=record.space,
+                direction=record.direction,
+                method=record.method,
+                seed=record.seed,
+                trials=len(trials),
+            )
+            if not created:
+                raise StudyError(f"study {record.name!r} exists already")
+            study, when = created[0]
+            _insert(transaction, study, trials, revision=1, operation=None)
+            return replace(record, id=study, created=when, trials=len(trials))
+
+        return self._database.write("create", work)
+
+    def find(self, name: str | None = None) -> list[StudyRecord]:
+        return [StudyRecord(*row) for row in self._database.read(_FIND, name=name)]
+
+    def delete(self, study: int) -> None:
+        self._database.write("delete", lambda transaction: transaction.execute(_DELETE, study=study))
+
+    def changes(self, study: int, since: int) -> Changes:
+        rows = self._database.read(_CHANGES, study=study, since=since)
+        if not rows:
+            raise _deleted()
+        *_, revision, now = rows[0]
+        return Changes(_trials(row[:-2] for row in rows if row[0] is not None), revision, now)
+
+    def insert(
+        self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
+    ) -> list[Trial]:
+        operation = secrets.token_hex(8)
+        low, high = (0, 2**62) if within is None else (within.start, within.stop)
+
+        def work(transaction: Transaction) -> list[Trial]:
+            if transaction.retried and (mine := _of_operation(transaction, study, operation)):
+                return mine
+            appended = transaction.execute(_APPEND, study=study, count=len(trials), low=low, high=high)
+            if not appended:
+                _lock(transaction, study)
+                return []
+            revision, now, first = appended[0]
+            rows = [begun(trial, first + i, now, lease) for i, trial in enumerate(trials)]
+            _insert(transaction, study, rows, revision, operation)
+            return rows
+
+        return self._database.write("insert", work)
+
+    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
+        operation = secrets.token_hex(8)
+
+        def work(transaction: Transaction) -> Trial | None:
+            if transaction.retried and (mine := _of_operation(transaction, study, operation)):
+                return mine[0]
+            revision, now = _lock(transaction, study)
+            while found := _trials(transaction.execute(_FIRST_AVAILABLE, study=study, now=now)):
+                trial = handed_out(found[0], worker, now, lease)
+                if trial.state == "running":
+                    _save(transaction, study, trial, revision, operation)
+                    return trial
+                _save(transaction, study, trial, revision, None)
+            return None
+
+        return self._database.write("take", work)
+
+    def finish(self, study: int, result: Trial) -> Trial:
+        def work(transaction: Transaction) -> Trial:
+            revision, now = _lock(transaction, study)
+            current = _trial(transaction, study, result.number)
+            if current is None:
+                raise TrialError(f"the study has no trial {result.number}")
+            trial = finished(current, result, now)
+            if trial is not current:
+                _save(transaction, study, trial, revision, None)
+            return trial
+
+        return self._database.write("finish", work)
+
+    def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
+        def work(transaction: Transaction) -> None:
+            revision, now = _lock(transaction, study)
+            for trial in held:
+                current = _trial(transaction, study, trial.number)
+                changed = current and renewed(current, trial, now, lease)
+                if changed is not None:
+                    _save(transaction, study, changed, revision, None)
+
+        self._database.write("renew", work)
+
+
+def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
+    """Lock the study until the commit; its new revision, and the time."""
+    locked = transaction.execute(_LOCK, study=study)
+    if not locked:
+        raise _deleted()
+    revision, now = locked[0]
+    return revision, now
+
+
+def _deleted() -> StudyError:
+    return StudyError("the study was deleted meanwhile")
+
+
+def _trial(transaction: Transaction, study: int, number: int) -> Trial | None:
+    found = _trials(transaction.execute(_TRIAL_NUMBER, study=study, number=number))
+    return found[0] if found else None
+
+
+def _of_operation(transaction: Transaction, study: int, operation: str) -> list[Trial]:
+    return _trials(transaction.execute(_TRIALS_OF_OPERATION, study=study, operation=operation))
+
+
+def _insert(
+    transaction: Transaction, study: int, trials: Sequence[Trial], revision: int, operation: str | None
+) -> None:
+    rows = [_columns(trial, study, revision, operation) for trial in trials]
+    if len(rows) == 1:
+        transaction.execute(_INSERT, **rows[0])
+    elif rows:
+        transaction.execute_many(_INSERT, rows)
+
+
+def _save(transaction: Transaction, study: int, trial: Trial, revision: int, operation: str | None) -> None:
+    transaction.execute(_SAVE, **_columns(trial, study, revision, operation))
+
+
+def _columns(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
+    columns = {name: getattr(trial, name) for name in Trial.__slots__}
+    columns["config"] = json.dumps(trial.config, allow_nan=False)
+    return {**columns, "study": study, "revision": revision, "operation": operation}
+
+
+def _trials(rows: Iterable[Row]) -> list[Trial]:
+    """Trials from rows of ``_TRIAL``; parsing all configs at once is fast, and shares the names' strings."""
+    rows = list(rows)
+    configs = json.loads(f"[{','.join(row[1] for row in rows)}]")
+    return [Trial(row[0], config, *row[2:]) for row, config in zip(rows, configs, strict=True)]

@@ -1,0 +1,91 @@
+"""How a trial changes: pure functions, shared by all storages so that all of them mean the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bough.errors import ConflictError, TrialError
+from bough.trial import Trial
+
+__all__ = ["MAX_ATTEMPTS", "available", "begun", "finished", "handed_out", "renewed"]
+
+MAX_ATTEMPTS = 3
+"""How often a trial is handed out before the deaths of its workers count as its own failure."""
+
+
+def available(trial: Trial, now: float) -> bool:
+    """Whether the trial waits to be handed out: it is queued, or its worker let the lease end."""
+    return trial.state == "queued" or (trial.expires is not None and trial.expires < now)
+
+
+def begun(trial: Trial, number: int, now: float, lease: float | None) -> Trial:
+    """A trial as it is inserted."""
+    if trial.state == "running":
+        expires = None if lease is None else now + lease
+        return replace(trial, number=number, attempt=1, started=now, expires=expires)
+    if trial.over:
+        return replace(trial, number=number, finished=now)
+    return replace(trial, number=number)
+
+
+def handed_out(trial: Trial, worker: str, now: float, lease: float | None) -> Trial:
+    """The next attempt of an available trial, or its failure when the attempts are used up.
+
+    Only lost workers count: a trial that was put back into the queue is always handed out.
+    """
+    if trial.state == "running" and trial.attempt >= MAX_ATTEMPTS:
+        reason = f"the worker was lost in each of {trial.attempt} attempts"
+        return replace(trial, state="failed", error=reason, finished=now, expires=None)
+    return replace(
+        trial,
+        state="running",
+        attempt=trial.attempt + 1,
+        worker=worker,
+        started=now,
+        expires=None if lease is None else now + lease,
+    )
+
+
+def finished(current: Trial, result: Trial, now: float) -> Trial:
+    """``current`` with the result; ``current`` itself if it has that result already."""
+    if current.over:
+        if _outcome(current) == _outcome(result):
+            return current
+        raise ConflictError(
+            f"trial {current.number} is {_text(current)} already, so it cannot be {_text(result)} now"
+        )
+    if result.state == "failed" and result.attempt not in (0, current.attempt):
+        raise TrialError(
+            f"attempt {result.attempt} of trial {current.number} failed, but the trial was handed out again: "
+            f"attempt {current.attempt} decides"
+        )
+    return replace(
+        current,
+        state=result.state,
+        value=result.value,
+        noise=result.noise,
+        cost=result.cost,
+        error=result.error,
+        finished=now,
+        expires=None,
+    )
+
+
+def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Trial | None:
+    """``current`` with a new lease, or back in the queue; None if ``held`` no longer holds it."""
+    if current.state != "running" or current.attempt != held.attempt:
+        return None
+    if lease is None:
+        return replace(current, state="queued", expires=None)
+    return replace(current, expires=now + lease)
+
+
+def _outcome(trial: Trial) -> tuple[str, float | None, float | None, float | None]:
+    return trial.state, trial.value, trial.noise, trial.cost
+
+
+def _text(trial: Trial) -> str:
+    if trial.state == "failed":
+        return f"failed ({trial.error})"
+    told = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
+    return "told " + ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)

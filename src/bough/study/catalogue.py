@@ -1,0 +1,106 @@
+"""The studies of a storage: list, reopen, copy, delete, and carry them in files.
+
+A file has one JSON object per line: the study first, then its trials in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from bough.errors import StudyError
+from bough.space import Space
+from bough.storage import Storage, StudyRecord, open_storage
+from bough.study.study import Study
+from bough.trial import Trial
+
+__all__ = ["copy_study", "delete_study", "export_study", "import_study", "open_study", "studies"]
+
+_FORMAT = 1
+
+
+def studies(storage: str | Storage) -> list[StudyRecord]:
+    """All studies of a storage, in the order of their creation."""
+    return open_storage(storage).find()
+
+
+def open_study(name: str, storage: str | Storage) -> Study:
+    """The study of that name; StudyError if there is none."""
+    opened = open_storage(storage)
+    return Study.of_record(_find(name, opened), opened)
+
+
+def delete_study(name: str, storage: str | Storage) -> None:
+    """Delete a study with all its trials; StudyError if there is none of that name."""
+    opened = open_storage(storage)
+    opened.delete(_find(name, opened).id)
+
+
+def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
+    """A new study with the trials of this one; those that are running here wait to be handed out there."""
+    return _create(study.record, study.trials, name, storage)
+
+
+def export_study(study: Study, path: str | Path) -> None:
+    """Write a study and its trials to a file of JSON lines."""
+    record = study.record
+    header = {
+        "bough": _FORMAT,
+        "name": record.name,
+        "space": json.loads(record.space),
+        "direction": record.direction,
+        "method": json.loads(record.method),
+        "seed": record.seed,
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        for line in [header, *map(asdict, study.trials)]:
+            file.write(json.dumps(line, allow_nan=False) + "\n")
+
+
+def import_study(path: str | Path, storage: str | Storage, name: str | None = None) -> Study:
+    """Create a study from an exported file, in one transaction; under another ``name`` if you like."""
+    with open(path, encoding="utf-8") as file:
+        try:
+            header, *rows = [json.loads(line) for line in file]
+            record, trials = _record(header), [Trial(**row) for row in rows]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StudyError(f"{path} is not an exported study: {error}") from None
+    if [trial.number for trial in trials] != list(range(len(trials))):
+        raise StudyError(f"{path} is incomplete: trial numbers must be 0, 1, 2, ... without gaps")
+    return _create(record, trials, name or record.name, storage)
+
+
+def _record(header: dict[str, Any]) -> StudyRecord:
+    if header["bough"] != _FORMAT:
+        raise ValueError(f"its format is {header['bough']}, this bough knows {_FORMAT}")
+    return StudyRecord(
+        header["name"],
+        json.dumps(header["space"]),
+        header["direction"],
+        json.dumps(header["method"], sort_keys=True),
+        header["seed"],
+    )
+
+
+def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | Storage) -> Study:
+    opened = open_storage(storage)
+    waiting = [
+        trial if trial.over else replace(trial, state="queued", worker=None, started=None, expires=None)
+        for trial in trials
+    ]
+    space = Space.from_json(record.space)
+    for trial in waiting:
+        space.validate(trial.config)
+    return Study.of_record(opened.create(replace(record, name=name), waiting), opened)
+
+
+def _find(name: str, storage: Storage) -> StudyRecord:
+    found = storage.find(name)
+    if not found:
+        names = ", ".join(repr(record.name) for record in storage.find()[:10])
+        raise StudyError(
+            f"there is no study {name!r}; " + (f"there are {names}" if names else "there are none")
+        )
+    return found[0]

@@ -1,0 +1,106 @@
+"""The history that strategies see: each trial encoded once, results appended as they come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.history import History
+from bough.points import Points
+from bough.space import Space
+from bough.study.view import View
+from bough.trial import Trial
+
+__all__ = ["EncodedTrials"]
+
+
+class _Column:
+    """An array that grows at its end in amortised constant time; views taken earlier stay as they were."""
+
+    def __init__(self, width: tuple[int, ...], dtype: Any) -> None:
+        self._data: NDArray[Any] = np.empty((16, *width), dtype)
+        self._length = 0
+
+    def extend(self, rows: NDArray[Any]) -> None:
+        end = self._length + len(rows)
+        if end > len(self._data):
+            grown = np.empty((max(end, 2 * len(self._data)), *self._data.shape[1:]), self._data.dtype)
+            grown[: self._length] = self._data[: self._length]
+            self._data = grown
+        self._data[self._length : end] = rows
+        self._length = end
+
+    def view(self) -> NDArray[Any]:
+        view = self._data[: self._length]
+        view.flags.writeable = False
+        return view
+
+
+class _Results:
+    """Finished trials in the order of their results: x, on, numbers, values and noise."""
+
+    def __init__(self, columns: int, groups: int) -> None:
+        self._x, self._on = _Column((columns,), np.float64), _Column((groups,), np.bool_)
+        self._numbers = _Column((), np.intp)
+        self._y, self._noise = _Column((), np.float64), _Column((), np.float64)
+
+    def extend(self, trials: list[Trial], points: Points, sign: float) -> None:
+        self._x.extend(points.x)
+        self._on.extend(points.on)
+        self._numbers.extend(np.array([trial.number for trial in trials], np.intp))
+        self._y.extend(sign * np.array([trial.value for trial in trials], np.float64))  # None becomes NaN
+        self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
+
+    def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
+        points = Points(self._x.view(), self._on.view())
+        return points, self._numbers.view(), self._y.view(), self._noise.view()
+
+
+class EncodedTrials:
+    """Encodes what a ``View`` holds, each trial once. ``sign`` is -1 for a study that maximises."""
+
+    def __init__(self, space: Space, seed: int, sign: float) -> None:
+        self._space, self._seed, self._sign = space, seed, sign
+        self._done = _Results(space.layout.columns, space.layout.groups)
+        self._failed = _Results(space.layout.columns, space.layout.groups)
+        self._taken = 0  # how many of view.over are in these two
+        self._rows: dict[int, Points] = {}  # of trials that are not over
+
+    def history(self, view: View) -> History:
+        """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
+        fresh = [view.trials[number] for number in view.over[self._taken :]]
+        self._taken = len(view.over)
+        open_trials = [view.open[number] for number in sorted(view.open)]
+        self._encode([*fresh, *open_trials])
+        for results, state in ((self._done, "done"), (self._failed, "failed")):
+            trials = [trial for trial in fresh if trial.state == state]
+            results.extend(
+                trials, self._concat([self._rows.pop(trial.number) for trial in trials]), self._sign
+            )
+        done, done_numbers, y, noise = self._done.views()
+        failed, failed_numbers, _, _ = self._failed.views()
+        return History(
+            seed=self._seed,
+            number=len(view.trials),
+            done=done,
+            y=y,
+            noise=noise,
+            done_numbers=done_numbers,
+            failed=failed,
+            failed_numbers=failed_numbers,
+            pending=self._concat([self._rows[trial.number] for trial in open_trials]),
+            pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
+        )
+
+    def _encode(self, trials: list[Trial]) -> None:
+        new = [trial for trial in trials if trial.number not in self._rows]
+        if new:
+            points = self._space.encode([trial.config for trial in new])
+            self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))
+
+    def _concat(self, rows: list[Points]) -> Points:
+        layout = self._space.layout
+        empty = Points(np.empty((0, layout.columns)), np.empty((0, layout.groups), np.bool_))
+        return Points.concat([empty, *rows])

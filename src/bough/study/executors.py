@@ -1,0 +1,205 @@
+"""Where evaluations run: in this thread, in processes of our own, or in any executor.
+
+Each pool offers the same five things to the loop: whether it is ``ready`` for one more evaluation,
+``submit``, ``collect`` (an evaluation ended: its result), ``stop`` (end one by force) and ``close``.
+``starting`` are futures worth waiting for although no evaluation hangs on them.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from bough.errors import StudyError
+from bough.study.results import failure, outcome, reason
+from bough.trial import Config, Trial
+
+__all__ = ["Pool", "WorkerLost", "evaluate", "open_pool"]
+
+Objective = Callable[[Config], Any]
+
+
+class WorkerLost(Exception):
+    """The process that evaluated a trial is gone; nothing is known about the result."""
+
+
+class Pool(Protocol):
+    @property
+    def starting(self) -> list[Future[Any]]: ...
+    def ready(self) -> bool: ...
+    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]: ...
+    def collect(self, future: Future[Trial], trial: Trial) -> Trial: ...
+    def stop(self, future: Future[Trial]) -> None: ...
+    def close(self) -> None: ...
+
+
+def evaluate(objective: Objective, trial: Trial) -> Trial:
+    """The result of a trial; whatever the objective raises becomes a failed one. Runs in the worker."""
+    try:
+        return outcome(trial, objective(dict(trial.config)))
+    except (Exception, SystemExit) as error:
+        return failure(trial.number, reason(error), trial.attempt)
+
+
+def open_pool(
+    workers: int | None,
+    executor: Executor | None,
+    trial_timeout: float | None,
+    interruptible: Callable[[], AbstractContextManager[None]],
+) -> Pool:
+    """The pool that ``run``'s arguments ask for."""
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise StudyError(f"workers must be a positive integer, not {workers!r}")
+    if executor is not None:
+        if trial_timeout is not None:
+            raise StudyError("trial_timeout needs processes of our own: use workers= instead of executor=")
+        if not isinstance(executor, Executor):
+            raise StudyError(f"executor must be a concurrent.futures.Executor, not {type(executor).__name__}")
+        at_a_time = workers or getattr(executor, "_max_workers", None)
+        if at_a_time is None:
+            raise StudyError(
+                f"say with workers= how many trials {type(executor).__name__} evaluates at a time"
+            )
+        return _External(executor, at_a_time)
+    if workers in (None, 1) and trial_timeout is None:
+        return _Inline(interruptible)
+    return _Processes(workers or 1)
+
+
+class _Inline:
+    """Evaluates in the calling thread."""
+
+    def __init__(self, interruptible: Callable[[], AbstractContextManager[None]]) -> None:
+        self._interruptible = interruptible
+        self._busy = False
+        self.starting: list[Future[Any]] = []
+
+    def ready(self) -> bool:
+        return not self._busy
+
+    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+        future: Future[Trial] = Future()
+        with self._interruptible():
+            result = evaluate(objective, trial)
+        future.set_result(result)
+        self._busy = True
+        return future
+
+    def collect(self, future: Future[Trial], trial: Trial) -> Trial:
+        self._busy = False
+        return future.result()
+
+    def stop(self, future: Future[Trial]) -> None:
+        raise AssertionError("an evaluation in the calling thread has ended before anyone could stop it")
+
+    def close(self) -> None:
+        pass
+
+
+class _External:
+    """Evaluates in an executor of the user's, so many at a time; it stays open."""
+
+    def __init__(self, executor: Executor, at_a_time: int) -> None:
+        self._executor, self._at_a_time = executor, at_a_time
+        self._futures: set[Future[Trial]] = set()
+        self.starting: list[Future[Any]] = []
+
+    def ready(self) -> bool:
+        return len(self._futures) < self._at_a_time
+
+    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+        try:
+            future = self._executor.submit(evaluate, objective, trial)
+        except RuntimeError as error:  # broken, or shut down
+            raise StudyError(f"the executor takes no more trials: {error}") from error
+        self._futures.add(future)
+        return future
+
+    def collect(self, future: Future[Trial], trial: Trial) -> Trial:
+        self._futures.discard(future)
+        return _result(future, trial)
+
+    def stop(self, future: Future[Trial]) -> None:
+        self._futures.discard(future)
+        future.cancel()
+
+    def close(self) -> None:
+        for future in self._futures:
+            future.cancel()
+
+
+class _Processes:
+    """Evaluates in processes of our own: one executor each, so that the end of one touches no other."""
+
+    def __init__(self, count: int) -> None:
+        self._idle: list[Executor] = []
+        self._busy: dict[Future[Trial], Executor] = {}
+        self._starting: dict[Future[Any], Executor] = {}
+        for _ in range(count):
+            self._start()
+
+    @property
+    def starting(self) -> list[Future[Any]]:
+        return list(self._starting)
+
+    def ready(self) -> bool:
+        for future in [future for future in self._starting if future.done()]:
+            if error := future.exception():
+                raise StudyError(f"a worker process could not be started: {reason(error)}")
+            self._idle.append(self._starting.pop(future))
+        return bool(self._idle)
+
+    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+        executor = self._idle.pop()
+        future = executor.submit(evaluate, objective, trial)
+        self._busy[future] = executor
+        return future
+
+    def collect(self, future: Future[Trial], trial: Trial) -> Trial:
+        try:
+            result = _result(future, trial)
+        except WorkerLost:
+            self.stop(future)
+            raise
+        self._idle.append(self._busy.pop(future))
+        return result
+
+    def stop(self, future: Future[Trial]) -> None:
+        self._kill(self._busy.pop(future))
+        self._start()
+
+    def close(self) -> None:
+        for executor in [*self._idle, *self._busy.values(), *self._starting.values()]:
+            self._kill(executor)
+
+    def _start(self) -> None:
+        from loky.process_executor import ProcessPoolExecutor
+
+        executor = ProcessPoolExecutor(max_workers=1, initializer=_ignore_interrupts)
+        # A worker is used once it has answered: the time of a trial must not include that of starting Python.
+        self._starting[executor.submit(_hello)] = executor
+
+    @staticmethod
+    def _kill(executor: Any) -> None:
+        executor.shutdown(wait=True, kill_workers=True)
+
+
+def _result(future: Future[Trial], trial: Trial) -> Trial:
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError) as error:
+        raise WorkerLost(reason(error)) from error
+    except Exception as error:  # the objective could not be sent, or the cluster gave up on it
+        return failure(trial.number, reason(error), trial.attempt)
+
+
+def _hello() -> None:
+    """What a new worker answers."""
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; the parent alone decides what happens."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,63 @@
+"""Keeps the leases of a run's trials alive while they are evaluated."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+
+from bough.errors import BoughError
+from bough.trial import Trial
+
+__all__ = ["LEASE", "Leases"]
+
+LEASE = 60.0
+"""Seconds; a trial of a run that was killed is handed out again this long after its last sign of life."""
+
+_log = logging.getLogger("bough")
+
+
+class Leases:
+    """Renews the leases of the trials it holds from a background thread, three times in each period.
+
+    renew: called with trials and seconds, or None to put the trials into the queue. What is still held at
+    the end goes back to the queue.
+    """
+
+    def __init__(
+        self, renew: Callable[[Sequence[Trial], float | None], None], seconds: float = LEASE
+    ) -> None:
+        self._renew, self._seconds = renew, seconds
+        self._held: dict[int, Trial] = {}
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name="bough-leases", daemon=True)
+
+    def __enter__(self) -> Leases:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+        if self._held:
+            self._renew(list(self._held.values()), None)
+
+    def hold(self, trial: Trial) -> None:
+        self._held[trial.number] = trial
+
+    def drop(self, trial: Trial) -> None:
+        """Stop renewing a trial whose result was recorded."""
+        self._held.pop(trial.number, None)
+
+    def release(self, trial: Trial) -> None:
+        """Put a trial into the queue, for its next attempt."""
+        self.drop(trial)
+        self._renew([trial], None)
+
+    def _keep(self) -> None:
+        while not self._end.wait(self._seconds / 3):
+            if held := list(self._held.values()):
+                try:
+                    self._renew(held, self._seconds)
+                except BoughError as error:
+                    _log.warning("leases could not be renewed, the next try is soon: %s", error)

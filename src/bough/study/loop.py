@@ -1,0 +1,211 @@
+"""Running a study: a free worker gets its next trial at once, and every result is recorded as it comes."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import signal
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bough.errors import ConflictError, ExhaustedError, StudyError, TrialError
+from bough.storage.transitions import MAX_ATTEMPTS
+from bough.study.events import Event, Progress, reporter
+from bough.study.executors import Pool, WorkerLost, open_pool
+from bough.study.leases import LEASE, Leases
+from bough.study.results import failure
+from bough.study.signals import Interruption
+from bough.trial import Config, Trial
+
+if TYPE_CHECKING:
+    from bough.study.study import Study
+
+__all__ = ["Budget", "run"]
+
+_HOPELESS = 10
+"""A run ends with an error when so many trials were tried and all of them failed."""
+
+_POLL = 0.25
+"""Seconds between looks at the storage while the last trials are in other hands."""
+
+_log = logging.getLogger("bough")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """trials: how many the study is to have in the end; timeout, trial_timeout: seconds. None: no limit."""
+
+    trials: int | None = None
+    timeout: float | None = None
+    trial_timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.trials is not None and (not isinstance(self.trials, int) or self.trials < 0):
+            raise StudyError(f"trials must be a number of trials or None, not {self.trials!r}")
+        for name in ("timeout", "trial_timeout"):
+            seconds = getattr(self, name)
+            if seconds is not None and not seconds > 0:
+                raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
+
+
+def run(
+    study: Study,
+    objective: Callable[[Config], Any],
+    budget: Budget,
+    *,
+    workers: int | None,
+    executor: Executor | None,
+    callbacks: Sequence[Callable[[Study, Trial], Any]],
+    progress: bool | Progress | None,
+) -> None:
+    """See ``Study.run``."""
+    report = reporter(progress)
+    with Interruption() as interruption:
+        pool = open_pool(workers, executor, budget.trial_timeout, interruption.allowed)
+        # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
+        with Leases(study.renew) as leases, contextlib.closing(pool):
+            this = _Run(study, objective, budget, pool, leases, interruption, callbacks, report)
+            this.report("start")
+            try:
+                this.until_done()
+            except KeyboardInterrupt:
+                _log.warning(
+                    "interrupted: all results are kept, trials that were running go back to the queue"
+                )
+            finally:
+                this.report("end")
+    if interruption.signal == signal.SIGTERM:
+        raise SystemExit(128 + signal.SIGTERM)
+
+
+class _Run:
+    """One call of ``run``: the evaluations that are going on, each with its trial and its deadline."""
+
+    def __init__(
+        self,
+        study: Study,
+        objective: Callable[[Config], Any],
+        budget: Budget,
+        pool: Pool,
+        leases: Leases,
+        interruption: Interruption,
+        callbacks: Sequence[Callable[[Study, Trial], Any]],
+        report: Progress,
+    ) -> None:
+        self._study, self._objective, self._budget = study, objective, budget
+        self._pool, self._leases, self._interruption = pool, leases, interruption
+        self._callbacks, self._report = callbacks, report
+        self._began = time.monotonic()
+        self._stopped = False
+        self._running: dict[Future[Trial], tuple[Trial, float]] = {}
+
+    def until_done(self) -> None:
+        while True:
+            more = self._start_trials()
+            if not self._running and not more:
+                return
+            self._wait(more)
+            self._record_results()
+            self._stop_overdue()
+
+    def _start_trials(self) -> bool:
+        """Keep the workers busy; whether there is, or may still be, a trial to start."""
+        while not self._over():
+            if not self._pool.ready():
+                return True
+            try:
+                trial = self._study.ask_within(self._budget.trials, LEASE)
+            except ExhaustedError:
+                return self._study.status().leased > 0  # others may lose theirs, which are then ours to try
+            if trial is None:
+                status = self._study.status()
+                return status.finished < (self._budget.trials or math.inf)
+            self._leases.hold(trial)
+            deadline = time.monotonic() + (self._budget.trial_timeout or math.inf)
+            self._running[self._pool.submit(self._objective, trial)] = trial, deadline
+        return False
+
+    def _over(self) -> bool:
+        """Whether no new trial may start."""
+        late = time.monotonic() - self._began > (self._budget.timeout or math.inf)
+        return self._stopped or late or self._interruption.signal is not None
+
+    def _wait(self, more: bool) -> None:
+        """Until an evaluation ends, one is overdue, or it is time to look for trials that others lost."""
+        deadline = min((deadline for _, deadline in self._running.values()), default=math.inf)
+        futures = [*self._running, *self._pool.starting]
+        seconds = max(0.0, deadline - time.monotonic())
+        if more and self._pool.ready():
+            seconds = min(seconds, _POLL)
+        with self._interruption.allowed():
+            if futures:
+                wait(futures, None if seconds == math.inf else seconds, FIRST_COMPLETED)
+            else:
+                time.sleep(seconds)
+
+    def _record_results(self) -> None:
+        for future in [future for future in self._running if future.done()]:
+            trial, _ = self._running.pop(future)
+            try:
+                result = self._pool.collect(future, trial)
+            except WorkerLost as lost:
+                if trial.attempt < MAX_ATTEMPTS:
+                    _log.warning(
+                        "trial %d goes back to the queue, its worker was lost: %s", trial.number, lost
+                    )
+                    self._leases.release(trial)
+                    continue
+                why = f"the worker was lost in each of {trial.attempt} attempts, last: {lost}"
+                result = failure(trial.number, why, trial.attempt)
+            self._record(trial, result)
+
+    def _stop_overdue(self) -> None:
+        now = time.monotonic()
+        for future, (trial, deadline) in list(self._running.items()):
+            if deadline < now and not future.done():
+                del self._running[future]
+                self._pool.stop(future)
+                why = f"stopped after {self._budget.trial_timeout:g} s (trial_timeout)"
+                self._record(trial, failure(trial.number, why, trial.attempt))
+
+    def _record(self, trial: Trial, result: Trial) -> None:
+        try:
+            recorded = self._study.record_result(result)
+        except (ConflictError, TrialError) as error:
+            # The lease had ended and another worker was faster: its result stands, and we say so.
+            _log.warning("a late result was not recorded: %s", error)
+            self._leases.drop(trial)
+            return
+        self._leases.drop(trial)
+        if recorded.state == "failed":
+            _log.warning("trial %d failed: %s", recorded.number, recorded.error)
+        self.report("trial", recorded)
+        for callback in self._callbacks:
+            self._stopped |= bool(callback(self._study, recorded))
+        status = self._study.status()
+        if recorded.state == "failed" and status.done == 0 and status.finished >= _HOPELESS:
+            raise StudyError(
+                f"all {status.finished} trials of study {self._study.name!r} failed, "
+                f"the last one: {recorded.error}"
+            )
+
+    def report(self, kind: Literal["start", "trial", "end"], trial: Trial | None = None) -> None:
+        status = self._study.status()
+        self._report(
+            Event(
+                kind=kind,
+                study=self._study.name,
+                direction=self._study.direction,
+                trial=trial,
+                finished=status.finished,
+                failed=status.failed,
+                limit=self._budget.trials,
+                running=len(self._running),
+                best=status.best,
+                elapsed=time.monotonic() - self._began,
+            )
+        )

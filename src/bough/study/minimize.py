@@ -1,0 +1,80 @@
+"""A whole study in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+from bough.methods import Method
+from bough.space import Space
+from bough.storage import Storage
+from bough.study.events import Progress
+from bough.study.study import Study
+from bough.trial import Config, Trial
+
+__all__ = ["maximize", "minimize"]
+
+
+def minimize(
+    objective: Callable[[Config], Any],
+    space: Space,
+    trials: int | None = None,
+    *,
+    method: str | Method = "auto",
+    seed: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    storage: str | Storage | None = None,
+    name: str | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+    progress: bool | Progress | None = None,
+) -> Study:
+    """Search ``space`` for the config with the smallest ``objective(config)``; returns the finished study.
+
+    The objective returns a number, or a dict with "value" and, if known, "noise" (the standard deviation of
+    the value) and "cost". See ``Study`` for what a study is, ``Study.run`` for how it is run.
+    """
+    study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="minimize")
+    return study.run(
+        objective,
+        trials,
+        workers=workers,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        callbacks=callbacks,
+        progress=progress,
+    )
+
+
+def maximize(
+    objective: Callable[[Config], Any],
+    space: Space,
+    trials: int | None = None,
+    *,
+    method: str | Method = "auto",
+    seed: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    storage: str | Storage | None = None,
+    name: str | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+    progress: bool | Progress | None = None,
+) -> Study:
+    """Like ``minimize``, for the largest ``objective(config)``."""
+    study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
+    return study.run(
+        objective,
+        trials,
+        workers=workers,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        callbacks=callbacks,
+        progress=progress,
+    )

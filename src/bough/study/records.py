@@ -1,0 +1,91 @@
+"""What a storage keeps of a study besides its trials, and whether it is what the user asked for."""
+
+from __future__ import annotations
+
+import json
+import operator
+import secrets
+from typing import Any
+
+from bough.errors import StudyError
+from bough.methods import Method, resolve
+from bough.space import Space
+from bough.storage import StudyRecord
+
+__all__ = ["check_same", "method_of", "new_record"]
+
+_DIRECTIONS = ("minimize", "maximize")
+
+
+def new_record(
+    space: Space, name: str | None, direction: str, method: str | Method, seed: int | None
+) -> StudyRecord:
+    """The record of a study to be created, from checked arguments; draws a seed where none is given."""
+    if not isinstance(space, Space):
+        raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
+    if name is None:
+        raise StudyError("a study in a storage needs a name: pass name=")
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
+        raise StudyError(f"a study's name must be 1 to 200 printable characters, not {name!r}")
+    if direction not in _DIRECTIONS:
+        raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
+    chosen = resolve(method)
+    return StudyRecord(
+        name,
+        space.to_json(),
+        direction,
+        json.dumps({"name": chosen.name, "options": dict(chosen.options)}, sort_keys=True),
+        secrets.randbits(32) if seed is None else _checked_seed(seed),
+    )
+
+
+def method_of(record: StudyRecord) -> Method:
+    """The method that a record was created with."""
+    stored = json.loads(record.method)
+    return resolve(Method(stored["name"], stored["options"]))
+
+
+def check_same(record: StudyRecord, wanted: StudyRecord, method: str | Method, seed: int | None) -> None:
+    """StudyError, saying what differs, if an existing study is not the one that is wanted.
+
+    A method or seed that was left open (method "auto", seed None) agrees with any.
+    """
+    differs = None
+    if record.direction != wanted.direction:
+        differs = f"its direction is {record.direction}, not {wanted.direction}"
+    elif record.space != wanted.space:
+        differs = _difference(Space.from_json(record.space), Space.from_json(wanted.space))
+    elif method != "auto" and record.method != wanted.method:
+        differs = f"its method is {method_of(record)}, not {method_of(wanted)}"
+    elif seed is not None and record.seed != wanted.seed:
+        differs = f"its seed is {record.seed}, not {wanted.seed}"
+    if differs:
+        raise StudyError(
+            f"study {record.name!r} exists and differs: {differs}; use another name, or delete it"
+        )
+
+
+def _difference(stored: Space, given: Space) -> str | None:
+    """The first difference between two spaces, as a user would say it; None if they are equal."""
+    if stored == given:
+        return None
+    old = {parameter.path: parameter for parameter in stored.parameters}
+    new = {parameter.path: parameter for parameter in given.parameters}
+    for path in [*old, *new]:
+        if path not in new:
+            return f"its space has a parameter {path!r} that yours lacks"
+        if path not in old:
+            return f"its space lacks your parameter {path!r}"
+        if old[path] != new[path]:
+            return f"its parameter {path!r} is {old[path]}, not {new[path]}"
+    return f"its forbidden clauses are {list(stored.forbid)}, not {list(given.forbid)}"
+
+
+def _checked_seed(seed: Any) -> int:
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise StudyError(f"seed must be an integer, not {seed!r}") from None
+    if not 0 <= number < 2**63:
+        raise StudyError(f"seed must be between 0 and 2**63 - 1, not {number}")
+    return number

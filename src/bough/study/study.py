@@ -1,0 +1,310 @@
+"""A study: a space, a method, and the trials so far, behind ``ask`` and ``tell``."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import operator
+import os
+import secrets
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+
+from bough.errors import ExhaustedError, StudyError, TrialError
+from bough.methods import Method, method, strategy_for
+from bough.space import Space
+from bough.storage import Storage, StudyRecord, open_storage
+from bough.study.encoded import EncodedTrials
+from bough.study.events import Progress
+from bough.study.loop import Budget, run
+from bough.study.records import check_same, method_of, new_record
+from bough.study.results import failure, told
+from bough.study.tables import table
+from bough.study.view import Status, View
+from bough.trial import Config, Trial
+
+__all__ = ["Study"]
+
+_PROPOSALS = 3
+"""How often a proposal is made because other askers were faster, before a point is drawn at random."""
+
+
+class Study:
+    """Ask for trials, tell their results.
+
+    Opens the study called ``name`` in ``storage`` if there is one, and creates it otherwise. An existing
+    study must have the same space and direction; its method and seed are those it was created with.
+    Threads may share a study, and processes may open the same one.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        *,
+        name: str | None = None,
+        storage: str | Storage | None = None,
+        method: str | Method = "auto",
+        seed: int | None = None,
+        direction: str = "minimize",
+    ) -> None:
+        if storage is None and name is None:
+            name = "study"
+        wanted = new_record(space, name, direction, method, seed)
+        opened = open_storage(storage)
+        found = opened.find(wanted.name)
+        if not found:
+            defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
+            with contextlib.suppress(StudyError):  # another process may create it at this very moment
+                found = [opened.create(wanted, defaults)]
+        record = (found or opened.find(wanted.name))[0]
+        check_same(record, wanted, method, seed)
+        # The stored space rules: an equal one may list its parameters in another order.
+        self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
+
+    @classmethod
+    def of_record(cls, record: StudyRecord, storage: Storage) -> Study:
+        """The study of a record that was found in the storage."""
+        study = cls.__new__(cls)
+        study._open(record, storage, Space.from_json(record.space))
+        return study
+
+    def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
+        self._record, self._storage = record, storage
+        self.space = space
+        self.method = method_of(record)
+        self._strategy = strategy_for(self.method, space)
+        self._sign = 1.0 if record.direction == "minimize" else -1.0
+        self._worker = f"{socket.gethostname()}:{os.getpid()}"
+        self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
+        self._reading = threading.Lock()  # guards the view and its encoding
+        self._view = View(self._sign)
+        self._encoded = EncodedTrials(space, record.seed, self._sign)
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, {self.direction}, method={self.method.name!r}, seed={self.seed})"
+
+    @property
+    def record(self) -> StudyRecord:
+        """What the storage keeps of the study besides its trials."""
+        return self._record
+
+    @property
+    def name(self) -> str:
+        return self._record.name
+
+    @property
+    def seed(self) -> int:
+        return self._record.seed
+
+    @property
+    def direction(self) -> str:
+        return self._record.direction
+
+    # ---- ask and tell -------------------------------------------------------------------------------
+
+    @overload
+    def ask(self, n: None = None, *, lease: float | None = None) -> Trial: ...
+    @overload
+    def ask(self, n: int, *, lease: float | None = None) -> list[Trial]: ...
+    def ask(self, n: int | None = None, *, lease: float | None = None) -> Trial | list[Trial]:
+        """The next trial to evaluate, or the next ``n`` as a list.
+
+        A queued trial comes first, or one whose worker let its lease end; else the method proposes one, with
+        all running trials in mind. ``lease``: seconds after which the trial is handed out again unless it
+        was told; without a lease it is yours for ever. ExhaustedError when a finite space is used up.
+        """
+        if n is None:
+            return self._ask(lease)
+        if n < 1:
+            raise TrialError(f"ask for at least 1 trial, not {n}")
+        trials = [self._ask(lease)]
+        with contextlib.suppress(ExhaustedError):  # the last configurations of a finite space may be fewer
+            trials += [self._ask(lease) for _ in range(n - 1)]
+        return trials
+
+    def tell(
+        self, trial: Trial | int, value: Any, *, noise: float | None = None, cost: float | None = None
+    ) -> Trial:
+        """Give a trial its result and return it as stored.
+
+        noise: standard deviation of the value; cost: what the evaluation cost, in any unit. NaN and
+        infinities make the trial a failed one. The same result may be told again; another is a ConflictError.
+        """
+        number, attempt = _which(trial)
+        return self.record_result(told(number, value, noise, cost, attempt))
+
+    def fail(self, trial: Trial | int, reason: str) -> Trial:
+        """Say that a trial has no result, and why; methods learn to avoid where trials fail."""
+        number, attempt = _which(trial)
+        return self.record_result(failure(number, str(reason), attempt))
+
+    def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
+        """Add a result that is known already; it informs the method, but is not counted by ``run``."""
+        return self.add_many([(config, value, noise)])[0]
+
+    def add_many(
+        self, results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]]
+    ) -> list[Trial]:
+        """Add known results, each (config, value) or (config, value, noise), in one transaction."""
+        rows = [replace(told(-1, *rest), config=self.space.validate(config)) for config, *rest in results]
+        return self._storage.insert(self._record.id, rows)
+
+    def enqueue(self, config: Config) -> Trial:
+        """Have a configuration tried next, before the method proposes anything."""
+        return self._storage.insert(self._record.id, [Trial(-1, self.space.validate(config), "queued")])[0]
+
+    # ---- what is known ------------------------------------------------------------------------------
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in the order of their numbers. Treat their configs as read-only."""
+        with self._current() as view:
+            return list(view.trials)
+
+    @property
+    def best(self) -> Trial:
+        """The trial with the best value told so far, the first one of equals; StudyError if there is none."""
+        with self._current() as view:
+            if view.best is None:
+                why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
+                raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
+            return _own(view.best)
+
+    def frame(self) -> Any:
+        """One row per trial, a column per parameter: a pandas DataFrame, or dicts where pandas is absent."""
+        return table(self.trials)
+
+    def explain(self, trial: Trial | int) -> dict[str, Any]:
+        """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
+        number, _ = _which(trial)
+        with self._current() as view:
+            if not 0 <= number < len(view.trials):
+                raise TrialError(f"study {self.name!r} has no trial {number}")
+            chosen, past = view.trials[number], view.before(number)
+        history = EncodedTrials(self.space, self.seed, self._sign).history(past)
+        return self._strategy.explain(self.space, history, self.space.encode([chosen.config]))
+
+    # ---- running ------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        objective: Callable[[Config], Any],
+        trials: int | None = None,
+        *,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        timeout: float | None = None,
+        trial_timeout: float | None = None,
+        callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+        progress: bool | Progress | None = None,
+    ) -> Study:
+        """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
+
+        trials:        done and failed ones count, added ones do not, so running again continues; None runs
+                       until the timeout, a callback that returns true, or the end of a finite space.
+        workers:       evaluate that many at a time in processes of our own; the objective may be a lambda.
+        executor:      evaluate in any concurrent.futures.Executor instead (``workers`` at a time).
+        timeout:       seconds after which no new trial is started.
+        trial_timeout: seconds after which a trial is stopped and failed; needs processes of our own.
+        callbacks:     called as callback(study, trial) after each trial; a true answer ends the run.
+        progress:      True shows progress, False does not, None does on a terminal; or your own callable.
+
+        An objective that raises, or returns something else than a finite number, makes a failed trial. Ctrl-C
+        ends the run and keeps all results.
+        """
+        run(
+            self,
+            objective,
+            Budget(trials, timeout, trial_timeout),
+            workers=workers,
+            executor=executor,
+            callbacks=callbacks,
+            progress=progress,
+        )
+        return self
+
+    def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
+        """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
+        self._storage.renew(self._record.id, trials, lease)
+
+    # ---- inside -------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _current(self) -> Iterator[View]:
+        """The view, up to date, and this thread's until the block ends."""
+        with self._reading:
+            self._view.update(self._storage.changes(self._record.id, self._view.revision))
+            yield self._view
+
+    def _ask(self, lease: float | None) -> Trial:
+        trial = self.ask_within(None, lease)
+        assert trial is not None  # there is always room without a limit
+        return trial
+
+    def record_result(self, result: Trial) -> Trial:
+        """Store a result; see ``Storage.finish``."""
+        return self._storage.finish(self._record.id, result)
+
+    def status(self) -> Status:
+        """How far the study is, in a few numbers."""
+        with self._current() as view:
+            return view.status()
+
+    def ask_within(self, limit: int | None, lease: float | None) -> Trial | None:
+        """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
+
+        A proposal is made without any lock on the storage. It is inserted only under the number that it was
+        made for; if another asker took that number, it is made anew with the newcomer in mind.
+        """
+        with self._asking:
+            for proposals in itertools.count():
+                with self._current() as view:
+                    room = sys.maxsize if limit is None else limit - view.finished - view.leased
+                    waiting, number = view.waiting, len(view.trials)
+                    history = None if waiting else self._encoded.history(view)
+                if room <= 0:
+                    return None
+                if history is None:
+                    taken = self._storage.take(self._record.id, self._worker, lease)
+                    if taken is not None:
+                        return _own(taken)
+                    continue
+                if proposals < _PROPOSALS:
+                    point = self._strategy.propose(
+                        self.space, history, np.random.default_rng([self.seed, number])
+                    )
+                    numbers = range(number, number + 1)
+                else:
+                    rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])
+                    point = strategy_for(method("random"), self.space).propose(self.space, history, rng)
+                    numbers = range(number, number + room)
+                trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
+                inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
+                if inserted:
+                    return _own(inserted[0])
+        raise AssertionError("unreachable")
+
+
+def _which(trial: Trial | int) -> tuple[int, int]:
+    """Number and attempt of a trial; attempt 0, the current one, if only its number is given."""
+    if isinstance(trial, Trial):
+        return trial.number, trial.attempt
+    try:
+        number = operator.index(trial)
+    except TypeError:
+        raise TrialError(f"a trial is named by its number or a Trial, not {trial!r}") from None
+    if not 0 <= number < 2**62:
+        raise TrialError(f"there is no trial {number}")
+    return number, 0
+
+
+def _own(trial: Trial) -> Trial:
+    """The trial with a config of its own, which the user may change."""
+    return replace(trial, config=dict(trial.config))

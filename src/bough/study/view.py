@@ -1,0 +1,105 @@
+"""A study's trials as this process last saw them, kept up to date by reading only what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from bough.storage.base import Changes
+from bough.storage.transitions import available
+from bough.trial import Trial
+
+__all__ = ["Status", "View"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a study is.
+
+    finished: trials that are done or failed, without those that were added by hand; failed: of these.
+    done:     trials with a value, added ones too. leased: trials that run under a lease.
+    """
+
+    finished: int
+    failed: int
+    done: int
+    leased: int
+    best: Trial | None
+
+
+class View:
+    """The trials by number, and what is asked of them at every step, so that no step walks all of them.
+
+    over: numbers of finished trials in the order of their results; open: the others, by number.
+    """
+
+    def __init__(self, sign: float) -> None:
+        self._sign = sign
+        self.revision = 0
+        self.now = 0.0
+        self.trials: list[Trial] = []
+        self.over: list[int] = []
+        self.open: dict[int, Trial] = {}
+        self.done = 0
+        self.added = 0
+        self.best: Trial | None = None
+        self.last_failure: Trial | None = None
+
+    def update(self, changes: Changes) -> None:
+        """Take in what ``storage.changes(study, self.revision)`` returned."""
+        for trial in changes.trials:
+            while len(self.trials) <= trial.number:
+                self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
+            self.trials[trial.number] = trial
+            if trial.over:
+                self.open.pop(trial.number, None)
+                self._count(trial)
+            else:
+                self.open[trial.number] = trial
+        self.revision, self.now = changes.revision, changes.now
+
+    def _count(self, trial: Trial) -> None:
+        self.over.append(trial.number)
+        self.added += trial.added
+        if trial.value is None:
+            self.last_failure = trial
+            return
+        self.done += 1
+        if self.best is None or self.best.value is None or self._sign * (trial.value - self.best.value) < 0:
+            self.best = trial
+
+    def before(self, number: int) -> View:
+        """The view as it was when trial ``number`` was started, as far as times tell."""
+        started = self.trials[number].started
+        over, running = [], []
+        for other in [*self.over, *self.open]:
+            trial = self.trials[other]
+            if other >= number:
+                continue
+            if trial.finished is not None and (started is None or trial.finished <= started):
+                over.append(trial)
+            else:
+                running.append(replace(trial, state="running", value=None))
+        past = View(self._sign)
+        past.update(Changes([*over, *running], self.revision, self.now))
+        return past
+
+    def status(self) -> Status:
+        failed = len(self.over) - self.done
+        return Status(self.finished, failed, self.done, self.leased, self.best)
+
+    @property
+    def finished(self) -> int:
+        """How many trials are done or failed, without those that were added by hand."""
+        return len(self.over) - self.added
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a trial is there to be handed out again, or for the first time."""
+        return any(available(trial, self.now) for trial in self.open.values())
+
+    @property
+    def leased(self) -> int:
+        """How many trials run under a lease that has not ended."""
+        return sum(
+            trial.expires is not None and not available(trial, self.now) for trial in self.open.values()
+        )

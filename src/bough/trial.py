@@ -1,0 +1,51 @@
+"""One evaluation of one configuration: what a study hands out, and what it remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["Config", "State", "Trial"]
+
+Config = dict[str, Any]
+"""The active parameters of a configuration, by name; every value is a JSON scalar."""
+
+State = Literal["queued", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A snapshot of a trial; the study, not this object, changes when a result is told.
+
+    number:   0, 1, 2, ... without gaps.
+    value:    the told result, in the user's own direction; None unless ``state`` is "done".
+    noise:    told standard deviation of the value. cost: told cost of the evaluation.
+    error:    why the trial failed.
+    attempt:  how often it was handed out; 0 while queued for the first time and for results that
+              were added by hand. It tells an old evaluation of the trial from the current one.
+    started, finished: Unix times by the storage's clock.
+    worker:   who evaluates it (host and process), expires: when its lease ends; None without a lease.
+    """
+
+    number: int
+    config: Config
+    state: State
+    value: float | None = None
+    noise: float | None = None
+    cost: float | None = None
+    error: str | None = None
+    attempt: int = 0
+    started: float | None = None
+    finished: float | None = None
+    worker: str | None = None
+    expires: float | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the trial has its final state."""
+        return self.state in ("done", "failed")
+
+    @property
+    def added(self) -> bool:
+        """Whether the result was put in by hand (``study.add``), without the trial being handed out."""
+        return self.over and self.attempt == 0
