@@ -1,0 +1,150 @@
+"""One Gaussian process per path, with hyperparameters of its own: nothing is shared.
+
+The rival ``independent`` of Jenatton et al. 2017 (their model with c = 0, table 1) and of Ma &
+Blaschko 2020 (fig. 4). Every path has a constant and a stationary kernel over all its active columns.
+
+Paths are taken as they occur, in the order of their first point, and theta is the concatenation of
+theirs in that order; so the theta of an earlier fit is the beginning of that of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.gp.fit import fit_map
+from bough.gp.kernels.base import Kernel, Scale
+from bough.gp.kernels.stationary import Constant, Matern52, Stationary
+from bough.gp.likelihood import Data, Model
+from bough.gp.params import prior_median, total_size
+from bough.gp.posterior import GPPosterior, posterior
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+from bough.space.tree import Tree
+from bough.surrogates.base import Fit
+
+__all__ = ["Independent", "PathPosteriors"]
+
+
+@dataclass(frozen=True, eq=False)
+class Independent:
+    """The surrogate. base: the kernel of a path, of its numeric and nominal columns."""
+
+    layout: Layout
+    tree: Tree
+    base: Callable[[tuple[int, ...], tuple[int, ...]], Stationary] = Matern52
+
+    def fit(
+        self,
+        points: Points,
+        y: FloatArray,
+        noise: FloatArray,
+        rng: np.random.Generator,
+        start: FloatArray | None = None,
+    ) -> Fit:
+        """Each path by itself, by maximum a posteriori."""
+        thetas = [np.empty(0)]
+        for _, rows, model, known in self._models(points, start):
+            data = Data(points.take(rows), y[rows], noise[rows])
+            thetas.append(fit_map(model, data, rng, start=known))
+        theta = np.concatenate(thetas)
+        return Fit(self.posterior(theta, points, y, noise), theta)
+
+    def posterior(
+        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
+    ) -> tuple[PathPosteriors]:
+        """Condition on data at given hyperparameters; a path beyond theta has its prior's median."""
+        parts = {}
+        for path, rows, model, known in self._models(points, theta):
+            data = Data(points.take(rows), y[rows], noise[rows])
+            mine = prior_median(model.params) if known is None else known
+            parts[path] = (rows, posterior(model, mine, data))
+        return (PathPosteriors(self, parts),)
+
+    def model(self, on: BoolArray) -> Model:
+        """The process of the path with signature ``on`` (groups,). Nominal switches are fixed on it."""
+        active = on[self.layout.group]
+        numeric = np.flatnonzero(active & ~self.layout.nominal)
+        nominal = np.flatnonzero(active & self.layout.nominal & ~self.layout.switch)
+        kernel: Kernel = Constant()
+        if len(numeric) + len(nominal):
+            kernel = kernel + Scale(self.base(tuple(numeric.tolist()), tuple(nominal.tolist())))
+        return Model(kernel)
+
+    def _models(
+        self, points: Points, theta: FloatArray | None
+    ) -> list[tuple[bytes, IntArray, Model, FloatArray | None]]:
+        """Each path in order with its rows, its model, and its part of theta where theta reaches it."""
+        found, start = [], 0
+        for path, rows in path_rows(self.tree, points):
+            model = self.model(points.on[rows[0]])
+            stop = start + total_size(model.params)
+            known = theta[start:stop] if theta is not None and stop <= len(theta) else None
+            found.append((path, rows, model, known))
+            start = stop
+        return found
+
+
+def path_rows(tree: Tree, points: Points) -> list[tuple[bytes, IntArray]]:
+    """The paths that occur in ``points`` in order of occurrence, each with its rows."""
+    rows: dict[bytes, list[int]] = {}
+    for row, path in enumerate(tree.path_of(points)):
+        rows.setdefault(path.key, []).append(row)
+    return [(key, np.array(found)) for key, found in rows.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class PathPosteriors:
+    """Posteriors of all paths with data, by path; the others are at their prior."""
+
+    surrogate: Independent
+    parts: dict[bytes, tuple[IntArray, GPPosterior]]
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        mean, sd = np.empty(len(points)), np.empty(len(points))
+        for _, rows, part in self._split(points):
+            mean[rows], sd[rows] = part.predict(points.take(rows))
+        return mean, sd
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        mean, sd = np.empty(len(points)), np.empty(len(points))
+        d_mean, d_sd = np.zeros(points.x.shape), np.zeros(points.x.shape)
+        for _, rows, part in self._split(points):
+            mean[rows], sd[rows], d_mean[rows], d_sd[rows] = part.predict_grad(points.take(rows))
+        return mean, sd, d_mean, d_sd
+
+    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> PathPosteriors:
+        parts = dict(self.parts)
+        seen = sum(len(rows) for rows, _ in parts.values())
+        for path, rows, part in self._split(points):
+            told = None if noise is None else noise[rows]
+            before = parts[path][0] if path in parts else np.empty(0, np.intp)
+            grown = part.condition(points.take(rows), y[rows], told)
+            parts[path] = (np.concatenate([before, seen + rows]), grown)
+        return PathPosteriors(self.surrogate, parts)
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        out = np.empty((n, len(points)))
+        for _, rows, part in self._split(points):
+            out[:, rows] = part.sample(points.take(rows), n, rng)
+        return out
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        n = sum(len(rows) for rows, _ in self.parts.values())
+        mean, sd = np.empty(n), np.empty(n)
+        for rows, part in self.parts.values():
+            mean[rows], sd[rows] = part.leave_one_out()
+        return mean, sd
+
+    def _split(self, points: Points) -> list[tuple[bytes, IntArray, GPPosterior]]:
+        """Each path that occurs in ``points``, with its rows and its posterior."""
+        return [
+            (path, rows, self.parts[path][1] if path in self.parts else self._prior(points.take(rows[:1])))
+            for path, rows in path_rows(self.surrogate.tree, points)
+        ]
+
+    def _prior(self, row: Points) -> GPPosterior:
+        """The process of the path of ``row``, without data."""
+        model = self.surrogate.model(row.on[0])
+        return posterior(model, prior_median(model.params), Data(row.take([]), np.empty(0), np.empty(0)))
