@@ -1,6 +1,7 @@
 """Search spaces: declared as parameters, choices and conditions; seen by the rest as points."""
 
-from bough.space.parameters import Categorical, Choice, Float, Int
+from bough.space.choice import Choice
+from bough.space.parameters import Categorical, Float, Int
 from bough.space.space import Space
 
 __all__ = ["Categorical", "Choice", "Float", "Int", "Space"]

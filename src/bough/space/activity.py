@@ -9,19 +9,29 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.points import BoolArray, FloatArray, IntArray
-from bough.space.binding import Bound, Conjunction, Disjunction, Interval, Negation, Relation, Test, columns_read
+from bough.space.binding import (
+    Bound,
+    Conjunction,
+    Disjunction,
+    Interval,
+    Negation,
+    Relation,
+    Test,
+    columns_read,
+)  # fmt: skip
 from bough.space.groups import Group
 from bough.space.parameters import Categorical, Domain
 
-__all__ = ["COMPARE", "Pieces", "Rules", "View", "leaf_nodes"]
+__all__ = ["COMPARE", "Pieces", "Rules", "View", "cut_columns", "decide", "leaf_nodes", "real_values"]
 
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -139,9 +149,11 @@ class Rules:
                 result: BoolArray = COMPARE[op](view.code(left, codes[0]), view.code(right, codes[1]))
                 return active & result
             case Conjunction(parts):
-                return np.logical_and.reduce([self.holds(part, view, on) for part in parts])
+                both: BoolArray = np.logical_and.reduce([self.holds(part, view, on) for part in parts])
+                return both
             case Disjunction(parts):
-                return np.logical_or.reduce([self.holds(part, view, on) for part in parts])
+                either: BoolArray = np.logical_or.reduce([self.holds(part, view, on) for part in parts])
+                return either
             case Negation(part):
                 return ~self.holds(part, view, on)
 
@@ -166,7 +178,7 @@ class View:
     x: (n, columns) snapped. numbers: exact values of some columns, where they are known.
     """
 
-    def __init__(self, rules: Rules, x: FloatArray, numbers: dict[int, FloatArray] | None = None) -> None:
+    def __init__(self, rules: Rules, x: FloatArray, numbers: dict[int, NDArray[Any]] | None = None) -> None:
         self.rules = rules
         self.x = x
         self._pieces: dict[int, IntArray] = {}
@@ -177,7 +189,7 @@ class View:
             self._pieces[column] = self.rules.pieces[column].index(self.x[:, column])
         return self._pieces[column]
 
-    def code(self, column: int, codes: tuple[float, ...] | None) -> NDArray[np.generic]:
+    def code(self, column: int, codes: tuple[float, ...] | None) -> NDArray[Any]:
         """(n,) the numbers that a relation compares."""
         if codes is not None:
             return np.array(codes)[self.rules.domains[column].rank_at(self.x[:, column]).astype(np.intp)]
@@ -186,7 +198,7 @@ class View:
         return self._numbers[column]
 
 
-def real_values(rules: Rules, column: int, unit: FloatArray) -> FloatArray:
+def real_values(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:
     """(n,) values of a numeric column, on the same side of every threshold as the unit positions."""
     domain = rules.domains[column]
     assert not isinstance(domain, Categorical)
@@ -209,6 +221,22 @@ def leaf_nodes(bound: Bound) -> Iterable[Test | Relation]:
             yield from leaf_nodes(part)
         case _:
             yield bound
+
+
+def decide(bound: Bound, truth: Callable[[Test | Relation], bool | None]) -> bool | None:
+    """Kleene's three-valued logic: the condition's truth from that of its leaves; None = undecided."""
+    match bound:
+        case Conjunction(parts):
+            truths = {decide(part, truth) for part in parts}
+            return False if False in truths else None if None in truths else True
+        case Disjunction(parts):
+            truths = {decide(part, truth) for part in parts}
+            return True if True in truths else None if None in truths else False
+        case Negation(part):
+            inner = decide(part, truth)
+            return None if inner is None else not inner
+        case _:
+            return truth(bound)
 
 
 def cut_columns(domains: Sequence[Domain], bounds: Iterable[Bound]) -> dict[int, Pieces]:

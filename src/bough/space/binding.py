@@ -16,8 +16,9 @@ import numpy as np
 
 from bough.errors import ConditionError, ConfigError
 from bough.space import conditions
-from bough.space.conditions import MIRRORED, Compare, Condition, Relate, Scalar
+from bough.space.conditions import MIRRORED, Compare, Condition, Relate
 from bough.space.parameters import Categorical, Domain
+from bough.space.scalars import Scalar, as_number
 
 __all__ = [
     "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
@@ -160,13 +161,14 @@ def _threshold(name: str, domain: Domain, op: str, value: Scalar) -> float:
     if isinstance(domain, Categorical):
         rank = _rank(name, domain, value)
         return rank if op in ("<=", ">") else rank - 1
-    if isinstance(value, bool) or not isinstance(value, int | float) or not domain.low <= value <= domain.high:
+    number = as_number(value)
+    if number is None or not domain.low <= number <= domain.high:
         raise ConditionError(
             f"{value!r} is no value of {name!r}: it must be a number in [{domain.low!r}, {domain.high!r}]"
         )
     if domain.kind == "real":
-        return float(value) if op in ("<=", ">") else float(np.nextafter(value, -math.inf))
-    rank = (value - domain.low) / (domain.step or 1)
+        return float(number) if op in ("<=", ">") else float(np.nextafter(number, -math.inf))
+    rank = (number - domain.low) / (domain.step or 1)
     if abs(rank - round(rank)) < 1e-9:  # on the grid, up to the rounding of a float step
         rank = round(rank)
     return float(math.floor(rank) if op in ("<=", ">") else math.ceil(rank) - 1)
@@ -183,9 +185,11 @@ def _complement(intervals: Sequence[Interval]) -> list[Interval]:
 
 def _tidy(domain: Domain, intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """Neighbours joined, empty ones dropped, the ends of the domain written as infinite."""
-    first, last = (domain.low, domain.high) if domain.kind == "real" else (0, domain.levels - 1)  # type: ignore[union-attr]
+    first, last = domain.ends
     inside = [(low, high) for low, high in intervals if low < high and low < last and high >= first]
-    return _union([(-math.inf if low < first else low, math.inf if high >= last else high) for low, high in inside])
+    return _union(
+        (-math.inf if low < first else low, math.inf if high >= last else high) for low, high in inside
+    )
 
 
 def _merge(kind: type[Conjunction] | type[Disjunction], parts: Sequence[Bound]) -> Bound:

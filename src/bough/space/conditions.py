@@ -19,28 +19,20 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, overload
 
 from bough.errors import ConditionError
+from bough.space.scalars import Scalar
 
 __all__ = [
-    "All", "Any", "Compare", "Condition", "Not", "Relate", "Scalar",
-    "canonical", "leaves", "parse", "quote", "rename", "scalar_key",
+    "All", "Any", "Compare", "Condition", "Not", "Relate",
+    "canonical", "leaves", "parse", "quote", "rename",
 ]  # fmt: skip
-
-Scalar: TypeAlias = str | int | float | bool | None
 
 MAX_LENGTH = 100_000
 MAX_DEPTH = 100
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-
-def scalar_key(value: object) -> object:
-    """A key that tells ``1``, ``True``, ``"1"`` and ``None`` apart, but not ``1`` from ``1.0``."""
-    if isinstance(value, str):
-        return value
-    return (isinstance(value, bool), value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +106,13 @@ def quote(name: str) -> str:
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
-def canonical(text: str) -> str:
-    """``text`` parsed and printed back: the same condition in one spelling."""
-    return str(parse(text))
+@overload
+def canonical(text: str) -> str: ...
+@overload
+def canonical(text: None) -> None: ...
+def canonical(text: str | None) -> str | None:
+    """``text`` parsed and printed back: the same condition in one spelling; None stays None."""
+    return None if text is None else str(parse(text))
 
 
 def leaves(condition: Condition) -> Iterator[Compare | Relate]:
@@ -180,7 +176,7 @@ def parse(text: str) -> Condition:
     if not isinstance(text, str):
         raise ConditionError(f"a condition must be a string, not {text!r}")
     if len(text) > MAX_LENGTH:
-        raise ConditionError(f"condition of {len(text)} characters is longer than {MAX_LENGTH}: {text[:40]!r}...")
+        raise ConditionError(f"condition {text[:40]!r}... is longer than {MAX_LENGTH} characters")
     return _Parser(text).parse()
 
 

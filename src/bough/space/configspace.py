@@ -18,8 +18,9 @@ from typing import Any
 
 from bough.errors import SpaceError
 from bough.space.activity import COMPARE
+from bough.space.choice import Declared
 from bough.space.conditions import quote
-from bough.space.parameters import UNSET, Categorical, Declared, Float, Int
+from bough.space.parameters import UNSET, Categorical, Float, Int
 
 __all__ = ["digest", "from_configspace_dict", "own_description"]
 

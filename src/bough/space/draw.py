@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from bough.space.parameters import Categorical, Choice, Declared, Float, Int, Unset
+from bough.space.choice import Choice, Declared
+from bough.space.parameters import Categorical, Float, Int, Unset
 
 __all__ = ["draw"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from bough.errors import ConfigError
 from bough.points import BoolArray, FloatArray, Points
 from bough.space.activity import Rules, View, real_values
-from bough.space.conditions import Scalar
 from bough.space.flatten import Parameter
 from bough.space.parameters import Categorical
+from bough.space.scalars import Scalar
 
 __all__ = ["Config", "decode", "encode", "encode_exact", "snap"]
 

@@ -14,8 +14,9 @@ from typing import NamedTuple, TypeAlias
 from bough.errors import ConditionError, SpaceError
 from bough.space import conditions
 from bough.space.binding import Bound, bind, columns_read, needed_active
+from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
-from bough.space.parameters import Categorical, Choice, Declared, Domain
+from bough.space.parameters import Categorical, Domain
 
 __all__ = ["Flat", "Parameter", "flatten"]
 
@@ -87,16 +88,17 @@ def flatten(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
     _drop_implied(order, texts, rebind)
     bound = [None if text is None else rebind(text) for text in texts]
     clauses = tuple(_bind_clause(clause, names, rebind) for clause in forbid)
+    unique = tuple(map(names.unique, range(len(entries))))
     parameters = tuple(
         Parameter(entry.name, entry.path, entry.domain, text) for entry, text in zip(entries, texts)
     )
-    return Flat(parameters, tuple(bound), clauses, tuple(order), tuple(map(names.unique, range(len(entries)))))
+    return Flat(parameters, tuple(bound), clauses, tuple(order), unique)
 
 
 def _entries(declared: Mapping[str, Declared], scope: Scope, prefix: str) -> Iterator[_Entry]:
     for name, parameter in declared.items():
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
-            raise SpaceError(f"parameter name {name!r} must be a non-empty printable string without backticks")
+            raise SpaceError(f"parameter name {name!r} must be printable text without backticks")
         path = prefix + name
         if isinstance(parameter, Choice):
             yield _Entry(name, path, parameter.domain, scope, parameter.when)
@@ -196,7 +198,6 @@ def _bind_clause(clause: str, names: _Names, rebind: Callable[[Condition], Bound
         raise ConditionError(f"forbid {clause!r:.120}: {error}") from None
 
 
-
 def _topological(entries: Sequence[_Entry], bound: Sequence[Bound | None]) -> list[int]:
     """Columns in declaration order, but each after those its condition reads."""
     reads = [[] if condition is None else sorted(columns_read(condition)) for condition in bound]
@@ -241,7 +242,9 @@ def _cycle(entries: Sequence[_Entry], reads: Sequence[Sequence[int]], start: int
     raise AssertionError("called without a cycle")
 
 
-def _drop_implied(order: Sequence[int], texts: list[Condition | None], rebind: Callable[[Condition], Bound]) -> None:
+def _drop_implied(
+    order: Sequence[int], texts: list[Condition | None], rebind: Callable[[Condition], Bound]
+) -> None:
     """Drop conjuncts that another one implies: ``model == 'svm' and kernel == 'rbf'`` is just the
     latter where kernel exists only for svm. So nested and flat spellings give the same groups."""
     implied_by_activity: dict[int, set[Bound]] = {}

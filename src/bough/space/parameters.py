@@ -1,4 +1,4 @@
-"""The parameters a user declares, and how each maps its values to ranks and to the unit interval.
+"""Parameters that hold a value, and how each maps its values to ranks and to the unit interval.
 
 A *rank* is what conditions compare: the index of a value on a grid or in a list of options, and the
 value itself where it is a real number. Every domain offers four vectorised maps,
@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -22,30 +21,26 @@ from numpy.typing import NDArray
 
 from bough.errors import ConfigError, SpaceError
 from bough.points import FloatArray, Kind
-from bough.space.conditions import Scalar, canonical, scalar_key
+from bough.space.conditions import canonical
+from bough.space.scalars import (
+    UNSET,
+    Scalar,
+    Unset,
+    as_number,
+    as_option,
+    decimals,
+    finite,
+    plain,
+    scalar_key,
+)
 
-__all__ = ["UNSET", "Categorical", "Choice", "Declared", "Domain", "Float", "Int"]
-
-MAX_DEPTH = 100
-"""How deep choices may nest; deeper ones are a program's mistake, not a search space."""
+__all__ = ["UNSET", "Categorical", "Domain", "Float", "Int", "Unset"]
 
 LARGEST_INT = 2**50
 """Up to here the unit interval tells neighbouring integers apart with room to spare."""
 
 LARGEST_LOG_INT = 2**36
 """The same for log-scaled integers, whose unit positions crowd together at the top."""
-
-
-class Unset(Enum):
-    """The default of a categorical that has none; None itself may be an option."""
-
-    UNSET = "UNSET"
-
-    def __repr__(self) -> str:
-        return "UNSET"
-
-
-UNSET = Unset.UNSET
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,16 +56,16 @@ class Float:
 
     def __post_init__(self) -> None:
         low, high = _bounds(self, "Float")
-        _set(self, low=low, high=high, when=_when(self))
+        _set(self, low=low, high=high, when=canonical(self.when))
         if self.step is not None:
-            step = _finite(self.step, "Float step")
+            step = finite(self.step, "Float step")
             if step <= 0 or step > high - low:
-                raise SpaceError(f"Float step={step!r} must be above 0 and at most high - low = {high - low!r}")
+                raise SpaceError(f"Float step={step!r} must be above 0 and at most high - low")
             if self.log:
                 raise SpaceError("Float cannot have both log=True and step=")
-            _set(self, step=step)
+            _set(self, step=float(step))
             if self.levels > LARGEST_INT:
-                raise SpaceError(f"Float step={step!r} makes more than {LARGEST_INT} values between the bounds")
+                raise SpaceError(f"Float step={step!r} makes more than {LARGEST_INT} values")
         _check_default(self)
 
     @property
@@ -84,16 +79,21 @@ class Float:
             return 0
         return math.floor((self.high - self.low) / self.step * (1 + 1e-12) + 1e-9) + 1
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last rank."""
+        return (self.low, self.high) if self.step is None else (0.0, self.levels - 1.0)
+
     @cached_property
     def _decimals(self) -> int | None:
         """Decimals that low and step are written with, where rounding to them is exact."""
-        digits = max(_decimals(self.low), _decimals(self.step or 0.0))
+        digits = max(decimals(self.low), decimals(self.step or 0.0))
         largest = max(abs(self.low), abs(self.high)) * 10.0**digits
         return digits if digits <= 15 and largest < 2**53 else None
 
     def check(self, value: object) -> float:
         """``value`` as a float of this domain, or a ConfigError that says what would be right."""
-        number = _number(value)
+        number = as_number(value)
         if number is None or not self.low <= number <= self.high:
             raise ConfigError(f"must be a number in [{self.low!r}, {self.high!r}], not {value!r}")
         if self.step is None:
@@ -160,12 +160,12 @@ class Int:
         low, high = _bounds(self, "Int")
         if low != int(low) or high != int(high):
             raise SpaceError(f"Int bounds must be whole numbers, not {self.low!r} and {self.high!r}")
-        _set(self, low=int(self.low), high=int(self.high), when=_when(self))
+        _set(self, low=int(self.low), high=int(self.high), when=canonical(self.when))
         largest = LARGEST_LOG_INT if self.log else LARGEST_INT
         if max(abs(self.low), abs(self.high)) > largest:
             raise SpaceError(f"Int bounds beyond {largest} cannot be told apart: use Float for {self.high!r}")
         if self.step is not None:
-            step = _finite(self.step, "Int step")
+            step = finite(self.step, "Int step")
             if step != int(step) or step < 1 or step > self.high - self.low:
                 raise SpaceError(f"Int step={self.step!r} must be a whole number from 1 to high - low")
             if self.log:
@@ -182,9 +182,14 @@ class Int:
         """Number of values."""
         return (self.high - self.low) // (self.step or 1) + 1
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last rank."""
+        return 0.0, self.levels - 1.0
+
     def check(self, value: object) -> int:
         """``value`` as an int of this domain, or a ConfigError that says what would be right."""
-        number = _number(value)
+        number = as_number(value)
         if number is None or number != number or not self.low <= number <= self.high or number != int(number):
             raise ConfigError(f"must be a whole number from {self.low} to {self.high}, not {value!r}")
         if (int(number) - self.low) % (self.step or 1):
@@ -231,7 +236,7 @@ class Categorical:
     def __post_init__(self) -> None:
         if isinstance(self.options, str | bytes | Mapping) or not isinstance(self.options, Iterable):
             raise SpaceError(f"Categorical options must be a list of values, not {self.options!r}")
-        options = tuple(_option(option) for option in self.options)
+        options = tuple(as_option(option) for option in self.options)
         if not options:
             raise SpaceError("Categorical needs at least one option")
         seen: set[object] = set()
@@ -239,7 +244,7 @@ class Categorical:
             if scalar_key(option) in seen:
                 raise SpaceError(f"Categorical option {option!r} is given twice")
             seen.add(scalar_key(option))
-        _set(self, options=options, ordered=bool(self.ordered), when=_when(self))
+        _set(self, options=options, ordered=bool(self.ordered), when=canonical(self.when))
         if self.default is None and scalar_key(None) not in seen:
             _set(self, default=UNSET)
         _check_default(self)
@@ -252,6 +257,11 @@ class Categorical:
     def levels(self) -> int:
         """Number of options."""
         return len(self.options)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last rank."""
+        return 0.0, self.levels - 1.0
 
     @cached_property
     def index(self) -> dict[object, int]:
@@ -267,7 +277,7 @@ class Categorical:
     def check(self, value: object) -> Scalar:
         """The option equal to ``value``, or a ConfigError that lists the options."""
         try:
-            return self.options[self.index[scalar_key(_plain(value))]]
+            return self.options[self.index[scalar_key(plain(value))]]
         except (KeyError, TypeError):
             shown = ", ".join(map(repr, self.options[:10])) + (", ..." if self.levels > 10 else "")
             raise ConfigError(f"must be one of {shown}, not {value!r}") from None
@@ -306,49 +316,6 @@ Domain: TypeAlias = Float | Int | Categorical
 """The parameters that hold a value of their own."""
 
 
-@dataclass(frozen=True, repr=False)
-class Choice:
-    """A categorical whose every option opens a sub-space: ``Choice({label: {name: parameter}})``."""
-
-    options: Mapping[str, Mapping[str, Declared]] = field(hash=False)
-    default: str | None = None
-    when: str | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.options, Mapping) or not self.options:
-            raise SpaceError("Choice needs options: {label: {name: parameter, ...}, ...}")
-        options: dict[str, dict[str, Declared]] = {}
-        depth = 0
-        for label, children in self.options.items():
-            if not isinstance(label, str):
-                raise SpaceError(f"Choice label {label!r} must be a string; Categorical and when= take others")
-            if not isinstance(children, Mapping):
-                raise SpaceError(f"Choice option {label!r} must be a dict of parameters, not {children!r}")
-            options[label] = dict(children)
-            depth = max(depth, *(getattr(child, "depth", 0) for child in children.values()), 0)
-        if depth >= MAX_DEPTH:
-            raise SpaceError(f"Choices nest deeper than {MAX_DEPTH} levels (at the option {label!r})")
-        _set(self, options=options, when=_when(self), depth=depth + 1)
-        _check_default(self)
-
-    depth: int = field(default=1, init=False, compare=False)
-
-    @property
-    def domain(self) -> Categorical:
-        """The categorical that this choice stands for."""
-        default = UNSET if self.default is None else self.default
-        return Categorical(tuple(self.options), default=default, when=self.when)
-
-    def check(self, value: object) -> Scalar:
-        return self.domain.check(value) if self.default is None else Categorical(tuple(self.options)).check(value)
-
-    def __repr__(self) -> str:
-        return _call("Choice", [dict(self.options)], _given(self, "default", "when"))
-
-
-Declared: TypeAlias = Float | Int | Categorical | Choice
-
-
 # ---- helpers ---------------------------------------------------------------------------------
 
 
@@ -357,31 +324,9 @@ def _set(parameter: object, **values: object) -> None:
         object.__setattr__(parameter, name, value)
 
 
-def _plain(value: object) -> object:
-    """A NumPy scalar as the Python value it stands for."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _number(value: object) -> float | int | None:
-    value = _plain(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value
-
-
-def _finite(value: object, what: str) -> float | int:
-    number = _number(value)
-    try:
-        if number is None or not math.isfinite(number):
-            raise SpaceError(f"{what} must be a finite number, not {value!r}")
-    except OverflowError:
-        raise SpaceError(f"{what} is too large a number") from None
-    return number
-
-
 def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
-    low = float(_finite(parameter.low, f"{kind} low"))
-    high = float(_finite(parameter.high, f"{kind} high"))
+    low = float(finite(parameter.low, f"{kind} low"))
+    high = float(finite(parameter.high, f"{kind} high"))
     if low >= high:
         raise SpaceError(f"{kind} low={parameter.low!r} must be below high={parameter.high!r}")
     if not math.isfinite(high - low):
@@ -393,13 +338,7 @@ def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
     return low + 0.0, high + 0.0
 
 
-def _when(parameter: Declared) -> str | None:
-    if parameter.when is None:
-        return None
-    return canonical(parameter.when)
-
-
-def _check_default(parameter: Declared) -> None:
+def _check_default(parameter: Domain) -> None:
     if parameter.default is UNSET or (parameter.default is None and not isinstance(parameter, Categorical)):
         return
     try:
@@ -408,23 +347,8 @@ def _check_default(parameter: Declared) -> None:
         raise SpaceError(f"{type(parameter).__name__} default {error}") from None
 
 
-def _option(value: object) -> Scalar:
-    value = _plain(value)
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    raise SpaceError(f"Categorical option {value!r} must be a string, a finite number, a boolean or None")
-
-
 def _grid_index(unit: FloatArray, levels: int) -> FloatArray:
     return np.clip(np.floor(unit * levels), 0, levels - 1)
-
-
-def _decimals(number: float) -> int:
-    mantissa, _, exponent = repr(number).partition("e")
-    fraction = mantissa.partition(".")[2].rstrip("0")
-    return max(0, len(fraction) - int(exponent or 0))
 
 
 def _given(parameter: object, *names: str) -> dict[str, object]:

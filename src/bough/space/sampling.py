@@ -154,7 +154,7 @@ def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
     found: list[Points] = []
     for _ in range(REPAIR_ROUNDS):
         violated = space.violations(points)
-        bad = violated.any(axis=1)
+        bad = np.any(violated, axis=1)
         found.append(points.take(~bad))
         if not bad.any():
             break

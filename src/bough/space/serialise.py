@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bough.errors import SpaceError
+from bough.space.choice import MAX_DEPTH, Choice, Declared
 from bough.space.configspace import from_configspace_dict, own_description
-from bough.space.parameters import MAX_DEPTH, Categorical, Choice, Declared, Float, Int, Unset
+from bough.space.flatten import MAX_PARAMETERS
+from bough.space.parameters import Categorical, Float, Int, Unset
 
 __all__ = ["from_json", "load", "read", "to_dict", "to_json"]
 
@@ -56,7 +57,7 @@ def _describe(parameter: Declared) -> dict[str, Any]:
             }
         elif key == "options":
             data[key] = list(value)
-        elif isinstance(value, Unset) or value is False and key in ("log", "ordered"):
+        elif isinstance(value, Unset) or (value is False and key in ("log", "ordered")):
             continue
         elif value is not None or (key == "default" and isinstance(parameter, Categorical)):
             data[key] = value
@@ -81,7 +82,11 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Declared], list[str]]:
     except UnicodeDecodeError:
         raise SpaceError(f"{file} is not UTF-8 text") from None
     try:
-        return read(_parse_yaml(text) if file.suffix in (".yaml", ".yml") else parse(text))
+        if file.suffix not in (".yaml", ".yml"):
+            return read(parse(text))
+        from bough.space.yaml import parse_yaml  # PyYAML is loaded only for a YAML file
+
+        return read(parse_yaml(text))
     except SpaceError as error:
         raise type(error)(f"{file}: {error}") from None
 
@@ -89,9 +94,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Declared], list[str]]:
 def read(data: object) -> tuple[dict[str, Declared], list[str]]:
     """Parameters and forbidden clauses from the data of a space file."""
     if not isinstance(data, Mapping) or not data:
-        raise SpaceError("a space must be an object of at least one parameter: {name: {\"type\": ...}}")
+        raise SpaceError('a space must be an object of at least one parameter: {name: {"type": ...}}')
     if isinstance(data.get("hyperparameters"), list):
-        return _read_configspace(data)
+        own = own_description(data)
+        return from_configspace_dict(data) if own is None else read(own)
     forbid: object = []
     inner = data.get("parameters")
     if isinstance(inner, Mapping) and not isinstance(inner.get("type"), str):
@@ -101,19 +107,25 @@ def read(data: object) -> tuple[dict[str, Declared], list[str]]:
         data, forbid = inner, data.get("forbid", [])
     if not isinstance(forbid, list) or not all(isinstance(clause, str) for clause in forbid):
         raise SpaceError("'forbid' must be a list of conditions")
-    return {name: _parameter(name, spec, 0) for name, spec in data.items()}, forbid
+    budget = iter(range(MAX_PARAMETERS))
+    return {name: _parameter(name, spec, 0, budget) for name, spec in data.items()}, forbid
 
 
-def _parameter(name: object, spec: object, depth: int) -> Declared:
+def _parameter(name: object, spec: object, depth: int, budget: Iterator[int]) -> Declared:
+    """One parameter and all below it; ``budget`` ends what YAML's aliases may multiply."""
+    if next(budget, None) is None:
+        raise SpaceError(f"a space has at most {MAX_PARAMETERS} parameters")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
-        raise SpaceError(f"parameter {name!r} must be an object with a \"type\": {', '.join(KEYS)}")
+        raise SpaceError(f'parameter {name!r} must be an object with a "type": {", ".join(KEYS)}')
     kind = spec["type"]
     if kind not in KEYS:
         raise SpaceError(f"parameter {name!r} has the unknown type {kind!r}: one of {', '.join(KEYS)}")
     arguments = {key: value for key, value in spec.items() if key != "type"}
     for key in arguments:
         if key not in KEYS[kind]:
-            raise SpaceError(f"parameter {name!r} has the unknown key {key!r}: one of {', '.join(KEYS[kind])}")
+            raise SpaceError(
+                f"parameter {name!r} has the unknown key {key!r}: one of {', '.join(KEYS[kind])}"
+            )
     required = ("options",) if "options" in KEYS[kind] else ("low", "high")
     for key in required:
         if key not in arguments:
@@ -121,18 +133,18 @@ def _parameter(name: object, spec: object, depth: int) -> Declared:
     try:
         if kind != "choice":
             return CLASSES[kind](**arguments)
-        return Choice(**{**arguments, "options": _options(arguments["options"], depth)})
+        return Choice(**{**arguments, "options": _options(arguments["options"], depth, budget)})
     except SpaceError as error:
         raise type(error)(f"parameter {name!r}: {error}") from None
 
 
-def _options(options: object, depth: int) -> object:
+def _options(options: object, depth: int, budget: Iterator[int]) -> object:
     if depth >= MAX_DEPTH:
         raise SpaceError(f"choices nest deeper than {MAX_DEPTH} levels")
     if not isinstance(options, Mapping):
         return options  # Choice says what is wrong with it
     return {
-        label: {name: _parameter(name, spec, depth + 1) for name, spec in children.items()}
+        label: {name: _parameter(name, spec, depth + 1, budget) for name, spec in children.items()}
         if isinstance(children, Mapping)
         else children
         for label, children in options.items()
@@ -146,7 +158,9 @@ def parse(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise SpaceError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise SpaceError(
+            f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
     except RecursionError:
         raise SpaceError("JSON nested too deeply to be a space") from None
 
@@ -162,12 +176,3 @@ def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> object:
     raise SpaceError(f"{name} is not a number that a space can hold")
-
-
-def _parse_yaml(text: str) -> object:
-    raise NotImplementedError
-
-
-def _read_configspace(data: Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
-    own = own_description(data)
-    return from_configspace_dict(data) if own is None else read(own)

@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ from bough.points import BoolArray, FloatArray, Layout, Points
 from bough.space import draw, encoding, sampling, serialise
 from bough.space.activity import Rules, View
 from bough.space.binding import identity
-from bough.space.conditions import Scalar, canonical
+from bough.space.choice import Declared
+from bough.space.conditions import canonical
 from bough.space.encoding import Config
 from bough.space.flatten import Flat, Parameter, flatten
 from bough.space.groups import make_groups
-from bough.space.parameters import Categorical, Declared, Domain, Unset
+from bough.space.parameters import Categorical, Domain, Unset
+from bough.space.scalars import Scalar
 from bough.space.size import size
 from bough.space.tree import Tree
 
@@ -42,13 +45,15 @@ class Space:
         if isinstance(forbid, str):
             raise SpaceError("forbid must be a list of conditions, not one string")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
-        self.__dict__.update(declared=dict(parameters), forbid=clauses, _flat=flatten(parameters, clauses))
+        self.__dict__.update(
+            declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=flatten(parameters, clauses)
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Space cannot be changed (setting {name!r})")
 
     def __reduce__(self) -> tuple[type[Space], tuple[Mapping[str, Declared], tuple[str, ...]]]:
-        return Space, (self.declared, self.forbid)
+        return Space, (dict(self.declared), self.forbid)
 
     # ---- what it consists of -----------------------------------------------------------------
 
@@ -113,7 +118,8 @@ class Space:
 
     def __getitem__(self, name: str) -> Parameter:
         """The parameter of that path, or of that name where only one has it."""
-        found = [p for p in self.parameters if p.path == name] or [p for p in self.parameters if p.name == name]
+        found = [p for p in self.parameters if p.path == name]
+        found = found or [p for p in self.parameters if p.name == name]
         if len(found) == 1:
             return found[0]
         if not found:
@@ -181,7 +187,8 @@ class Space:
 
     def legal(self, points: Points) -> BoolArray:
         """(n,) whether no forbidden clause is true."""
-        return ~self.violations(points).any(axis=1)
+        legal: BoolArray = np.logical_not(np.any(self.violations(points), axis=1))
+        return legal
 
     # ---- text --------------------------------------------------------------------------------
 

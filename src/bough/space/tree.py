@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from bough.points import BoolArray, FloatArray, Points
-from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, leaf_nodes
-from bough.space.binding import Bound, Conjunction, Disjunction, Negation, Relation, Test, columns_read
+from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, decide, leaf_nodes
+from bough.space.binding import Bound, Relation, Test, columns_read
 from bough.space.encoding import encode
 from bough.space.flatten import Flat
 from bough.space.groups import Group, single_option
@@ -155,31 +155,21 @@ class Tree:
         if column is not None:
             return list(range(len(self._pieces[column]))) if on[group] else [INACTIVE]
         bound = self.groups[group].bound
-        truth = True if bound is None else self._truth(bound, pieces)
+        truth = True if bound is None else decide(bound, lambda leaf: self._truth(leaf, pieces))
         return [1, 0] if truth is None else [int(truth)]
 
-    def _truth(self, bound: Bound, pieces: dict[int, int]) -> bool | None:
-        """Three-valued: None where the pieces do not decide (a relation between two ranges)."""
-        match bound:
-            case Test(column, _):
-                piece = pieces[column]
-                return piece != INACTIVE and self._tables[bound][piece]
-            case Relation(left, op, right, codes):
-                if INACTIVE in (pieces[left], pieces[right]):
-                    return False
-                if codes[0] is None or codes[1] is None or not self._both_nominal(left, right):
-                    return None
-                return bool(COMPARE[op](codes[0][pieces[left]], codes[1][pieces[right]]))
-            case Conjunction(parts):
-                return _all([self._truth(part, pieces) for part in parts])
-            case Disjunction(parts):
-                negated = [self._truth(part, pieces) for part in parts]
-                return _not(_all([_not(truth) for truth in negated]))
-            case Negation(part):
-                return _not(self._truth(part, pieces))
-
-    def _both_nominal(self, left: int, right: int) -> bool:
-        return self._rules.domains[left].kind == self._rules.domains[right].kind == "nominal"
+    def _truth(self, leaf: Test | Relation, pieces: dict[int, int]) -> bool | None:
+        """None where the pieces do not decide: a relation between ranges of numbers."""
+        if isinstance(leaf, Test):
+            piece = pieces[leaf.column]
+            return piece != INACTIVE and self._tables[leaf][piece]
+        left, right = pieces[leaf.left], pieces[leaf.right]
+        if INACTIVE in (left, right):
+            return False
+        kinds = {self._rules.domains[column].kind for column in (leaf.left, leaf.right)}
+        if kinds != {"nominal"} or leaf.codes[0] is None or leaf.codes[1] is None:
+            return None
+        return bool(COMPARE[leaf.op](leaf.codes[0][left], leaf.codes[1][right]))
 
     def _path(self, on: BoolArray, pieces: Mapping[int, int]) -> Path:
         active = on[self._rules.group]
@@ -197,13 +187,3 @@ class Tree:
         ends = np.array([-1.0, *pieces.ranks, domain.levels - 1.0])[piece : piece + 2]
         first, last = domain.position(ends + [1.0, 0.0])
         return float(first), float(last)
-
-
-def _not(truth: bool | None) -> bool | None:
-    return None if truth is None else not truth
-
-
-def _all(truths: list[bool | None]) -> bool | None:
-    if False in truths:
-        return False
-    return None if None in truths else True

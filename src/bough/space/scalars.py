@@ -1,0 +1,71 @@
+"""The values that options, bounds and conditions consist of: JSON scalars, told apart by type."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from typing import TypeAlias
+
+import numpy as np
+
+from bough.errors import SpaceError
+
+__all__ = ["UNSET", "Scalar", "Unset", "as_number", "as_option", "decimals", "finite", "plain", "scalar_key"]
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+class Unset(Enum):
+    """The default of a categorical that has none; None itself may be an option."""
+
+    UNSET = "UNSET"
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET = Unset.UNSET
+
+
+def scalar_key(value: object) -> object:
+    """A key that tells ``1``, ``True``, ``"1"`` and ``None`` apart, but not ``1`` from ``1.0``."""
+    if isinstance(value, str):
+        return value
+    return (isinstance(value, bool), value)
+
+
+def plain(value: object) -> object:
+    """A NumPy scalar as the Python value it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_number(value: object) -> float | int | None:
+    value = plain(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def finite(value: object, what: str) -> float | int:
+    number = as_number(value)
+    try:
+        if number is None or not math.isfinite(number):
+            raise SpaceError(f"{what} must be a finite number, not {value!r}")
+    except OverflowError:
+        raise SpaceError(f"{what} is too large a number") from None
+    return number
+
+
+def as_option(value: object) -> Scalar:
+    value = plain(value)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    raise SpaceError(f"Categorical option {value!r} must be a string, a finite number, a boolean or None")
+
+
+def decimals(number: float) -> int:
+    mantissa, _, exponent = repr(number).partition("e")
+    fraction = mantissa.partition(".")[2].rstrip("0")
+    return max(0, len(fraction) - int(exponent or 0))
