@@ -23,7 +23,7 @@ def fit_map(
     draws: int = 1,
     iterations: int = 50,
 ) -> FloatArray:
-    """theta (p,) that maximises log p(y | theta) + log p(theta); the prior's median without data."""
+    """theta (p,) that maximises log p(y | theta) + log p(theta); without data, the prior's median."""
     if len(data.y) == 0:
         return prior_median(model.params)
     ordered = data.sorted()
@@ -38,7 +38,7 @@ def fit_map(
 
 
 def maximise(
-    density: Callable[[FloatArray], tuple[float, FloatArray]],
+    objective: Callable[[FloatArray], tuple[float, FloatArray]],
     params: Sequence[Param],
     rng: np.random.Generator,
     *,
@@ -46,25 +46,24 @@ def maximise(
     draws: int = 1,
     iterations: int = 50,
 ) -> FloatArray:
-    """theta (p,) within the bounds of ``params`` that maximises ``density``: theta -> value, gradient.
+    """theta (p,) within its bounds where ``objective`` (value and gradient) is largest.
 
     Starts from the prior's median and from ``draws`` draws of the prior; where ``start`` (theta
     of an earlier fit) is given, from that and the median.
     """
-    median = prior_median(params)
-    if len(median) == 0:
-        return median
-    low, high = bounds(params)
+    starts = [prior_median(params)]
+    if start is not None:
+        starts.insert(0, clip(params, start))
+    else:
+        starts += [prior_draw(params, rng) for _ in range(draws)]
+    if len(starts[0]) == 0:
+        return starts[0]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = density(theta)
+        value, gradient = objective(theta)
         return -value, -gradient
 
-    if start is not None:
-        starts = [clip(params, start), median]
-    else:
-        starts = [median] + [prior_draw(params, rng) for _ in range(draws)]
-    box = optimize.Bounds(low, high)
+    box = optimize.Bounds(*bounds(params))
     options = {"maxiter": iterations}
     runs = [
         optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=box, options=options) for x in starts

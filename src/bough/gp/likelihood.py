@@ -14,13 +14,22 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import Kernel
+from bough.gp.kernels.base import Kernel, Pullback
 from bough.gp.params import Param, log_prior
 from bough.gp.priors import LogNormal
-from bough.gp.solvers import factor
+from bough.gp.solvers import Dense, factor
 from bough.points import FloatArray, Points
 
-__all__ = ["NOISE", "NOISE_FLOOR", "Data", "Model", "log_likelihood", "log_posterior"]
+__all__ = [
+    "NOISE",
+    "NOISE_FLOOR",
+    "Data",
+    "Model",
+    "factorise",
+    "log_density",
+    "log_likelihood",
+    "log_posterior",
+]
 
 NOISE_FLOOR = 1e-6
 """Smallest noise variance, for targets of unit variance: it also bounds the condition of M."""
@@ -72,16 +81,13 @@ class Data:
 
 def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) and its gradient (p,)."""
-    matrix = np.diag(data.variances(theta[-1]))
-    pull = model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
-    solver = factor(matrix)
+    solver, pull = factorise(model, theta, data)
     alpha = solver.solve(data.y)
-    value = -0.5 * (data.y @ alpha + solver.logdet + len(data.y) * np.log(2 * np.pi))
     weight = np.multiply.outer(alpha, alpha)
     weight -= solver.inverse()
     weight *= 0.5
     noise = np.exp(theta[-1]) * (np.diag(weight) @ data.untold)
-    return float(value), np.append(pull.theta(weight), noise)
+    return _log_normal(float(data.y @ alpha), solver), np.append(pull.theta(weight), noise)
 
 
 def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
@@ -89,3 +95,22 @@ def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, F
     value, gradient = log_likelihood(model, theta, data)
     prior, slope = log_prior(model.params, theta)
     return value + prior, gradient + slope
+
+
+def log_density(model: Model, theta: FloatArray, data: Data) -> float:
+    """log p(y | theta) + log p(theta), without gradient."""
+    solver, _ = factorise(model, theta, data)
+    white = solver.whiten(data.y)
+    return _log_normal(float(white @ white), solver) + log_prior(model.params, theta)[0]
+
+
+def factorise(model: Model, theta: FloatArray, data: Data) -> tuple[Dense, Pullback]:
+    """M = K + diag(σ²), factorised, and the pullback of K."""
+    matrix = np.diag(data.variances(theta[-1]))
+    pull = model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
+    return factor(matrix), pull
+
+
+def _log_normal(quadratic: float, solver: Dense) -> float:
+    """log N(y | 0, M) from yᵀM⁻¹y."""
+    return float(-0.5 * (quadratic + solver.logdet + len(solver) * np.log(2 * np.pi)))

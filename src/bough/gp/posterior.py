@@ -16,14 +16,17 @@ import numpy as np
 
 from bough.gp.kernels.base import Kernel, On, Sum
 from bough.gp.kernels.features import Dot
-from bough.gp.likelihood import Data, Model
-from bough.gp.solvers import Solver, factor, factor_lower
+from bough.gp.likelihood import Data, Model, factorise
+from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points
 
 __all__ = ["GPPosterior", "Posterior", "posterior"]
 
 SMALLEST_VARIANCE = 1e-12
 """Variances are cut off here, where cancellation has eaten their digits."""
+
+NEGLIGIBLE_NOISE = 1e-4
+"""A noise variance, of standardised targets, that hardly changes which observation is best."""
 
 
 class Posterior(Protocol):
@@ -47,6 +50,15 @@ class Posterior(Protocol):
 
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Mean and sd (n,) of each *observation* predicted from all others."""
+        ...
+
+    def innovations(self) -> FloatArray:
+        """(n,) how many sd each observation lay from its prediction by the rows before it."""
+        ...
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the best observation may owe its rank to noise."""
         ...
 
 
@@ -127,14 +139,24 @@ class GPPosterior:
         precision = np.diag(self.solver.inverse())
         return self.data.y - self.alpha / precision, 1.0 / np.sqrt(precision)
 
+    def innovations(self) -> FloatArray:
+        # L⁻¹y for the Cholesky factor L of M; other solvers have no such order, so leave-one-out.
+        if isinstance(self.solver, Dense):
+            return self.solver.whiten(self.data.y)
+        mean, sd = self.leave_one_out()
+        return (self.data.y - mean) / sd
+
+    @property
+    def noisy(self) -> bool:
+        return bool(np.any(self.data.variances(self.theta[-1]) > NEGLIGIBLE_NOISE))
+
     def _terms(self, wanted: Callable[[Kernel], bool]) -> tuple[Kernel, FloatArray]:
         """The terms of an additive kernel that are ``wanted``, with their theta."""
         kernel = self.model.kernel
         whole = kernel if isinstance(kernel, Sum) else Sum((kernel,))
         found = [(term, part) for term, part in zip(whole.terms, whole.parts) if wanted(term)]
-        if not found:
-            raise KeyError("the kernel has no such additive term")
-        return Sum(tuple(term for term, _ in found)), np.concatenate([self.theta[part] for _, part in found])
+        theta = [self.theta[part] for _, part in found]
+        return Sum(tuple(term for term, _ in found)), np.concatenate([np.empty(0), *theta])
 
     def _predict(self, kernel: Kernel, theta: FloatArray, points: Points) -> tuple[FloatArray, FloatArray]:
         cross, _ = kernel(theta, points, self.data.points)
@@ -162,7 +184,5 @@ class GPPosterior:
 
 def posterior(model: Model, theta: FloatArray, data: Data) -> GPPosterior:
     """Condition ``model`` at hyperparameters ``theta`` on ``data`` (any number of rows, also none)."""
-    matrix = np.diag(data.variances(theta[-1]))
-    model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
-    solver = factor(matrix)
+    solver, _ = factorise(model, theta, data)
     return GPPosterior(model, theta, data, solver, solver.solve(data.y))

@@ -23,7 +23,7 @@ read and in nominal ones. Put the kernel in ``tests/gp/kernel_list.py``: that ch
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -114,7 +114,7 @@ def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """k = Σ_t k_t; at least one term."""
+    """k = Σ_t k_t; zero where there are no terms."""
 
     terms: tuple[Kernel, ...]
 
@@ -135,16 +135,16 @@ class Sum(Kernel):
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
         pulls = [term.add_to(out, theta[part], a, b) for term, part in zip(self.terms, self.parts)]
         return Pullback(
-            theta=lambda w: np.concatenate([pull.theta(w) for pull in pulls]),
-            a=lambda w: _total(pull.a(w) for pull in pulls),
-            b=lambda w: _total(pull.b(w) for pull in pulls),
+            theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for pull in pulls)]),
+            a=lambda w: sum((pull.a(w) for pull in pulls), np.zeros(a.x.shape)),
+            b=lambda w: sum((pull.b(w) for pull in pulls), np.zeros(b.x.shape)),
         )
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        values, pulls = zip(*(term.diag(theta[part], a) for term, part in zip(self.terms, self.parts)))
-        return _total(values), DiagPullback(
-            theta=lambda w: np.concatenate([pull.theta(w) for pull in pulls]),
-            a=lambda w: _total(pull.a(w) for pull in pulls),
+        found = [term.diag(theta[part], a) for term, part in zip(self.terms, self.parts)]
+        return sum((k for k, _ in found), np.zeros(len(a))), DiagPullback(
+            theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for _, pull in found)]),
+            a=lambda w: sum((pull.a(w) for _, pull in found), np.zeros(a.x.shape)),
         )
 
 
@@ -292,11 +292,3 @@ def _scatter(values: FloatArray, rows: Rows, shape: tuple[int, ...]) -> FloatArr
 def _dot(w: FloatArray, k: FloatArray) -> float:
     """Σ_ij w_ij k_ij without a temporary."""
     return float(np.einsum("ij,ij->", w, k))
-
-
-def _total(arrays: Iterable[FloatArray]) -> FloatArray:
-    iterator = iter(arrays)
-    out = next(iterator).copy()
-    for array in iterator:
-        out += array
-    return out

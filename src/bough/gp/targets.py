@@ -1,0 +1,192 @@
+"""Targets: from the values a user reports to values that a Gaussian process likes, and back.
+
+    y --scale--> u --cut off the bad side--> --power--> t --standardise--> z
+
+Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are pulled in to that bound; the
+good side is never touched. With enough data a Box-Cox (if all y > 0) or a Yeo-Johnson transform
+follows, where it makes the values clearly more normal. Every step is non-decreasing, so the order
+of results survives, and safe: constant, tiny and huge values give finite targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from scipy import optimize
+
+from bough.points import FloatArray
+
+__all__ = ["Power", "Targets"]
+
+ENOUGH = 10
+"""Values needed before a power transform is considered."""
+
+GAIN = 2.0
+"""How much log likelihood a power transform must gain to be used."""
+
+SMALLEST_SPREAD = 0.5
+"""A power transform that leaves a smaller deviation (of 1) has collapsed the values (HEBO's guard)."""
+
+LARGEST = 1e50
+"""Scaled values beyond are cut off: their squares must stay finite."""
+
+Kind = Literal["none", "box-cox", "yeo-johnson"]
+
+
+@dataclass(frozen=True)
+class Power:
+    """An increasing transform t(u) of values with unit deviation (Box & Cox 1964; Yeo & Johnson 2000).
+
+    box-cox:     (u^λ − 1) / λ                                        for u > 0
+    yeo-johnson: ((1 + u)^λ − 1) / λ  for u ≥ 0,   −((1 − u)^(2−λ) − 1) / (2 − λ)  for u < 0
+    with logarithms where an exponent vanishes.
+    """
+
+    kind: Kind = "none"
+    exponent: float = 1.0
+
+    def forward(self, u: FloatArray) -> FloatArray:
+        if self.kind == "none":
+            return u
+        if self.kind == "box-cox":
+            return _power(np.log(np.maximum(u, 1e-300)), self.exponent)
+        bad, good = _power(_log1p(u), self.exponent), _power(_log1p(-u), 2.0 - self.exponent)
+        return np.where(u >= 0, bad, -good)
+
+    def inverse(self, t: FloatArray) -> FloatArray:
+        if self.kind == "none":
+            return t
+        if self.kind == "box-cox":
+            return np.exp(_log_root(t, self.exponent))
+        bad = np.expm1(_log_root(np.maximum(t, 0.0), self.exponent))
+        good = np.expm1(_log_root(np.maximum(-t, 0.0), 2.0 - self.exponent))
+        return np.where(t >= 0, bad, -good)
+
+    def log_slope(self, u: FloatArray) -> FloatArray:
+        """log dt/du."""
+        if self.kind == "none":
+            return np.zeros_like(u)
+        if self.kind == "box-cox":
+            return (self.exponent - 1.0) * np.log(np.maximum(u, 1e-300))
+        return (self.exponent - 1.0) * np.sign(u) * np.log1p(np.abs(u))
+
+
+def _log1p(u: FloatArray) -> FloatArray:
+    return np.log1p(np.maximum(u, 0.0))
+
+
+def _power(log: FloatArray, exponent: float) -> FloatArray:
+    """(v^λ − 1) / λ for given log v; log v itself at λ = 0."""
+    if abs(exponent) < 1e-8:
+        return log
+    return np.expm1(np.minimum(exponent * log, 300.0)) / exponent
+
+
+def _log_root(t: FloatArray, exponent: float) -> FloatArray:
+    """log v with (v^λ − 1) / λ = t; at the end of the range for t beyond it."""
+    if abs(exponent) < 1e-8:
+        return np.minimum(t, 300.0)
+    return np.minimum(np.log(np.maximum(1.0 + exponent * t, 1e-12)) / exponent, 300.0)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """A learned transform: u = (y / unit − shift) / spread, at most ``cap``; z = (t(u) − mean) / sd.
+
+    Dividing twice keeps all numbers in range, whatever the size of y.
+    """
+
+    unit: float = 1.0
+    shift: float = 0.0
+    spread: float = 1.0
+    cap: float = LARGEST
+    power: Power = Power()
+    mean: float = 0.0
+    sd: float = 1.0
+
+    @staticmethod
+    def fit(y: FloatArray) -> Targets:
+        """The transform for finite values y (n,), n ≥ 0, that are to be minimised."""
+        if len(y) == 0:
+            return Targets()
+        unit = float(np.max(np.abs(y))) or 1.0
+        cap = _tukey_bound(y / unit)
+        mean, sd = _moments(np.minimum(y / unit, cap))
+        plain = Targets(unit, mean, sd, min((cap - mean) / sd, LARGEST))
+        if len(y) < ENOUGH or np.ptp(plain._scaled(y)) == 0:
+            return plain
+        options = [(0.0, plain), _powered(plain, "yeo-johnson", y, -1.0, 2.0)]
+        if np.min(y) > 0:
+            positive = Targets(unit, 0.0, sd, min(cap / sd, LARGEST))
+            options.append(_powered(positive, "box-cox", y, -1.0, 2.0))
+        return max(options, key=lambda option: option[0])[1]
+
+    def forward(self, y: FloatArray) -> FloatArray:
+        """y -> z, elementwise."""
+        z = (self.power.forward(self._scaled(y)) - self.mean) / self.sd
+        return np.clip(z, -LARGEST, LARGEST)
+
+    def noise(self, y: FloatArray, sd: FloatArray) -> FloatArray:
+        """The deviation of z for told deviations of y, to first order; NaN stays NaN."""
+        with np.errstate(over="ignore"):
+            scaled = np.minimum(sd / self.unit / self.spread, LARGEST)
+            slope = np.exp(np.clip(self.power.log_slope(self._scaled(y)), -100.0, 100.0)) / self.sd
+        return np.minimum(scaled * slope, LARGEST)
+
+    def inverse(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Centre and half-width of the image of z = mean ± sd in units of y, for reports."""
+        low, centre, high = (self._back(z) for z in (mean - sd, mean, mean + sd))
+        return centre, 0.5 * high - 0.5 * low
+
+    def _scaled(self, y: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.clip((y / self.unit - self.shift) / self.spread, -LARGEST, self.cap)
+
+    def _back(self, z: FloatArray) -> FloatArray:
+        u = self.power.inverse(self.mean + self.sd * z)
+        with np.errstate(over="ignore"):
+            y = (self.shift + self.spread * u) * self.unit
+        return np.nan_to_num(y)
+
+
+def _tukey_bound(y: FloatArray) -> float:
+    """Q3 + 1.5 (Q3 − Q1), infinite where more than half of the values agree."""
+    q1, q3 = np.quantile(y, [0.25, 0.75])
+    return float(q3 + 1.5 * (q3 - q1)) if q3 > q1 else np.inf
+
+
+def _moments(y: FloatArray) -> tuple[float, float]:
+    """Mean and standard deviation, the latter 1 for constant values; no square underflows."""
+    mean = float(np.mean(y))
+    largest = float(np.max(np.abs(y - mean)))
+    if largest <= 1e-14 * abs(mean):
+        return mean, 1.0
+    return mean, float(largest * np.std((y - mean) / largest)) or largest
+
+
+def _powered(plain: Targets, kind: Kind, y: FloatArray, low: float, high: float) -> tuple[float, Targets]:
+    """The best exponent in [low, high], standardised, and its gain of log likelihood over none.
+
+    Profile likelihood of t ~ N(μ, s²): −(n/2) log var(t) + Σ log dt/du. The gain is reduced by
+    ``GAIN`` and −∞ where the transform collapses the values.
+    """
+    u = plain._scaled(y)
+
+    def gain(exponent: float) -> float:
+        power = Power(kind, exponent)
+        t = power.forward(u)
+        spread = np.std(t) / np.std(u)
+        if not np.isfinite(spread) or spread <= 0:
+            return -1e300
+        return float(power.log_slope(u).sum() - len(u) * np.log(spread))
+
+    with np.errstate(all="ignore"):
+        best = optimize.minimize_scalar(lambda x: -gain(x), bounds=(low, high), method="bounded")
+        power = Power(kind, float(best.x))
+        t = power.forward(u)
+        mean, sd = float(np.mean(t)), float(np.std(t))
+        if not SMALLEST_SPREAD <= sd < LARGEST:
+            return -np.inf, plain
+        return gain(power.exponent) - GAIN, replace(plain, power=power, mean=mean, sd=sd)
