@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bough.gp.kernels.features import (
+    Activity,
     Dot,
     FeatureMap,
     Fourier,
     Gated,
-    Intercept,
     Linear,
     OneHot,
     Stack,
@@ -30,12 +30,12 @@ def random_points(rng: np.random.Generator, n: int) -> Points:
 
 
 MAPS: dict[str, FeatureMap] = {
-    "intercept": Intercept(),
+    "activity": Activity((0, 1)),
     "linear": Linear((0, 1)),
     "fourier": Fourier((0, 1), 5),
     "gated": Gated(1, Linear((2,))),
     "one-hot": Gated(1, OneHot(3, 4, (0, 1, 3))),
-    "all": Weighted(Stack((Intercept(), Gated(1, Fourier((2,), 3)), Weighted(Linear((1, 0)))))),
+    "all": Weighted(Stack((Activity((1,)), Gated(1, Fourier((2,), 3)), Weighted(Linear((1, 0)))))),
     "none": Stack(()),
 }
 
@@ -76,7 +76,7 @@ def test_fourier_features_approximate_their_kernel(base: str, kernel: object) ->
 def test_the_linear_kernel_is_the_covariance_of_a_linear_model() -> None:
     rng = np.random.default_rng(0)
     points = Points(rng.random((4, 2)), np.ones((4, 1), dtype=bool))
-    kernel = Dot(Stack((Weighted(Intercept()), Weighted(Linear((0, 1))))))
+    kernel = Dot(Stack((Weighted(Activity((0,))), Weighted(Linear((0, 1))))))
     theta = np.log([0.5, 2.0])
     weights = rng.normal(size=(200_000, 3)) * np.sqrt([0.5, 2.0, 2.0])
     draws = weights @ np.column_stack([np.ones(4), 2 * points.x - 1]).T

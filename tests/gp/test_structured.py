@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bough.gp.block_model import BlockModel, block_log_likelihood, block_posterior
 from bough.gp.kernels.base import Kernel, On, Scale
 from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.features import Fourier, Gated, Intercept, Linear, OneHot, Stack, Weighted
+from bough.gp.kernels.features import Activity, Fourier, Gated, Linear, OneHot, Stack, Weighted
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.likelihood import Data, log_likelihood
 from bough.gp.params import prior_draw
@@ -100,16 +100,15 @@ def random_tree(rng: np.random.Generator) -> tuple[BlockModel, int, int]:
     depth = int(rng.integers(1, 4))
     groups, first_leaf = 2 ** (depth + 1) - 1, 2**depth - 1
     local: list[Kernel] = []
-    offsets, shared = [], []
+    shared = []
     for group in range(groups):
         numeric, nominal = 2 * group, 2 * group + 1
-        offsets.append(Gated(group, Intercept()))
         if group < first_leaf:
             smooth = Fourier((numeric,), 3, seed=group) if rng.random() < 0.5 else Linear((numeric,))
             shared += [Gated(group, smooth), Gated(group, OneHot(nominal, 3, (0, 2)))]
         elif rng.random() < 0.8:  # some options have no parameters
             local.append(On(group, Scale(Matern52((numeric,), (nominal,)))))
-    features = Stack((Weighted(Stack(tuple(offsets))), Weighted(Stack(tuple(shared)))))
+    features = Stack((Weighted(Activity(tuple(range(groups)))), Weighted(Stack(tuple(shared)))))
     return BlockModel(tuple(local), features), groups, first_leaf
 
 

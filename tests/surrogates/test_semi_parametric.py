@@ -22,8 +22,12 @@ def side(name: str) -> Choice:
 
 
 SPACES = {
-    "tree": Space({"d": Choice({"0": {"r0": Float(0, 1), "a": side("a")}, "1": {"r1": Float(0, 1), "b": side("b")}})}),
-    "empty options": Space({"m": Choice({"svm": {"C": Float(1e-3, 1e3, log=True)}, "bayes": {}, "none": {}})}),
+    "tree": Space(
+        {"d": Choice({"0": {"r0": Float(0, 1), "a": side("a")}, "1": {"r1": Float(0, 1), "b": side("b")}})}
+    ),
+    "empty options": Space(
+        {"m": Choice({"svm": {"C": Float(1e-3, 1e3, log=True)}, "bayes": {}, "none": {}})}
+    ),
     "dag": Space(
         {
             "m": Choice({"a": {"x": Float(0, 1)}, "b": {"k": Categorical(["u", "v", "w"])}, "c": {}}),
@@ -31,10 +35,14 @@ SPACES = {
             "shrink": Float(0, 1, when="m in ('a', 'b') and s != 'none'"),
         }
     ),
-    "numeric switch": Space({"layers": Int(1, 3), **{f"u{i}": Int(4, 64, when=f"layers >= {i}") for i in (1, 2, 3)}}),
+    "numeric switch": Space(
+        {"layers": Int(1, 3), **{f"u{i}": Int(4, 64, when=f"layers >= {i}") for i in (1, 2, 3)}}
+    ),
     "flat": Space({"x": Float(0, 1), "k": Categorical(["a", "b", "c"]), "i": Int(0, 5)}),
-    "no numbers": Space({"m": Choice({"a": {"k": Categorical(["u", "v"])}, "b": {}}), "s": Categorical([1, 2, 3])}),
-}  # fmt: skip
+    "no numbers": Space(
+        {"m": Choice({"a": {"k": Categorical(["u", "v"])}, "b": {}}), "s": Categorical([1, 2, 3])}
+    ),
+}
 
 PRODUCT = Space({f"c{i}": Choice({o: {f"x{i}{o}": Float(0, 1)} for o in "ab"}) for i in range(12)})
 

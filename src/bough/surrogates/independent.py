@@ -137,6 +137,16 @@ class PathPosteriors:
             mean[rows], sd[rows] = part.leave_one_out()
         return mean, sd
 
+    def innovations(self) -> FloatArray:
+        out = np.empty(sum(len(rows) for rows, _ in self.parts.values()))
+        for rows, part in self.parts.values():
+            out[rows] = part.innovations()
+        return out
+
+    @property
+    def noisy(self) -> bool:
+        return any(part.noisy for _, part in self.parts.values())
+
     def _split(self, points: Points) -> list[tuple[bytes, IntArray, GPPosterior]]:
         """Each path that occurs in ``points``, with its rows and its posterior."""
         return [

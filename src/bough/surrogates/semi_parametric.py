@@ -25,7 +25,7 @@ import numpy as np
 from bough.gp.block_model import BlockModel, block_log_posterior, block_posterior
 from bough.gp.fit import fit_map, maximise
 from bough.gp.kernels.base import Kernel, On, Scale
-from bough.gp.kernels.features import FeatureMap, Fourier, Gated, Intercept, Linear, OneHot, Stack, Weighted
+from bough.gp.kernels.features import Activity, FeatureMap, Fourier, Gated, Linear, OneHot, Stack, Weighted
 from bough.gp.kernels.stationary import Matern52, Stationary
 from bough.gp.likelihood import Data
 from bough.gp.params import total_size
@@ -87,8 +87,7 @@ class SemiParametric:
         parts: list[FeatureMap] = []
         for depth in sorted({found.depth[group] for group in nodes}):
             level = [group for group in nodes if found.depth[group] == depth]
-            offsets = Stack(tuple(Gated(group, Intercept()) for group in level))
-            parts.append(Weighted(offsets, OFFSET_VARIANCE))
+            parts.append(Weighted(Activity(tuple(level)), OFFSET_VARIANCE))
             maps = [
                 Gated(group, feature)
                 for group in level

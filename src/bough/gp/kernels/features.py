@@ -23,12 +23,12 @@ from bough.gp.priors import LogNormal, Prior
 from bough.points import FloatArray, Points
 
 __all__ = [
+    "Activity",
     "Dot",
     "FeatureMap",
     "FeaturePullback",
     "Fourier",
     "Gated",
-    "Intercept",
     "Linear",
     "Mapped",
     "OneHot",
@@ -76,15 +76,22 @@ def _nothing(_: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Intercept(FeatureMap):
-    """φ(x) = [1]: an offset. Jenatton et al. 2017, sec. 2.1."""
+class Activity(FeatureMap):
+    """φ(x)_v = 1 if group v is active, else 0: an offset per group (Jenatton et al. 2017, sec. 2.1).
+
+    The root is always active, so ``Activity((0,))`` is the constant of a linear model.
+    """
+
+    groups: tuple[int, ...]
 
     @property
     def size(self) -> int:
-        return 1
+        return len(self.groups)
 
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
-        return np.ones((len(a), 1)), FeaturePullback(_nothing, lambda w: np.zeros(a.x.shape))
+        return a.on[:, list(self.groups)].astype(float), FeaturePullback(
+            _nothing, lambda w: np.zeros(a.x.shape)
+        )
 
 
 @dataclass(frozen=True)
