@@ -16,7 +16,7 @@ from scipy import special
 
 from bough.points import FloatArray
 
-__all__ = ["Gamma", "Horseshoe", "LogNormal", "Normal", "Prior"]
+__all__ = ["Gamma", "Horseshoe", "LogNormal", "Normal", "Prior", "SquareOf"]
 
 _LOG_2PI = float(np.log(2 * np.pi))
 
@@ -131,3 +131,21 @@ class Horseshoe:
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         local = np.abs(rng.standard_cauchy(size))
         return np.log(self.scale * local * np.abs(rng.standard_normal(size)) + 1e-300)
+
+
+@dataclass(frozen=True)
+class SquareOf:
+    """v = w² with w ~ prior: for a variance whose standard deviation has the prior."""
+
+    prior: Prior
+
+    @property
+    def median(self) -> float:
+        return 2 * self.prior.median
+
+    def log_density(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        value, slope = self.prior.log_density(0.5 * theta)
+        return value - np.log(2.0), 0.5 * slope
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        return 2 * self.prior.draw(rng, size)
