@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.points import FloatArray, Points
+from bough.points import BoolArray, FloatArray, Points
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class SquaredExponential:
 
 @dataclass(frozen=True)
 class Plain:
-    """A criterion given as a function of x (n, columns), with its gradient by finite differences."""
+    """A criterion given as a function of (x, on), with its gradient by finite differences."""
 
-    function: Callable[[FloatArray], FloatArray]
+    function: Callable[[FloatArray, BoolArray], FloatArray]
 
     def __call__(self, points: Points) -> FloatArray:
-        return self.function(points.x)
+        return self.function(points.x, points.on)
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         x, step = points.x, 1e-6
@@ -61,8 +61,9 @@ class Plain:
         for column in range(x.shape[1]):
             shift = np.zeros(x.shape[1])
             shift[column] = step
-            slope[:, column] = (self.function(x + shift) - self.function(x - shift)) / (2 * step)
-        return self.function(x), slope
+            rise = self.function(x + shift, points.on) - self.function(x - shift, points.on)
+            slope[:, column] = rise / (2 * step)
+        return self(points), slope
 
 
 def flat(x: FloatArray) -> Points:

@@ -1,8 +1,7 @@
 """Refine starts inside their boxes: gradients for reals, exchanges for ints, steps and categories, in turn.
 
-Rounding the result of a gradient step would leave a plateau or a ridge to chance. Instead a discrete
-column is only ever moved from one of its values to another, and every such move of every start is scored
-in one batch.
+Rounding where the gradient leads would leave categories and small ranges to chance. A discrete column is
+moved from one of its values to another instead, and all such moves of all starts are scored in one batch.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import numpy as np
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.gradient import ENOUGH, ascend
 from bough.acquisition.maximise.pool import best_of_each
-from bough.points import FloatArray, IntArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 
 __all__ = ["exchanges", "refine"]
@@ -33,27 +32,35 @@ def refine(
 ) -> tuple[Points, FloatArray]:
     """Climb from every start within its box [low, high] (n, columns): points reached, and their values.
 
-    Activity must be constant in a box, as it is in that of a path. Each round climbs the real columns, then
-    makes the best single exchange of a discrete one; a start for which none helps is done.
+    Activity must be constant in a box, as it is in that of a path. First all real columns are climbed, and
+    with them grids of many values as if they were real: a ridge that runs across both would stop a search
+    that moves one of them at a time. Then each round makes the best single exchange of a discrete column
+    and climbs the reals again; a start for which no exchange helps is done.
     """
     layout = space.layout
     open_ = layout.active(starts.on) & (low < high)
-    real = open_ & (layout.levels == 0)
-    points, value = ascend(criterion, starts, low, high, real, steps)
+    real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > FEW) & ~layout.nominal
+    points, value = ascend(criterion, starts, low, high, real | loose, steps)
+    points = _on_grid(space, points, loose)
     active = np.flatnonzero((open_ & (layout.levels > 0)).any(axis=1))
-    for _ in range(rounds):
+    for turn in range(rounds):
         if not len(active):
             break
         moves, owner = exchanges(space, points.take(active), low[active], high[active])
+        if turn == 0:
+            moves = Points.concat([moves, starts.take(active)])
+            owner = np.concatenate([owner, np.arange(len(active))])
         score = np.where(space.legal(moves), criterion(moves), -np.inf)
         best = best_of_each(score, owner, len(active))
         better = score[best] > value[active] + ENOUGH * (1.0 + np.abs(value[active]))
+        if turn == 0:  # what was reached between grid values is not to be had, and has no say
+            better |= loose[active].any(axis=1)
         active, chosen = active[better], moves.take(best[better])
         if not len(active):
             break
-        reached, reached_value = ascend(criterion, chosen, low[active], high[active], real[active], steps)
+        reached, value[active] = ascend(criterion, chosen, low[active], high[active], real[active], steps)
         x = points.x.copy()
-        x[active], value[active] = reached.x, reached_value
+        x[active] = reached.x
         points = Points(x, points.on)
     return points, value
 
@@ -83,6 +90,15 @@ def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -
     moved = points.take(owner)
     moved.x[np.arange(len(owner)), np.concatenate(columns)] = np.concatenate(places)
     return moved, owner
+
+
+def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
+    """The points with the ``loose`` (n, columns) values moved to the nearest value of their grid."""
+    x = points.x.copy()
+    for column in np.flatnonzero(loose.any(axis=0)):
+        rows, domain = loose[:, column], space.parameters[column].domain
+        x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
+    return Points(x, points.on)
 
 
 def _options(here: FloatArray, levels: int, nominal: bool) -> FloatArray:

@@ -45,12 +45,12 @@ def search_paths(
     avoid: Points,
     rng: np.random.Generator,
     branches: int = 8,
-    starts: int = 2,
+    starts: int = 16,
 ) -> Points:
     """The best point found on any path: one row, or none if everything is to be avoided.
 
-    near: tried points, best first; avoid: points not to be returned. The best ``starts`` candidates of each
-    of the best ``branches`` are refined.
+    near: tried points, best first; avoid: points not to be returned. The best candidates of the best
+    ``branches``, ``starts`` in all, are refined.
     """
     if (points := every_point(space, EXHAUSTIVE)) is not None:
         return top(points, criterion(points), Allowed(space, avoid))
@@ -61,7 +61,7 @@ def search_paths(
         )
     sampled = Points.concat([sample_points(space, CANDIDATES, rng), near.take(slice(0, branches))])
     value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
-    best = choose(space, sampled, value, branches, 1)
+    best = choose(space, sampled, value, branches, branches)
     seen, seen_value = climb(space, criterion, sampled.take(best), value[best], rng, steps=3)
     stepped = around(space, near, LEAST // 2, rng)
     pool = Points.concat([sampled, seen, stepped])
@@ -78,7 +78,7 @@ def search_boxes(
     avoid: Points,
     rng: np.random.Generator,
     branches: int = 8,
-    starts: int = 2,
+    starts: int = 16,
 ) -> Points:
     """The best point found in any of the boxes, or around a point of ``near``: one row or none."""
     each = max(CANDIDATES // len(boxes), LEAST)

@@ -13,7 +13,7 @@ from bough.space import Space
 from bough.space.sampling import perturb
 from bough.space.tree import Path, Tree
 
-__all__ = ["around", "branch_of", "choose", "listed", "spread"]
+__all__ = ["around", "branch_of", "choose", "listed", "sequence", "spread"]
 
 BITS = 30
 """Resolution of the Sobol sequence."""
@@ -21,7 +21,7 @@ BITS = 30
 SCALES = (0.1, 0.01)
 """Widths of the steps around good points: one to leave a basin's floor, one to settle on it."""
 
-APART = 0.05
+APART = 0.25
 """Two starts on one branch must differ by this much in some column, or they would climb the same hill."""
 
 
@@ -31,17 +31,24 @@ def spread(
     """``each`` quasi-random points in every box, snapped, and the box (n,) that each was put in.
 
     A box that leaves nothing to choose gets one point.
-
-    All boxes share one Sobol sequence under a fresh random digital shift, which keeps every aligned block
-    of 2^k points as evenly spread as the sequence itself, at the cost of one XOR.
     """
     low = np.stack([box.low for box in boxes])
     high = np.stack([box.high for box in boxes])
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
-    shift = rng.integers(0, 2**BITS, size=low.shape[1], dtype=np.uint32)
-    unit = ((_sobol(low.shape[1], _log2(len(owner)))[: len(owner)] ^ shift) + 0.5) / 2.0**BITS
+    unit = sequence(len(owner), low.shape[1], rng)
     return space.snap(low[owner] + unit * (high - low)[owner]), owner
+
+
+def sequence(n: int, columns: int, rng: np.random.Generator) -> FloatArray:
+    """(n, columns) quasi-random numbers in (0, 1).
+
+    One scrambled Sobol sequence under a fresh random digital shift, which keeps every aligned block of 2^k
+    points as evenly spread as the sequence itself, at the cost of one XOR.
+    """
+    shift = rng.integers(0, 2**BITS, size=columns, dtype=np.uint32)
+    log2n = max(n - 1, 0).bit_length()
+    return ((_sobol(columns, log2n)[:n] ^ shift).astype(float) + 0.5) / 2.0**BITS
 
 
 def around(space: Space, near: Points, copies: int, rng: np.random.Generator, most: int = 8) -> Points:
@@ -63,14 +70,19 @@ def branch_of(space: Space, points: Points) -> IntArray:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
-def choose(space: Space, points: Points, value: FloatArray, branches: int, each: int) -> IntArray:
-    """Rows to start from: the best ``each``, well apart, of each of the ``branches`` best branches."""
+def choose(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
+    """Rows to start from: the best ones, well apart, of each of the ``branches`` best branches.
+
+    ``starts`` in all are shared out evenly, so that on few branches each gets more of them.
+    """
     branch, active = branch_of(space, points), space.layout.active(points.on)
     order = np.argsort(-value, kind="stable")
     order = order[value[order] > -np.inf]
     _, first = np.unique(branch[order], return_index=True)
+    leaders = order[np.sort(first)[:branches]]
+    each = starts // max(len(leaders), 1)
     chosen: list[int] = []
-    for leader in order[np.sort(first)[:branches]]:
+    for leader in leaders:
         x = points.x[:, active[leader]]
         rows, last = order[branch[order] == branch[leader]], leader
         chosen.append(int(leader))
@@ -98,8 +110,3 @@ def _sobol(columns: int, log2n: int) -> NDArray[np.uint32]:
     sequence: NDArray[np.uint32] = np.floor(engine.random_base2(log2n) * 2.0**BITS).astype(np.uint32)
     sequence.flags.writeable = False
     return sequence
-
-
-def _log2(n: int) -> int:
-    """The smallest k with 2^k >= n."""
-    return max(n - 1, 0).bit_length()
