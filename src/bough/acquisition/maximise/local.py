@@ -11,6 +11,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.pool import Allowed, row_keys, top
+from bough.acquisition.maximise.sample import best_of_samples
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import neighbours, sample_points
@@ -37,7 +38,8 @@ def local_search(
     value = np.where(space.legal(pool), criterion(pool), -np.inf)
     best = np.argsort(-value, kind="stable")[:starts]
     seen, seen_value = climb(space, criterion, pool.take(best), value[best], rng, steps)
-    return top(Points.concat([pool, seen]), np.concatenate([value, seen_value]), Allowed(space, avoid))
+    found = top(Points.concat([pool, seen]), np.concatenate([value, seen_value]), Allowed(space, avoid))
+    return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 
 def climb(

@@ -17,6 +17,7 @@ from bough.acquisition.maximise.finite import every_point
 from bough.acquisition.maximise.local import climb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.pool import Allowed, top
+from bough.acquisition.maximise.sample import best_of_samples
 from bough.acquisition.maximise.starts import around, choose, listed, spread
 from bough.points import FloatArray, Points
 from bough.space import Space
@@ -56,17 +57,11 @@ def search_paths(
         return top(points, criterion(points), Allowed(space, avoid))
     boxes = listed(space.tree, PATHS)
     if len(boxes) <= PATHS:
-        return search_boxes(
-            space, criterion, boxes, near=near, avoid=avoid, rng=rng, branches=branches, starts=starts
-        )
-    sampled = Points.concat([sample_points(space, CANDIDATES, rng), near.take(slice(0, branches))])
-    value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
-    best = choose(space, sampled, value, branches, branches)
-    seen, seen_value = climb(space, criterion, sampled.take(best), value[best], rng, steps=3)
-    stepped = around(space, near, LEAST // 2, rng)
-    pool = Points.concat([sampled, seen, stepped])
-    values = np.concatenate([value, seen_value, criterion(stepped)])
-    return _polish(space, criterion, pool, values, Allowed(space, avoid), branches, starts)
+        pool, value = _spread_candidates(space, criterion, boxes, near, rng)
+    else:
+        pool, value = _sampled_candidates(space, criterion, near, rng, branches)
+    found = _polish(space, criterion, pool, value, Allowed(space, avoid), branches, starts)
+    return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 
 def search_boxes(
@@ -81,10 +76,29 @@ def search_boxes(
     starts: int = 16,
 ) -> Points:
     """The best point found in any of the boxes, or around a point of ``near``: one row or none."""
-    each = max(CANDIDATES // len(boxes), LEAST)
-    candidates, _ = spread(space, boxes, each, rng)
+    pool, value = _spread_candidates(space, criterion, boxes, near, rng)
+    return _polish(space, criterion, pool, value, Allowed(space, avoid), branches, starts)
+
+
+def _spread_candidates(
+    space: Space, criterion: Criterion, boxes: Sequence[Path], near: Points, rng: np.random.Generator
+) -> tuple[Points, FloatArray]:
+    """Points all over the boxes and around the best tried ones, with their values."""
+    candidates, _ = spread(space, boxes, max(CANDIDATES // len(boxes), LEAST), rng)
     pool = Points.concat([candidates, around(space, near, LEAST // 2, rng)])
-    return _polish(space, criterion, pool, criterion(pool), Allowed(space, avoid), branches, starts)
+    return pool, criterion(pool)
+
+
+def _sampled_candidates(
+    space: Space, criterion: Criterion, near: Points, rng: np.random.Generator, branches: int
+) -> tuple[Points, FloatArray]:
+    """Random points, tried ones and some around them, and what a few exchanges lead to from the best."""
+    known = [near.take(slice(0, branches)), around(space, near, LEAST // 2, rng)]
+    sampled = Points.concat([sample_points(space, CANDIDATES, rng), *known])
+    value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
+    best = choose(space, sampled, value, branches, branches)
+    seen, seen_value = climb(space, criterion, sampled.take(best), value[best], rng, steps=3)
+    return Points.concat([sampled, seen]), np.concatenate([value, seen_value])
 
 
 def _polish(
