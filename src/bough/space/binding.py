@@ -53,14 +53,30 @@ class Relation:
     codes: tuple[tuple[float, ...] | None, tuple[float, ...] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conjunction:
-    parts: frozenset[Bound]
+    """All parts hold; equal whatever their order."""
+
+    parts: tuple[Bound, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Conjunction) and set(self.parts) == set(other.parts)
+
+    def __hash__(self) -> int:
+        return hash(("and", frozenset(self.parts)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Disjunction:
-    parts: frozenset[Bound]
+    """Some part holds; equal whatever their order."""
+
+    parts: tuple[Bound, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Disjunction) and set(self.parts) == set(other.parts)
+
+    def __hash__(self) -> int:
+        return hash(("or", frozenset(self.parts)))
 
 
 @dataclass(frozen=True)
@@ -194,19 +210,15 @@ def _tidy(domain: Domain, intervals: Iterable[Interval]) -> tuple[Interval, ...]
 
 def _merge(kind: type[Conjunction] | type[Disjunction], parts: Sequence[Bound]) -> Bound:
     """One condition of ``parts``: tests of one column become one test, repetitions disappear."""
-    tests: dict[int, tuple[Interval, ...]] = {}
-    merged: set[Bound] = set()
+    merged: dict[object, Bound] = {}
     for part in parts:
-        if not isinstance(part, Test):
-            merged.add(part)
-        elif part.column not in tests:
-            tests[part.column] = part.intervals
-        elif kind is Conjunction:
-            tests[part.column] = _intersection(tests[part.column], part.intervals)
-        else:
-            tests[part.column] = _union([*tests[part.column], *part.intervals])
-    merged.update(Test(column, intervals) for column, intervals in tests.items())
-    return kind(frozenset(merged)) if len(merged) > 1 else merged.pop()
+        key = part.column if isinstance(part, Test) else part
+        earlier = merged.get(key)
+        if isinstance(part, Test) and isinstance(earlier, Test):
+            join = _union if kind is Disjunction else _intersection
+            part = Test(part.column, join(earlier.intervals, part.intervals))
+        merged[key] = part
+    return kind(tuple(merged.values())) if len(merged) > 1 else next(iter(merged.values()))
 
 
 def _intersection(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
@@ -214,9 +226,9 @@ def _intersection(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[
     return tuple(sorted(pair for pair in pairs if pair[0] < pair[1]))
 
 
-def _union(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+def _union(left: Iterable[Interval], right: Iterable[Interval] = ()) -> tuple[Interval, ...]:
     joined: list[Interval] = []
-    for low, high in sorted(intervals):
+    for low, high in sorted([*left, *right]):
         if joined and low <= joined[-1][1]:
             low, high = joined[-1][0], max(high, joined.pop()[1])
         joined.append((low, high))

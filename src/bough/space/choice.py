@@ -35,9 +35,7 @@ class Choice:
             if not isinstance(label, str):
                 raise SpaceError(f"Choice label {label!r} must be a string")
             if not isinstance(children, Mapping):
-                raise SpaceError(
-                    f"Choice option {label!r} must be a dict of parameters, not {children!r:.80}"
-                )
+                raise SpaceError(f"Choice option {label!r} must be a dict, not {children!r:.80}")
             depths += [child.depth for child in children.values() if isinstance(child, Choice)]
         if max(depths) >= MAX_DEPTH:
             raise SpaceError(f"Choices nest deeper than {MAX_DEPTH} levels")
