@@ -1,0 +1,123 @@
+r"""How much of a function's variance each parameter explains, in a space where parameters come and go.
+
+Let u be uniform on the unit cube, one independent coordinate per parameter, and f(u) the value of the
+configuration that u snaps to: switches first, then what they switch on; coordinates of inactive
+parameters do not matter. With C(S) = Var(E[f | u_S]) / Var(f), the share that the coordinates S
+explain together, and above(i), below(i) the parameters that decide whether i is active, and those
+whose activity i decides (directly or through others),
+
+    main(i)  = C(above(i) + i) - C(above(i))    what i explains by itself, where it is active
+    total(i) = C(rest(i) + i) - C(rest(i))      with its interactions; rest(i) = all but i and below(i)
+
+Without conditions these are the first-order and total indices of Sobol' (1993). The switches together
+explain the differences *between* branches, C(switches); the remainder lies *within* branches.
+Forbidden clauses play no part: f is averaged over the whole cube.
+
+Each C is a covariance of two evaluations that share u_S and are independent otherwise ("pick and
+freeze"; Saltelli et al. 2010). Both terms of a difference use the same draws, so a parameter that is
+inactive in a draw adds exactly nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.points import BoolArray, FloatArray, Points
+from bough.space import Space
+from bough.space.conditions import Compare, leaves
+
+__all__ = ["Decomposition", "Share", "decompose", "dependencies"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Shares of the variance that one parameter explains; switch: whether it decides a branch."""
+
+    path: str
+    main: float
+    total: float
+    switch: bool
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Where the variance of a function comes from; between: the share that the branches explain together."""
+
+    variance: float
+    between: float
+    shares: tuple[Share, ...]
+
+
+def decompose(
+    function: Callable[[Points], FloatArray],
+    space: Space,
+    rng: np.random.Generator,
+    *,
+    samples: int = 4096,
+    restrict: Callable[[FloatArray], FloatArray] = lambda u: u,
+) -> Decomposition:
+    """Estimate the decomposition of ``function`` (Points -> (n,) values) with ``samples`` draws.
+
+    restrict: maps draws u (n, columns) of the cube into the part of it that is of interest.
+    """
+    from scipy.stats import qmc
+
+    columns = len(space)
+    draws = qmc.Sobol(2 * columns, rng=rng).random(samples)
+    ours, theirs = restrict(draws[:, :columns]), restrict(draws[:, columns:])
+
+    value = function(space.snap(ours))
+    centre = float(value.mean())
+    f = value - centre
+    variance = float(np.mean(f**2))
+    if variance <= 1e-24 * max(centre**2, 1e-280):
+        flat = tuple(Share(p.path, 0.0, 0.0, bool(s)) for p, s in zip(space.parameters, space.layout.switch))
+        return Decomposition(0.0, 0.0, flat)
+    seen: dict[bytes, FloatArray] = {}
+
+    def frozen(kept: BoolArray) -> FloatArray:
+        """f where the coordinates ``kept`` are ours and all others theirs."""
+        key = kept.tobytes()
+        if key not in seen:
+            seen[key] = function(space.snap(np.where(kept, ours, theirs))) - centre
+        return seen[key]
+
+    def explained(kept: BoolArray, beyond: BoolArray) -> float:
+        """C(kept) - C(beyond), between 0 and 1."""
+        return float(np.clip(np.mean(f * (frozen(kept) - frozen(beyond))) / variance, 0.0, 1.0))
+
+    above = dependencies(space)
+    shares = []
+    for i, parameter in enumerate(space.parameters):
+        itself = np.arange(columns) == i
+        rest = ~above[:, i] & ~itself
+        shares.append(
+            Share(
+                parameter.path,
+                main=explained(above[i] | itself, above[i]),
+                total=explained(rest | itself, rest),
+                switch=bool(space.layout.switch[i]),
+            )
+        )
+    between = explained(space.layout.switch, np.zeros(columns, dtype=bool))
+    return Decomposition(variance, between, tuple(shares))
+
+
+def dependencies(space: Space) -> BoolArray:
+    """(columns, columns) whether row's activity depends on column, directly or through others."""
+    uses = Counter(p.name for p in space.parameters)
+    column = {p.name if uses[p.name] == 1 else p.path: i for i, p in enumerate(space.parameters)}
+    above = np.zeros((len(space), len(space)), dtype=bool)
+    for i, parameter in enumerate(space.parameters):
+        for leaf in () if parameter.condition is None else leaves(parameter.condition):
+            names: Sequence[str] = (leaf.name,) if isinstance(leaf, Compare) else (leaf.left, leaf.right)
+            above[i, [column[name] for name in names]] = True
+    while True:  # transitive closure
+        closed = above | (above @ above)
+        if np.array_equal(closed, above):
+            return above
+        above = closed

@@ -1,0 +1,120 @@
+"""A small regression ensemble: extremely randomised trees (Geurts, Ernst & Wehenkel 2006) in NumPy.
+
+The model behind ``importance``, and behind ``slice`` and ``contour`` where a study's method has no
+model of its own. Each tree sees four fifths of the trials; the others judge it. At a node, one
+threshold per feature is drawn between the smallest and the largest value there, and the split that
+lowers the squared error most is taken. Inactive parameters are features of their own (see
+``surrogates.forest.features``), so a tree may ask whether a parameter is active before it compares it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bough.points import FloatArray, IntArray, Layout, Points
+from bough.surrogates.forest import features
+
+__all__ = ["Ensemble", "fit_ensemble"]
+
+TREES, LEAST_LEAF, MOST_ROWS = 32, 2, 800
+
+Features = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A grown tree, one entry per node.
+
+    feature: which feature is compared, -1 in a leaf. child: the node for values up to the threshold;
+    the one for larger values follows it. value: mean of the training values.
+    """
+
+    feature: IntArray
+    threshold: FloatArray
+    child: IntArray
+    value: FloatArray
+
+    def __call__(self, seen: Features) -> FloatArray:
+        """(n,) the value of the leaf that each row falls into."""
+        node = np.zeros(len(seen), dtype=np.intp)
+        rows = np.arange(len(seen))
+        while len(rows):
+            rows = rows[self.feature[node[rows]] >= 0]
+            at = node[rows]
+            node[rows] = self.child[at] + (seen[rows, self.feature[at]] > self.threshold[at])
+        return self.value[node]
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Many trees. skill: the share of held-out variance they explain (0 or less = none; NaN = unknown)."""
+
+    layout: Layout
+    trees: tuple[_Tree, ...]
+    skill: float
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean of the trees at points, and their standard deviation."""
+        seen = features(self.layout, points)
+        each = np.stack([tree(seen) for tree in self.trees])
+        return each.mean(axis=0), each.std(axis=0)
+
+
+def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.Generator) -> Ensemble:
+    """Grow the trees on points and their values y (n,), at least one."""
+    seen = features(layout, points)
+    size = max(1, min(len(y) * 4 // 5, MOST_ROWS))
+    trees = []
+    total, votes = np.zeros(len(y)), np.zeros(len(y))
+    for _ in range(TREES):
+        order = rng.permutation(len(y))
+        trees.append(_grow(seen[order[:size]], y[order[:size]], rng))
+        others = order[size : size + MOST_ROWS]
+        total[others] += trees[-1](seen[others])
+        votes[others] += 1
+    judged = votes > 0
+    skill = np.nan
+    if judged.any() and np.var(y[judged]) > 0:
+        skill = 1 - float(np.mean((total[judged] / votes[judged] - y[judged]) ** 2) / np.var(y[judged]))
+    return Ensemble(layout, tuple(trees), skill)
+
+
+def _grow(seen: Features, y: FloatArray, rng: np.random.Generator) -> _Tree:
+    feature, threshold, child, value = [-1], [0.0], [0], [float(y.mean())]
+    waiting = [(0, np.arange(len(y)))]
+    while waiting:
+        node, rows = waiting.pop()
+        split = _split(seen[rows], y[rows], rng)
+        if split is None:
+            continue
+        feature[node], threshold[node] = split
+        child[node] = len(value)
+        upper = seen[rows, feature[node]] > threshold[node]
+        for side in (rows[~upper], rows[upper]):
+            waiting.append((len(value), side))
+            feature.append(-1)
+            threshold.append(0.0)
+            child.append(0)
+            value.append(float(y[side].mean()))
+    return _Tree(np.array(feature), np.array(threshold), np.array(child), np.array(value))
+
+
+def _split(seen: Features, y: FloatArray, rng: np.random.Generator) -> tuple[int, float] | None:
+    """The best of one random threshold per feature: (feature, threshold), or None if nothing is gained."""
+    if len(y) < 2 * LEAST_LEAF or np.ptp(y) == 0:
+        return None
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    drawn = (low + rng.random(len(low)) * (high - low)).astype(np.float32)
+    drawn = np.minimum(drawn, np.nextafter(high, low))  # rounding must not leave the upper side empty
+    upper = seen > drawn
+    count = upper.sum(axis=0)
+    centred = y - y.mean()
+    total = centred @ upper
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = total**2 * (1 / count + 1 / (len(y) - count))  # fall of the squared error
+    gain = np.where(np.minimum(count, len(y) - count) >= LEAST_LEAF, gain, -1.0)
+    best = int(np.argmax(gain))
+    return (best, float(drawn[best])) if gain[best] > 0 else None

@@ -1,0 +1,116 @@
+"""Figure ``importance``: how much of the variance of the results each parameter explains.
+
+The numbers are those of ``decomposition``, for the tree ensemble fitted to the finished trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bough.plot.decomposition import Decomposition, decompose
+from bough.plot.model import FEW_TRIALS, ensemble_of
+from bough.plot.outline import Fork
+from bough.plot.theme import CATEGORIES, graph_objects, label
+from bough.plot.traces import empty_note, titled
+from bough.plot.view import StudyView
+from bough.points import FloatArray
+
+__all__ = ["draw_importance", "importances"]
+
+SAMPLES = 1024
+MOST_BARS = 20
+LEAST = 0.001
+"""Smaller shares are Monte Carlo error."""
+
+
+def importances(view: StudyView) -> tuple[Decomposition, float]:
+    """The decomposition of what the trees believe, and their skill; needs five finished trials."""
+    ensemble = ensemble_of(view)
+    rng = np.random.default_rng(0)
+    found = decompose(
+        lambda points: ensemble.predict(points)[0],
+        view.space,
+        rng,
+        samples=SAMPLES,
+        restrict=_restriction(view),
+    )
+    return found, ensemble.skill
+
+
+def draw_importance(view: StudyView) -> Any:
+    """Bars per parameter: its own effect where it is active, and what it adds together with others."""
+    go = graph_objects()
+    figure = go.Figure()
+    if len(view.done) < FEW_TRIALS:
+        return empty_note(titled(figure, view, "Importance"), f"needs {FEW_TRIALS} finished trials")
+    found, skill = importances(view)
+    fixed = {path for path, _ in view.branch}
+    shares = [share for share in found.shares if share.total >= LEAST and share.path not in fixed]
+    shares = sorted(shares, key=lambda share: share.total)[-MOST_BARS:]
+    if not shares:
+        return empty_note(titled(figure, view, "Importance"), "all results are alike")
+    names = [label(share.path) for share in shares]
+    for switch, colour, what in (
+        (True, CATEGORIES[1], "between branches"),
+        (False, CATEGORIES[0], "within branches"),
+    ):
+        figure.add_bar(
+            x=[share.main if share.switch == switch else None for share in shares],
+            y=names,
+            orientation="h",
+            name=f"{what}: by itself",
+            marker={"color": colour},
+            hovertemplate="%{y}: %{x:.1%} by itself<extra></extra>",
+        )
+        figure.add_bar(
+            x=[max(share.total - share.main, 0.0) if share.switch == switch else None for share in shares],
+            y=names,
+            orientation="h",
+            name="with others",
+            showlegend=False,
+            marker={"color": colour, "opacity": 0.35},
+            customdata=[share.total for share in shares],
+            hovertemplate="%{y}: %{customdata:.1%} with its interactions<extra></extra>",
+        )
+    figure.update_layout(
+        barmode="stack",
+        bargap=0.35,
+        height=170 + 30 * len(names),
+        hovermode="closest",
+        xaxis={
+            "title": "share of the variance (pale: with others)",
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+        },
+        yaxis={"ticks": "", "showline": False, "showgrid": False},
+    )
+    note = (
+        f"{found.between:.0%} of the variance lies between branches" if view.space.layout.switch.any() else ""
+    )
+    if math.isfinite(skill):
+        note += ("; " if note else "") + f"the model explains {max(skill, 0):.0%} of held-out results"
+    return titled(figure, view, "Importance", note)
+
+
+def _restriction(view: StudyView) -> Callable[[FloatArray], FloatArray]:
+    """Maps draws of the cube into the branch that the view was narrowed to."""
+    column = {parameter.path: i for i, parameter in enumerate(view.space.parameters)}
+    forks: dict[str, Fork] = {fork.path: fork for branch in view.root.walk() for fork in branch.forks}
+    allowed: dict[int, FloatArray] = {}
+    for path, wanted in view.branch:
+        way = next(branch.way for branch in forks[path].branches if branch.label == wanted)
+        domain = view.space.parameters[column[path]].domain
+        unit = (np.arange(2048) + 0.5) / 2048
+        holds = [way.holds(value) for value in domain.values(domain.rank_at(unit)).tolist()]
+        allowed[column[path]] = unit[holds]
+
+    def restrict(u: FloatArray) -> FloatArray:
+        for i, units in allowed.items():
+            u[:, i] = units[(u[:, i] * len(units)).astype(np.intp)]
+        return u
+
+    return restrict

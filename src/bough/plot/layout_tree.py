@@ -1,0 +1,172 @@
+"""Where the tree figure puts things: bars, ribbons between them, and labels, in pixels from top to bottom.
+
+Pure geometry from a counted ``Branch``; nothing of Plotly here. A bar is as high, and a ribbon as
+wide, as its share of the trials; every branch keeps room for its label however few trials it got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from bough.plot.outline import Branch, Fork, Tally
+from bough.plot.ways import Way
+
+__all__ = ["Bar", "Pill", "Ribbon", "TreeLayout", "lay_out"]
+
+MOST_LEAVES = 60
+MOST_BRANCHES = 12
+"""A larger tree shows so many branches of a fork, the busiest ones, and one that stands for the rest."""
+
+LINE, COMPACT_ROW, GAP = 18.0, 27.0, 14.0
+"""Pixels of a line of text, of a row with one line, and between the branches of two forks."""
+
+FORK_STEP, BRANCH_STEP = 0.42, 1.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A branch: a bar at ``x`` from ``top`` down, ``height`` pixels high."""
+
+    branch: Branch
+    x: float
+    top: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        return self.top + self.height / 2
+
+
+@dataclass(frozen=True)
+class Pill:
+    """A fork: its name at (x, y)."""
+
+    fork: Fork
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Ribbon:
+    """The trials that go from one place, (x0, top0) and ``height0`` wide, to the next."""
+
+    x0: float
+    top0: float
+    height0: float
+    x1: float
+    top1: float
+    height1: float
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class TreeLayout:
+    """The whole picture; width in columns, height in pixels. compact: labels have one line, not three."""
+
+    bars: tuple[Bar, ...]
+    pills: tuple[Pill, ...]
+    ribbons: tuple[Ribbon, ...]
+    width: float
+    height: float
+    compact: bool
+
+
+def lay_out(root: Branch) -> TreeLayout:
+    """Place every branch of the tree: leaves one below the other, others beside the middle of theirs."""
+    if sum(1 for _ in _leaves(root)) > MOST_LEAVES:
+        root = _folded(root)
+    leaves = sum(1 for _ in _leaves(root))
+    compact = leaves > 14
+    scale = min(max(140.0, 24.0 * leaves), 300.0) / max(root.tally.trials, 1)
+    bars: list[Bar] = []
+    pills: list[Pill] = []
+    ribbons: list[Ribbon] = []
+
+    def place(branch: Branch, x: float, top: float) -> tuple[Bar, float]:
+        """Place a branch and all below it from ``top`` on; the bar, and where the next may begin."""
+        height = max(scale * branch.tally.trials, 2.0)
+        if not branch.forks:
+            room = max(label_room(branch), height + 10.0)
+            bar = Bar(branch, x, top + (room - height) / 2, height)
+            bars.append(bar)
+            return bar, top + room
+        cursor = top
+        placed: list[tuple[Fork, list[Bar]]] = []
+        for fork in branch.forks:
+            below = []
+            for child in fork.branches:
+                bar, cursor = place(child, x + BRANCH_STEP, cursor)
+                below.append(bar)
+            cursor += GAP
+            placed.append((fork, below))
+        middles = [bar.middle for _, below in placed for bar in (below[0], below[-1])]
+        middle = (min(middles) + max(middles)) / 2
+        if branch.route:  # an inner branch writes its label above its bar
+            middle = max(middle, top + label_room(branch) + height / 2)
+        bar = Bar(branch, x, middle - height / 2, height)
+        bars.append(bar)
+        for order, (fork, below) in enumerate(placed):
+            connect(bar, order / len(placed), 1 / len(placed), fork, below)
+        return bar, max(cursor - GAP, bar.top + height)
+
+    def label_room(branch: Branch) -> float:
+        return COMPACT_ROW if compact else LINE * (3.2 if branch.parameters else 2.4)
+
+    def connect(parent: Bar, begin: float, share: float, fork: Fork, below: list[Bar]) -> None:
+        """Ribbons from a share of the parent's bar to the fork, and from there to each branch."""
+        reaching = [max(scale * bar.branch.tally.trials, 1.0) for bar in below]
+        x, y = parent.x + FORK_STEP, (below[0].middle + below[-1].middle) / 2
+        pills.append(Pill(fork, x, y))
+        start = y - sum(reaching) / 2
+        tally = _best_of([bar.branch.tally for bar in below], parent.branch.tally)
+        ribbons.append(
+            Ribbon(
+                parent.x,
+                parent.top + begin * parent.height,
+                share * parent.height,
+                x,
+                start,
+                sum(reaching),
+                tally,
+            )
+        )
+        for bar, width in zip(below, reaching):
+            ribbons.append(Ribbon(x, start, width, bar.x, bar.middle - width / 2, width, bar.branch.tally))
+            start += width
+
+    _, bottom = place(root, 0.0, 0.0)
+    return TreeLayout(tuple(bars), tuple(pills), tuple(ribbons), max(b.x for b in bars), bottom, compact)
+
+
+def _leaves(branch: Branch) -> Iterator[Branch]:
+    return (b for b in branch.walk() if not b.forks)
+
+
+def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
+    """What a fork's ribbon shows: the parent's best if its trials came this way, else the best that did."""
+    trials = sum(tally.trials for tally in tallies)
+    found = [tally.best for tally in tallies if tally.best is not None]
+    best = parent.best if parent.best in found else (found[0] if found else None)
+    return Tally(trials, sum(tally.failed for tally in tallies), best)
+
+
+def _folded(branch: Branch) -> Branch:
+    """The busiest branches of every fork; the others become one that only counts."""
+    forks = []
+    for fork in branch.forks:
+        ranked = sorted(fork.branches, key=lambda b: -b.tally.trials)
+        kept = {id(b) for b in ranked[: MOST_BRANCHES - 1]}
+        if len(ranked) <= MOST_BRANCHES:
+            kept = {id(b) for b in ranked}
+        shown = tuple(_folded(b) for b in fork.branches if id(b) in kept)
+        rest = [b.tally for b in fork.branches if id(b) not in kept]
+        if rest:
+            bests = [tally.best for tally in rest if tally.best is not None]
+            total = Tally(
+                sum(t.trials for t in rest), sum(t.failed for t in rest), bests[0] if bests else None
+            )
+            label = f"{len(rest)} more"
+            shown += (Branch((*branch.route, (fork.path, label)), Way(label), tally=total),)
+        forks.append(replace(fork, branches=shown))
+    return replace(branch, forks=tuple(forks))

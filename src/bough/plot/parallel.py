@@ -1,0 +1,197 @@
+"""Figure ``parallel``: every trial as a line across one axis per parameter.
+
+A parameter that is not active in a trial has no value there: the line then runs along the grey
+"inactive" rail below the axes, instead of pretending to one. Drawn with plain SVG lines; Plotly's own
+parallel coordinates need WebGL, which strict content policies forbid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.plot.theme import FADED, SCALE, graph_objects, label
+from bough.plot.traces import empty_note, hover_text, thinned, titled
+from bough.plot.view import StudyView
+from bough.points import BoolArray, FloatArray, IntArray
+
+__all__ = ["draw_parallel"]
+
+MOST_AXES = 10
+MOST_LINES = 300
+RAIL = -0.16
+"""Where lines run that have no value; the axes go from 0 to 1."""
+
+TONES = 9
+
+
+def draw_parallel(view: StudyView) -> Any:
+    """Lines coloured by value, the best on top; at most 300 of them, the best and a sample of the rest."""
+    go = graph_objects()
+    figure = go.Figure()
+    if not view.done:
+        return empty_note(titled(figure, view, "Parallel coordinates"), "no finished trial yet")
+    columns = _axes(view)
+    rows = thinned(view, MOST_LINES)
+    height, active = _heights(view, rows, columns)
+    tone = _tones(view)[rows]
+    for step in range(TONES - 1, -1, -1):
+        chosen = np.flatnonzero(tone == step)
+        if len(chosen):
+            _add_lines(figure, view, rows[chosen], height[chosen], _tone_colour(step), step)
+    _add_axes(figure, view, columns, bool((~active).any()))
+    note = (
+        ""
+        if len(rows) == len(view.done)
+        else f"{len(rows)} of {len(view.done)} trials: the best and a sample; "
+    )
+    note += "blue is best" + ("; the lower rail: not active in that trial" if (~active).any() else "")
+    return titled(figure, view, "Parallel coordinates", note)
+
+
+def _axes(view: StudyView) -> IntArray:
+    """All parameters if they fit; otherwise those of the best trial, switches first."""
+    assert view.best is not None
+    used = np.flatnonzero(view.active.any(axis=0))
+    if len(used) > MOST_AXES:
+        used = np.flatnonzero(view.active[int(view.ranking[0])])
+    switch = view.space.layout.switch[used]
+    return np.concatenate([used[switch], used[~switch]])[:MOST_AXES]
+
+
+def _heights(view: StudyView, rows: IntArray, columns: IntArray) -> tuple[FloatArray, BoolArray]:
+    """(rows, columns) where each line crosses each axis, and whether it has a value there."""
+    active = view.active[np.ix_(rows, columns)]
+    height = np.where(active, view.points.x[np.ix_(rows, columns)], RAIL)
+    # Lines through the same option would hide one another: spread them a little, by a fixed rule.
+    levels = view.space.layout.levels[columns]
+    spread = np.where((levels > 0) & (levels < 30), 0.5 / np.maximum(levels, 1), 0.0)
+    jitter = (np.random.default_rng(0).random(height.shape) - 0.5) * np.where(active, spread, 0.05)
+    return height + jitter, active
+
+
+def _tones(view: StudyView) -> IntArray:
+    """(done,) colour of each trial by the rank of its value: 0 is the best."""
+    rank = np.empty(len(view.done))
+    rank[view.ranking] = np.arange(len(view.done)) / max(len(view.done) - 1, 1)
+    return np.minimum((rank * TONES).astype(np.intp), TONES - 1)
+
+
+def _tone_colour(step: int) -> str:
+    return SCALE[min(round(step * (len(SCALE) - 1) / (TONES - 1)), len(SCALE) - 1)][1]
+
+
+def _add_lines(
+    figure: Any, view: StudyView, rows: IntArray, height: FloatArray, colour: str, step: int
+) -> None:
+    """All lines of one colour as a single trace with gaps."""
+    places = np.arange(height.shape[1], dtype=float)
+    x = np.tile(np.append(places, np.nan), len(rows))
+    y = np.hstack([height, np.full((len(rows), 1), np.nan)]).ravel()
+    text = [hover_text(view.done[row]) for row in rows for _ in range(height.shape[1] + 1)]
+    best = step == 0
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines+markers",
+        text=text,
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+        line={"color": colour, "width": 1.8 if best and len(rows) < 20 else 1.0, "shape": "linear"},
+        opacity=0.9 if best else 0.45,
+        marker={"size": 5 if best else 3, "color": colour},
+    )
+
+
+def _add_axes(figure: Any, view: StudyView, columns: IntArray, rail: bool) -> None:
+    shapes: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    for place, column in enumerate(columns):
+        parameter = view.space.parameters[column]
+        shapes.append(
+            {
+                "type": "line",
+                "x0": place,
+                "x1": place,
+                "y0": 0,
+                "y1": 1,
+                "line": {"color": FADED, "width": 1.2},
+            }
+        )
+        notes.append(
+            {"x": place, "y": 1.04, "text": _heading(parameter.path), "yanchor": "bottom", "showarrow": False}
+        )
+        for unit, text in _ticks(view, int(column)):
+            notes.append(
+                {
+                    "x": place,
+                    "y": unit,
+                    "text": text,
+                    "xanchor": "left",
+                    "xshift": 5,
+                    "showarrow": False,
+                    "font": {"size": 11},
+                }
+            )
+    if rail:
+        shapes.append(
+            {
+                "type": "rect",
+                "x0": -0.15,
+                "x1": len(columns) - 0.85,
+                "y0": RAIL - 0.045,
+                "y1": RAIL + 0.045,
+                "fillcolor": FADED,
+                "opacity": 0.22,
+                "line": {"width": 0},
+                "layer": "below",
+            }
+        )
+        notes.append(
+            {
+                "x": -0.17,
+                "y": RAIL,
+                "text": "inactive",
+                "xanchor": "right",
+                "showarrow": False,
+                "font": {"size": 11},
+            }
+        )
+    figure.update_layout(
+        shapes=shapes,
+        annotations=notes,
+        height=520,
+        hovermode="closest",
+        xaxis={
+            "visible": False,
+            "range": [-0.35 - 0.04 * len(columns), len(columns) - 1 + 0.1 * len(columns) ** 0.5 + 0.25],
+        },
+        yaxis={"visible": False, "range": [RAIL - 0.08 if rail else -0.06, 1.2]},
+        margin={"l": 16, "r": 16, "t": 76, "b": 16},
+    )
+
+
+def _heading(path: str) -> str:
+    """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name."""
+    *choices, name = path.split("/")
+    where = " / ".join(choice.partition("=")[2] for choice in choices)
+    small = f"<span style='font-size:10px'>{label(_cut(where, 16))}</span><br>" if where else ""
+    return f"{small}<b>{label(_cut(name, 13))}</b>"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _ticks(view: StudyView, column: int) -> list[tuple[float, str]]:
+    """(unit position, text) of the marks on an axis: every option, or a few values of a range."""
+    domain = view.space.parameters[column].domain
+    if 0 < domain.levels <= 10:
+        ranks = np.arange(float(domain.levels))
+    elif domain.levels and not getattr(domain, "log", False):
+        ranks = np.unique(np.linspace(0, domain.levels - 1, 5).astype(np.intp)).astype(float)
+    else:
+        ranks = domain.rank_at(np.linspace(0, 1, 5))
+    values = domain.values(ranks).tolist()
+    return [(float(unit), label(value)) for unit, value in zip(domain.position(ranks), values)]

@@ -1,0 +1,57 @@
+"""What several figures share: titles, hover texts, a note where there is nothing to draw, thinning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.plot.theme import label, number
+from bough.plot.view import StudyView
+from bough.points import IntArray
+from bough.trial import Trial
+
+__all__ = ["empty_note", "hover_text", "thinned", "titled"]
+
+
+def titled(figure: Any, view: StudyView, what: str, note: str = "") -> Any:
+    """Give the figure its heading: what it shows, of which study and branch, and one line to remember."""
+    where = " · ".join(f"{label(path)} = {label(value)}" for path, value in view.branch)
+    head = " · ".join(part for part in (f"<b>{what}</b>", label(view.name), where) if part)
+    if note:
+        head += f"<br><span style='font-size:13px'>{note}</span>"
+    figure.update_layout(title_text=head)
+    return figure
+
+
+def empty_note(figure: Any, text: str) -> Any:
+    """An otherwise empty figure that says why it is empty."""
+    figure.add_annotation(text=text, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=15)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return figure
+
+
+def hover_text(trial: Trial) -> str:
+    """A trial in a few lines: number, result, configuration."""
+    head = f"<b>trial {trial.number}</b>: "
+    if trial.state == "done":
+        head += number(trial.value)
+    else:
+        head += trial.state + (f", {label(trial.error)}" if trial.error else "")
+    lines = [f"{label(name)} = {label(value)}" for name, value in trial.config.items()]
+    if len(lines) > 15:
+        lines = [*lines[:14], f"… and {len(lines) - 14} more"]
+    return "<br>".join([head, *lines])
+
+
+def thinned(view: StudyView, most: int) -> IntArray:
+    """At most ``most`` rows of finished trials: the best for a third of them, and an even sample of the rest.
+
+    The best come last, so that they are drawn on top.
+    """
+    if len(view.done) <= most:
+        return view.ranking[::-1]
+    best, rest = view.ranking[: most // 3], view.ranking[most // 3 :]
+    kept = rest[np.linspace(0, len(rest) - 1, most - len(best)).astype(np.intp)]
+    return np.concatenate([best, kept])[::-1]
