@@ -16,7 +16,6 @@ import numpy as np
 
 from bough.gp.kernels.base import Kernel, On, Sum
 from bough.gp.kernels.features import Dot
-from bough.gp.kernels.stationary import Constant
 from bough.gp.likelihood import Data, Model, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points
@@ -83,26 +82,20 @@ class GPPosterior:
         return self._predict_grad(self.model.kernel, self.theta[:-1], points)
 
     def vertex_predict(self, group: int, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Posterior of one vertex's function of its own columns, without the constant offsets.
+        """Posterior of the additive term of one group: μ_v = k_v α, σ_v² = k_v(x, x) − k_v M⁻¹ k_vᵀ.
 
-        μ_v = k_v α, σ_v² = k_v(x, x) − k_v M⁻¹ k_vᵀ. Ma & Blaschko 2020 leave μ_v and σ_v of Alg. 2
-        undefined; this is the form of Kandasamy et al. 2015, eq. (3), with M of the whole model.
-        The means of all vertices and of the offsets add up to the mean.
+        Ma & Blaschko 2020 leave μ_v and σ_v of Alg. 2 undefined; this is the form of Kandasamy et
+        al. 2015, eq. (3), with M of the whole model. The means of all vertices add up to the mean.
         """
-        return self._predict(*self._terms(lambda term: _is_vertex(term, group)), points)
+        return self._predict(*self._terms(lambda term: isinstance(term, On) and term.group == group), points)
 
     def vertex_predict_grad(
         self, group: int, points: Points
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """``vertex_predict`` and the gradients (n, columns) of its mean and sd."""
-        return self._predict_grad(*self._terms(lambda term: _is_vertex(term, group)), points)
-
-    def offset_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Posterior of the sum of all offsets at the points: the level of each point's branch.
-
-        Offsets of a branch and of its parent are hardly told apart, so only their sum is of use.
-        """
-        return self._predict(*self._terms(_is_offset), points)
+        return self._predict_grad(
+            *self._terms(lambda term: isinstance(term, On) and term.group == group), points
+        )
 
     def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior of the linear model that paths share: Φ(x)ᵀw alone, without any local process.
@@ -187,14 +180,6 @@ class GPPosterior:
         weights = self.solver.unwhiten(white).T * (-2.0 * half[:, None])
         d_sd = pull_prior.a(half) + pull.a(weights)
         return cross @ self.alpha, sd, d_mean, d_sd
-
-
-def _is_offset(term: Kernel) -> bool:
-    return isinstance(term, On) and isinstance(term.inner, Constant)
-
-
-def _is_vertex(term: Kernel, group: int) -> bool:
-    return isinstance(term, On) and term.group == group and not _is_offset(term)
 
 
 def posterior(model: Model, theta: FloatArray, data: Data) -> GPPosterior:

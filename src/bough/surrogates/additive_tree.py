@@ -12,8 +12,8 @@ what they know of the vertices on both. What differs from the paper:
   option has one, else a covariance over its values alone.
 * ``interactions``: one covariance over all columns between points of equal signature (App. E sets
   the interaction terms of different leaves independent), of smaller prior variance.
-* ``centred``: each f_v has mean zero over its columns, and the root an offset, because functions that
-  are known only up to constants make the separable bound Σ_v σ_v of Alg. 2 far too wide.
+* ``centred``: each f_v has mean zero over its columns, because functions that are known only up to
+  constants make the separable bound Σ_v σ_v of Alg. 2 far too wide; the offsets carry the levels.
 """
 
 from __future__ import annotations
@@ -59,11 +59,9 @@ def additive_tree(
     by_group = {c for c in by_group if all((c, i) in named for i in range(int(layout.levels[c])))}
     terms: list[Kernel] = []
     for group in range(layout.groups):
-        if group or centred:
-            terms.append(On(group, Constant(OFFSET_VARIANCE)))
+        offset = [Constant(OFFSET_VARIANCE)] if group else []
         functions = _vertex_functions(layout, group, by_group, base, centred)
-        if functions:
-            terms.append(On(group, functions[0] if len(functions) == 1 else Sum(tuple(functions))))
+        terms.append(On(group, Sum((*offset, *functions))))
     if interactions:
         seen = [c for c in range(layout.columns) if c not in by_group]
         joint = Imputed(base(*split_columns(layout, seen)), tuple(layout.group.tolist()))

@@ -1,0 +1,110 @@
+"""Every kernel, once: each entry builds it for the columns of any space. ``test_kernels`` checks them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.gp.kernels.arc import Arc
+from bough.gp.kernels.base import Kernel, On, Scale, Sum
+from bough.gp.kernels.conditional import Centred, Imputed, SameSignature
+from bough.gp.kernels.features import (
+    Activity,
+    Dot,
+    Fourier,
+    Gated,
+    Linear,
+    OneHot,
+    Stack,
+    Weighted,
+)
+from bough.gp.kernels.mondrian import Mondrian
+from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52
+from bough.gp.kernels.warp import Warp
+from bough.points import Layout
+from bough.surrogates.additive_tree import even_points
+
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel over any layout; ``smooth``: whether its gradients are those of finite differences."""
+
+    name: str
+    build: Callable[[Layout], Kernel]
+    smooth: bool = True
+
+
+def root(layout: Layout) -> tuple[Columns, Columns]:
+    """Numeric and nominal columns that are always active."""
+    return of_group(layout, 0)
+
+
+def of_group(layout: Layout, group: int) -> tuple[Columns, Columns]:
+    columns = layout.columns_of(group)
+    nominal = layout.nominal[columns]
+    return tuple(columns[~nominal].tolist()), tuple(columns[nominal].tolist())
+
+
+def everything(layout: Layout) -> tuple[Columns, Columns]:
+    return tuple(np.flatnonzero(~layout.nominal).tolist()), tuple(np.flatnonzero(layout.nominal).tolist())
+
+
+def groups(layout: Layout) -> tuple[int, ...]:
+    return tuple(layout.group.tolist())
+
+
+def additive(layout: Layout) -> Kernel:
+    return Sum(
+        tuple(
+            On(group, Constant() + Scale(Matern52(*of_group(layout, group))))
+            for group in range(layout.groups)
+        )
+    )
+
+
+def features(layout: Layout) -> Kernel:
+    numeric, nominal = root(layout)
+    maps = [Weighted(Stack((Activity((0,)), Linear(numeric)))), Fourier(numeric, 5), Activity((0, 1))]
+    maps += [OneHot(c, int(layout.levels[c]), (0, 1)) for c in nominal]
+    return Dot(Stack((*maps, Gated(1, Activity((1,))))))
+
+
+def mondrian(layout: Layout) -> Kernel:
+    numeric, nominal = root(layout)
+    return Mondrian(numeric, tuple((c, int(layout.levels[c])) for c in nominal), trees=10)
+
+
+KERNELS = [
+    Entry("se", lambda layout: SE(*root(layout))),
+    Entry("matern32", lambda layout: Matern32(*root(layout))),
+    Entry("matern52", lambda layout: Matern52(*root(layout))),
+    Entry("laplace", lambda layout: Laplace(*root(layout))),
+    Entry("hamming", lambda layout: Hamming(root(layout)[1])),
+    Entry("constant", lambda layout: Constant()),
+    Entry("scale", lambda layout: Scale(SE(root(layout)[0]))),
+    Entry("no columns", lambda layout: Matern52(())),
+    Entry("sum", lambda layout: Constant() + Matern52(root(layout)[0]) + Hamming(root(layout)[1])),
+    Entry("empty sum", lambda layout: Sum(())),
+    Entry("product", lambda layout: Scale(Matern52(root(layout)[0])) * Hamming(root(layout)[1])),
+    Entry("on", lambda layout: On(layout.groups - 1, Matern52(*of_group(layout, layout.groups - 1)))),
+    Entry("additive", additive),
+    Entry("centred", lambda layout: Centred(Matern52(*root(layout)), even_points(layout, 8))),
+    Entry("imputed matern52", lambda layout: Imputed(Matern52(*everything(layout)), groups(layout))),
+    Entry("imputed laplace", lambda layout: Imputed(Laplace(*everything(layout)), groups(layout))),
+    Entry(
+        "conditional",
+        lambda layout: SameSignature(Scale(Imputed(Matern52(*everything(layout)), groups(layout)))),
+    ),
+    Entry("arc", lambda layout: Arc(layout)),
+    Entry("features", features),
+    Entry("mondrian", mondrian, smooth=False),
+    Entry("beta warp", lambda layout: Warp(root(layout)[0], layout.columns, Matern52(*root(layout)))),
+    Entry(
+        "kumaraswamy warp",
+        lambda layout: Warp(root(layout)[0], layout.columns, SE(*root(layout)), shape="kumaraswamy"),
+    ),
+]
