@@ -109,10 +109,9 @@ def additive_ucb(
     layout = space.layout
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups)
     bound = SeparableBound(posteriors, np.sqrt([beta(int(dimension), t) for dimension in own]))
-    if space.tree.is_tree:
-        point = _on_tree(space, bound, rng)
-    else:
-        point = _on_paths(space, bound, rng)
+    # Other switches than categories may have a term of their own in the vertex that holds them.
+    by_activity = space.tree.is_tree and layout.nominal[layout.switch].all()
+    point = (_on_tree if by_activity else _on_paths)(space, bound, rng)
     allowed = Allowed(space, avoid)
     if allowed.mask(point).all():
         return point

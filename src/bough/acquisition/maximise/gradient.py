@@ -25,6 +25,9 @@ ENOUGH = 1e-6
 """A climb of a criterion ends with a step that gains less than this, relative to the value: a millionth of a
 log EI is far below what any model knows."""
 
+HOPE = 5.0
+"""In a race, how many times its promised gain a start is trusted with."""
+
 ARMIJO = 1e-4
 """Share of the gain the gradient promises that a step must deliver to be accepted."""
 
@@ -53,7 +56,9 @@ def ascend(
         value, slope = criterion.with_gradient(Points(full, starts.on[rows]))
         return value, slope[:, columns]
 
-    x, value = projected_bfgs(objective, starts.x[:, columns], *pinned, steps=steps, value_tolerance=ENOUGH)
+    x, value = projected_bfgs(
+        objective, starts.x[:, columns], *pinned, steps=steps, value_tolerance=ENOUGH, race=True
+    )
     reached = starts.x.copy()
     reached[:, columns] = x
     return Points(reached, starts.on), value
@@ -67,6 +72,7 @@ def projected_bfgs(
     steps: int = 25,
     value_tolerance: float = 1e-9,
     step_tolerance: float = 1e-9,
+    race: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Maximise from each row of ``start`` (n, d) inside its box: positions (n, d) and values (n,).
 
@@ -75,6 +81,9 @@ def projected_bfgs(
     is L-BFGS with a memory for all its steps, which for the few reals of a branch is smaller and quicker
     than the two-loop recursion. A rejected step is shortened at the next evaluation; a start that no longer
     gains drops out of the batch.
+
+    race: also drop a start that, by its own quadratic model, will not come near the best of them: the batch
+    lasts as long as its slowest member, which should not be one that cannot win.
     """
     x: FloatArray = np.clip(start, low, high)
     rows: IntArray = np.arange(len(x))
@@ -114,6 +123,10 @@ def projected_bfgs(
         gained = gain > value_tolerance * (1.0 + np.abs(value))
         moved = np.abs(step).max(axis=1) > step_tolerance
         alive = np.where(accepted, gained, moved) & direction.any(axis=1)
+        if race:
+            # The quadratic model promises half of the slope along its own step.
+            hope = HOPE * 0.5 * np.vecdot(slope, direction)
+            alive &= ~known | (value + hope >= found_value[np.isfinite(found_value)].max())
     return found, found_value
 
 

@@ -37,6 +37,9 @@ CANDIDATES = 512
 
 LEAST = 16
 
+ROUNDING = 1e-9
+"""Snapping a real value moves it by less than this."""
+
 
 def search_paths(
     space: Space,
@@ -116,7 +119,11 @@ def _polish(
         return begin
     boxes = space.tree.path_of(begin)
     low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
-    reached, _ = refine(space, criterion, begin, low, high)
-    # The ends of a box may lie on a threshold: snap, and score what would really be run.
-    reached = space.snap(reached.x)
-    return top(Points.concat([pool, reached]), np.concatenate([value, criterion(reached)]), allowed)
+    reached, reached_value = refine(space, criterion, begin, low, high)
+    # The ends of a box may lie on a threshold: what counts is the value of what would really be run.
+    snapped = space.snap(reached.x)
+    shift = np.where(space.layout.active(reached.on), np.abs(snapped.x - reached.x), 0.0)
+    moved = (snapped.on != reached.on).any(axis=1) | (shift > ROUNDING).any(axis=1)
+    if moved.any():
+        reached_value[moved] = criterion(snapped.take(moved))
+    return top(Points.concat([pool, snapped]), np.concatenate([value, reached_value]), allowed)
