@@ -189,12 +189,15 @@ class View:
             self._pieces[column] = self.rules.pieces[column].index(self.x[:, column])
         return self._pieces[column]
 
+    def _unit(self, column: int) -> FloatArray:
+        return np.nan_to_num(self.x[:, column], nan=0.5)  # NaN only where inactive, and then unread
+
     def code(self, column: int, codes: tuple[float, ...] | None) -> NDArray[Any]:
         """(n,) the numbers that a relation compares."""
         if codes is not None:
-            return np.array(codes)[self.rules.domains[column].rank_at(self.x[:, column]).astype(np.intp)]
+            return np.array(codes)[self.rules.domains[column].rank_at(self._unit(column)).astype(np.intp)]
         if column not in self._numbers:
-            self._numbers[column] = real_values(self.rules, column, self.x[:, column])
+            self._numbers[column] = real_values(self.rules, column, self._unit(column))
         return self._numbers[column]
 
 

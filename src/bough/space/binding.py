@@ -194,45 +194,43 @@ def _before(domain: Domain, rank: float) -> float:
     return float(np.nextafter(rank, -math.inf)) if domain.kind == "real" else rank - 1
 
 
-def _complement(intervals: Sequence[Interval]) -> list[Interval]:
-    edges = [-math.inf, *(edge for interval in intervals for edge in interval), math.inf]
-    return list(zip(edges[::2], edges[1::2]))
-
-
 def _tidy(domain: Domain, intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """Neighbours joined, empty ones dropped, the ends of the domain written as infinite."""
     first, last = domain.ends
     inside = [(low, high) for low, high in intervals if low < high and low < last and high >= first]
-    return _union(
-        (-math.inf if low < first else low, math.inf if high >= last else high) for low, high in inside
-    )
+    ended = [(-math.inf if low < first else low, math.inf if high >= last else high) for low, high in inside]
+    return _union([ended])
 
 
 def _merge(kind: type[Conjunction] | type[Disjunction], parts: Sequence[Bound]) -> Bound:
     """One condition of ``parts``: tests of one column become one test, repetitions disappear."""
-    merged: dict[object, Bound] = {}
+    join = _union if kind is Disjunction else _intersection
+    tests: dict[int, list[tuple[Interval, ...]]] = {}
     for part in parts:
-        key = part.column if isinstance(part, Test) else part
-        earlier = merged.get(key)
-        if isinstance(part, Test) and isinstance(earlier, Test):
-            join = _union if kind is Disjunction else _intersection
-            part = Test(part.column, join(earlier.intervals, part.intervals))
-        merged[key] = part
-    return kind(tuple(merged.values())) if len(merged) > 1 else next(iter(merged.values()))
+        if isinstance(part, Test):
+            tests.setdefault(part.column, []).append(part.intervals)
+    merged = dict.fromkeys(
+        Test(part.column, join(tests[part.column])) if isinstance(part, Test) else part for part in parts
+    )
+    return kind(tuple(merged)) if len(merged) > 1 else next(iter(merged))
 
 
-def _intersection(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
-    pairs = [(max(a[0], b[0]), min(a[1], b[1])) for a in left for b in right]
-    return tuple(sorted(pair for pair in pairs if pair[0] < pair[1]))
-
-
-def _union(left: Iterable[Interval], right: Iterable[Interval] = ()) -> tuple[Interval, ...]:
+def _union(sets: Iterable[Iterable[Interval]]) -> tuple[Interval, ...]:
     joined: list[Interval] = []
-    for low, high in sorted([*left, *right]):
+    for low, high in sorted(interval for each in sets for interval in each):
         if joined and low <= joined[-1][1]:
             low, high = joined[-1][0], max(high, joined.pop()[1])
         joined.append((low, high))
     return tuple(joined)
+
+
+def _intersection(sets: Iterable[Sequence[Interval]]) -> tuple[Interval, ...]:
+    return tuple(_complement(_union(_complement(each) for each in sets)))
+
+
+def _complement(intervals: Sequence[Interval]) -> list[Interval]:
+    edges = [-math.inf, *(edge for interval in intervals for edge in interval), math.inf]
+    return [(low, high) for low, high in zip(edges[::2], edges[1::2]) if low < high]
 
 
 # ---- comparisons of two parameters -----------------------------------------------------------

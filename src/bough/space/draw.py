@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from bough.space.choice import Choice, Declared
 from bough.space.parameters import Categorical, Float, Int, Unset
+from bough.space.scalars import Scalar
 
 __all__ = ["draw"]
 
 MAX_OPTIONS = 12
+PLAIN = re.compile(r"[^\W\d][^,|<]*")
+WORDS = {"True", "False", "None"}
 
 
 def draw(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
@@ -40,15 +44,27 @@ def describe(parameter: Declared) -> str:
     """Domain, default and condition of one parameter, in words."""
     match parameter:
         case Float() | Int():
-            text = f"{type(parameter).__name__.lower()} {parameter.low:g} to {parameter.high:g}"
+            text = f"{type(parameter).__name__.lower()} {_short(parameter.low)} to {_short(parameter.high)}"
             text += ", log" if parameter.log else ""
-            text += f", step {parameter.step:g}" if parameter.step is not None else ""
+            text += f", step {_short(parameter.step)}" if parameter.step is not None else ""
         case Categorical():
-            shown = [str(option) for option in parameter.options[:MAX_OPTIONS]]
+            shown = [_shown(option) for option in parameter.options[:MAX_OPTIONS]]
             shown += ["..."] if parameter.levels > MAX_OPTIONS else []
             text = (" < " if parameter.ordered else " | ").join(shown)
         case Choice():
             text = "choice"
     if parameter.default is not None and not isinstance(parameter.default, Unset):
-        text += f", default {parameter.default}"
+        text += f", default {_shown(parameter.default)}"
     return text + (f", when {parameter.when}" if parameter.when else "")
+
+
+def _short(number: float) -> str:
+    text = f"{number:g}"
+    return text if float(text) == number else repr(number)
+
+
+def _shown(value: Scalar) -> str:
+    """A value without quotes, unless it is a string that reads like something else."""
+    if not isinstance(value, str):
+        return _short(value) if type(value) in (int, float) else str(value)
+    return value if value.isprintable() and PLAIN.fullmatch(value) and value not in WORDS else repr(value)

@@ -77,7 +77,9 @@ class Float:
         """Number of grid values; 0 for a real."""
         if self.step is None:
             return 0
-        return math.floor((self.high - self.low) / self.step * (1 + 1e-12) + 1e-9) + 1
+        steps = (self.high - self.low) / self.step
+        nearest = round(steps)  # counts as reached in spite of rounding: 0.3 / 0.1 < 3
+        return (nearest if abs(steps - nearest) <= 1e-9 + 4 * math.ulp(steps) else math.floor(steps)) + 1
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -335,7 +337,9 @@ def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
         raise SpaceError(f"{kind} log must be True or False, not {parameter.log!r}")
     if parameter.log and low <= 0:
         raise SpaceError(f"{kind} with log=True needs low above 0, not low={parameter.low!r}")
-    return low + 0.0, high + 0.0
+    if parameter.log and math.log(low) >= math.log(high):
+        raise SpaceError(f"{kind} range from {low!r} to {high!r} is too narrow for log=True")
+    return low + 0.0, high + 0.0  # no negative zero
 
 
 def _check_default(parameter: Domain) -> None:

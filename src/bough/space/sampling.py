@@ -7,7 +7,6 @@ nothing legal turns up is reported, not looped over.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,7 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator) -> Po
     unit = rng.random((draws, len(free))) if n == 1 or not len(free) else _sobol(len(free), rng)(draws)
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]
-    points = space.snap(x)
+    points = space.snap(np.clip(x, low, high))
     same = (points.on == path.on).all(axis=1)
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
 
@@ -113,12 +112,15 @@ def _sobol(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray
     from scipy.stats import qmc
 
     engine = qmc.Sobol(columns, scramble=True, rng=rng)
+    spare = np.empty((0, columns))
 
     def draw(count: int) -> FloatArray:
-        with warnings.catch_warnings():  # the sequence goes on, whatever power of two it stops at
-            warnings.simplefilter("ignore", UserWarning)
-            points: FloatArray = engine.random(count)
-        return points
+        nonlocal spare
+        if count > len(spare):  # powers of two keep the sequence balanced
+            fresh = engine.random(1 << (count - len(spare) - 1).bit_length())
+            spare = np.concatenate([spare, fresh])
+        taken, spare = spare[:count], spare[count:]
+        return taken
 
     return draw
 
@@ -179,7 +181,7 @@ def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:
         if domain.kind != "real" and path.on[space.layout.group[column]]:
             first, last = domain.rank_at(path.low[[column]]), domain.rank_at(path.high[[column]])
             low[column] = domain.position(first - 0.5)[0]
-            high[column] = domain.position(last + 0.5)[0]
+            high[column] = domain.position(last + 0.5)[0] - 1e-12  # just inside the last cell
     return low, high
 
 

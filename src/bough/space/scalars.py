@@ -58,9 +58,9 @@ def finite(value: object, what: str) -> float | int:
 
 def as_option(value: object) -> Scalar:
     value = plain(value)
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, str | bool):
         return value
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, int | float) and abs(value) < 2**1023:
         return value
     raise SpaceError(f"Categorical option {value!r} must be a string, a finite number, a boolean or None")
 

@@ -104,17 +104,31 @@ class Space:
         if all(_default(domain) is None for domain in domains):
             return None
         x = np.empty((1, len(domains)))
+        given = np.array([_default(domain) is not None for domain in domains])
         for column, domain in enumerate(domains):
-            given = _default(domain)
+            default = _default(domain)
             middle = 0.0 if domain.kind == "nominal" else 0.5
-            x[0, column] = middle if given is None else domain.position(domain.ranks([given[0]]))[0]
-        point = self.snap(x)
+            x[0, column] = middle if default is None else domain.position(domain.ranks(default))[0]
+        point = self._legal_default(x, given)
         config = self.decode(point)[0]
         for parameter, active in zip(self.parameters, self.layout.active(point.on)[0]):
-            given = _default(parameter.domain)
-            if active and given is not None:
-                config[parameter.name] = given[0]
+            default = _default(parameter.domain)
+            if active and default is not None:
+                config[parameter.name] = default[0]
         return config
+
+    def _legal_default(self, x: FloatArray, given: BoolArray) -> Points:
+        """``x`` (1, columns); where that is forbidden, with new values for what has no default."""
+        point = self.snap(x)
+        if self.legal(point)[0]:
+            return point
+        drawn = np.random.default_rng(0).random((1000, len(self)))
+        points = self.snap(np.where(given, x, drawn))
+        legal = np.flatnonzero(self.legal(points))
+        if not len(legal):
+            clause = int(np.flatnonzero(self.violations(point)[0])[0])
+            raise SpaceError(f"the defaults are forbidden by {self.forbid[clause]!r}")
+        return points.take(legal[:1])
 
     def __getitem__(self, name: str) -> Parameter:
         """The parameter of that path, or of that name where only one has it."""
