@@ -1,0 +1,139 @@
+"""Progress of a run as one line that rewrites itself: in a terminal, or in a notebook cell.
+
+    ━━━━━━━━━━━━╌╌╌╌ 42/60  best 0.0213 (svm)  ▇▆▅▃▂▁  now forest  3.2/s  0:06 left  2 failed
+
+Written to stderr, so that a program's own output stays clean. Where stderr is neither a terminal nor a
+notebook (a log file), a plain line appears from time to time instead.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from bough.study.events import Event, Progress
+from bough.trial import Trial
+
+__all__ = ["describe", "sparkline", "terminal"]
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_BAR = 16
+_REDRAW = 0.1
+_LOG_EVERY = 30.0
+"""Seconds between two drawings, and between two lines in a log file."""
+
+
+def terminal(stream: TextIO | None = None) -> Progress:
+    """A reporter for ``progress=`` that fits where it runs: a terminal, a notebook, or a log file."""
+    stream = sys.stderr if stream is None else stream
+    if stream.isatty():
+        return _Line(lambda text: _rewrite(stream, text), lambda: _newline(stream), _REDRAW)
+    if _in_notebook():
+        return _Line(_Cell(), lambda: None, _REDRAW)
+    return _Line(lambda text: print(text, file=stream, flush=True), lambda: None, _LOG_EVERY)
+
+
+class _Line:
+    """Keeps the incumbent's course and the time of the last drawing; ``write`` shows a line, ``end`` closes it."""
+
+    def __init__(self, write: Any, end: Any, every: float) -> None:
+        self._write, self._end, self._every = write, end, every
+        self._course: list[float] = []
+        self._already = 0
+        self._drawn = -float("inf")
+
+    def __call__(self, event: Event) -> None:
+        if event.kind == "start":
+            self._already = event.finished
+        if event.best is not None and event.best.value is not None:
+            self._course.append(event.best.value)
+        now = time.monotonic()
+        if event.kind != "trial" or now - self._drawn >= self._every:
+            self._drawn = now
+            self._write(describe(event, self._course, event.finished - self._already))
+        if event.kind == "end":
+            self._end()
+
+
+def describe(event: Event, course: Sequence[float], fresh: int) -> str:
+    """The line for an event; ``course``: best values so far, ``fresh``: trials that this run finished."""
+    parts = []
+    if event.limit:
+        full = round(_BAR * min(event.finished / event.limit, 1.0))
+        parts.append(f"{'━' * full}{'╌' * (_BAR - full)} {event.finished}/{event.limit}")
+    else:
+        parts.append(f"{event.finished} trials")
+    if event.best is not None and event.best.value is not None:
+        parts.append(f"best {event.best.value:.5g}{_branch(event.best, ' ({})')}")
+        parts.append(sparkline(course, 10))
+    if event.trial is not None and event.kind == "trial":
+        parts.append(_branch(event.trial, "now {}"))
+    if fresh and event.elapsed > 0:
+        rate = fresh / event.elapsed
+        parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each")
+        if event.limit and event.kind != "end":
+            parts.append(f"{_clock(max(event.limit - event.finished, 0) / rate)} left")
+    if event.kind == "end":
+        parts.append(f"in {_clock(event.elapsed)}")
+    if event.failed:
+        parts.append(f"{event.failed} failed")
+    return "  ".join(part for part in parts if part)
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """The course of some values in ``width`` characters or fewer; empty unless they vary."""
+    if len(values) > width:
+        values = [values[(i + 1) * len(values) // width - 1] for i in range(width)]
+    low, high = min(values, default=0.0), max(values, default=0.0)
+    if not high > low:
+        return ""
+    return "".join(_BLOCKS[round((value - low) / (high - low) * (len(_BLOCKS) - 1))] for value in values)
+
+
+def _branch(trial: Trial, form: str) -> str:
+    """The words in a config say which way a trial went: the first two of them."""
+    words = [value for value in trial.config.values() if isinstance(value, str)][:2]
+    return form.format("/".join(words)) if words else ""
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _rewrite(stream: TextIO, text: str) -> None:
+    width = shutil.get_terminal_size().columns - 1
+    stream.write("\r\x1b[K" + text[:width])
+    stream.flush()
+
+
+def _newline(stream: TextIO) -> None:
+    stream.write("\n")
+    stream.flush()
+
+
+def _in_notebook() -> bool:
+    """Whether a Jupyter kernel runs us; looks only if IPython is loaded, since a kernel always loads it."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+class _Cell:
+    """A line of a notebook cell that is replaced in place."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def __call__(self, text: str) -> None:
+        from IPython.display import display
+
+        line = {"text/plain": text}
+        if self._handle is None:
+            self._handle = display(line, raw=True, display_id=True)
+        else:
+            self._handle.update(line, raw=True)
