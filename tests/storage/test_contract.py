@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 import threading
@@ -101,10 +102,8 @@ def test_ten_threads_create_one_study(storage: Storage) -> None:
 
     def create() -> None:
         barrier.wait()
-        try:
+        with contextlib.suppress(StudyError):
             created.append(storage.create(RECORD).id)
-        except StudyError:
-            pass
 
     threads = [threading.Thread(target=create) for _ in range(10)]
     for thread in threads:
@@ -168,9 +167,9 @@ def test_numbers_are_given_in_order(storage: Storage, study: int) -> None:
 
 def test_insertion_only_within_the_range(storage: Storage, study: int) -> None:
     assert storage.insert(study, [RUNNING], within=range(1, 5)) == []
-    assert storage.insert(study, [RUNNING], within=range(0, 1))[0].number == 0
-    assert storage.insert(study, [RUNNING], within=range(0, 1)) == []
-    assert storage.insert(study, [RUNNING], within=range(0, 2))[0].number == 1
+    assert storage.insert(study, [RUNNING], within=range(1))[0].number == 0
+    assert storage.insert(study, [RUNNING], within=range(1)) == []
+    assert storage.insert(study, [RUNNING], within=range(2))[0].number == 1
     assert len(read(storage, study)) == 2
 
 
@@ -301,12 +300,14 @@ def test_the_same_result_again_changes_nothing(storage: Storage, study: int) -> 
 
 
 @pytest.mark.parametrize(
-    "other", [done(0, 2.0), done(0, noise=0.1), done(0, cost=1.0), failed(0)], ids=lambda trial: repr(trial.state)
+    "other",
+    [done(0, 2.0), done(0, noise=0.1), done(0, cost=1.0), failed(0)],
+    ids=lambda trial: repr(trial.state),
 )
 def test_another_result_is_a_conflict(storage: Storage, study: int, other: Trial) -> None:
     storage.insert(study, [RUNNING])
     first = storage.finish(study, done(0))
-    with pytest.raises(ConflictError, match="trial 0 is told value=1.0 already"):
+    with pytest.raises(ConflictError, match=r"trial 0 is told value=1\.0 already"):
         storage.finish(study, other)
     assert read(storage, study) == [first]
 

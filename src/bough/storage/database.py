@@ -25,9 +25,9 @@ __all__ = ["Database", "Row", "Transaction"]
 T = TypeVar("T")
 Row = tuple[Any, ...]
 
-_LOCK_WAIT = 5.0  # seconds for which SQLite itself waits for another writer, before it counts as a fault
 _CONNECT: dict[str, dict[str, Any]] = {  # autocommit: our transactions begin and end by statements
-    "sqlite": {"isolation_level": None, "timeout": _LOCK_WAIT},
+    # SQLite's own way to wait for a lock favours newcomers, some processes would starve: we wait ourselves.
+    "sqlite": {"isolation_level": None, "timeout": 0.0},
     "postgresql": {"autocommit": True},
 }
 _SET_UP = {
@@ -108,7 +108,7 @@ class Database:
             self._inherited = self._connection  # closing it here would disturb the parent's
             self._start()
         deadline = time.monotonic() + self._patience
-        retried, pause = False, 0.02
+        retried, pauses = False, 0
         while True:
             try:
                 with self._lock:
@@ -122,8 +122,9 @@ class Database:
                 if time.monotonic() > deadline:
                     tried = f"(tried again for {self._patience:g} s)"
                     raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
+            pause = fault.pause if fault.pause < 0.1 else min(fault.pause * 2**pauses, 1.0)
             time.sleep(pause * random.uniform(0.5, 1.5))
-            retried, pause = True, min(2 * pause, 1.0)
+            retried, pauses = True, pauses + 1
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
         cursor = self._cursor()

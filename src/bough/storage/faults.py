@@ -11,16 +11,18 @@ __all__ = ["Fault", "failpoint", "fault_of"]
 
 @dataclass(frozen=True)
 class Fault:
-    """cause: one line for the user; passing: trying again may help; lost: the connection is of no use."""
+    """cause: one line for the user; passing: trying again may help, after ``pause`` seconds at first; lost: the
+    connection is of no use any more."""
 
     cause: str
     passing: bool = False
     lost: bool = False
+    pause: float = 0.1
 
 
 _SQLITE = {
-    "SQLITE_BUSY": Fault("the file is locked by another program", passing=True),
-    "SQLITE_LOCKED": Fault("the file is locked by another program", passing=True),
+    "SQLITE_BUSY": Fault("the file is locked by another program", passing=True, pause=0.002),
+    "SQLITE_LOCKED": Fault("the file is locked by another program", passing=True, pause=0.002),
     "SQLITE_FULL": Fault("the disk is full", passing=True),
     "SQLITE_READONLY": Fault("the file or its folder is read-only"),
     "SQLITE_CANTOPEN": Fault(

@@ -81,7 +81,6 @@ class Study:
         self.method = method_of(record)
         self._strategy = strategy_for(self.method, space)
         self._sign = 1.0 if record.direction == "minimize" else -1.0
-        self._worker = f"{socket.gethostname()}:{os.getpid()}"
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = View(self._sign)
@@ -235,6 +234,10 @@ class Study:
         self._storage.renew(self._record.id, trials, lease)
 
     # ---- inside -------------------------------------------------------------------------------------
+
+    @property
+    def _worker(self) -> str:
+        return f"{socket.gethostname()}:{os.getpid()}"
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[View]:
