@@ -73,6 +73,16 @@ def features(layout: Layout) -> Kernel:
     return Dot(Stack((*maps, Gated(1, Activity((1,))))))
 
 
+def shared_nodes(layout: Layout) -> Kernel:
+    """The features of a semi-parametric tree: offsets, and Fourier features and indicators per group."""
+    maps = [Weighted(Activity(tuple(range(layout.groups))))]
+    for group in range(layout.groups):
+        numeric, nominal = of_group(layout, group)
+        maps.append(Weighted(Gated(group, Fourier(numeric, 3, seed=group))))
+        maps += [Gated(group, OneHot(c, int(layout.levels[c]), (0, 2))) for c in nominal]
+    return Dot(Stack(tuple(maps)))
+
+
 def mondrian(layout: Layout) -> Kernel:
     numeric, nominal = root(layout)
     return Mondrian(numeric, tuple((c, int(layout.levels[c])) for c in nominal), trees=10)
@@ -101,6 +111,7 @@ KERNELS = [
     ),
     Entry("arc", lambda layout: Arc(layout)),
     Entry("features", features),
+    Entry("shared nodes", shared_nodes),
     Entry("mondrian", mondrian, smooth=False),
     Entry("beta warp", lambda layout: Warp(root(layout)[0], layout.columns, Matern52(*root(layout)))),
     Entry(
