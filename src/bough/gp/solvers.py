@@ -106,18 +106,15 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
     """L (n, n) in Fortran order with L Lᵀ = matrix + jitter·I, the smallest jitter that works."""
     # The transpose of a symmetric matrix in C order is the same matrix in Fortran order: no reordering.
     lower, failed = lapack.dpotrf(matrix.T, lower=1, clean=1)
-    if not failed:
-        return np.asarray(lower)
-    diagonal = np.diag(matrix)
-    size = scale if scale is not None else float(np.mean(diagonal))
+    size = scale or float(np.trace(matrix)) / max(len(matrix), 1)
     jitter = FIRST_JITTER * max(size, 1e-300)
-    while failed:
+    while failed and np.isfinite(jitter):
         jittered = matrix.copy()
-        np.fill_diagonal(jittered, np.maximum(diagonal, 0.0) + jitter)
-        lower, failed = lapack.dpotrf(jittered, lower=1, clean=1)
+        np.fill_diagonal(jittered, np.maximum(np.diag(matrix), 0.0) + jitter)
+        lower, failed = lapack.dpotrf(jittered.T, lower=1, clean=1)
         jitter *= 10.0
-        if not np.isfinite(jitter):
-            raise np.linalg.LinAlgError("the covariance matrix has entries that are not finite")
+    if failed or not np.isfinite(lower[-1:, -1:]).all():
+        raise np.linalg.LinAlgError("the covariance matrix has entries that are not finite")
     return np.asarray(lower)
 
 

@@ -1,0 +1,69 @@
+"""The slice sampler recovers known densities, within Monte Carlo error."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bough.gp.slice import slice_sample
+
+
+def test_moments_of_a_correlated_normal() -> None:
+    covariance = np.array([[1.0, 0.6], [0.6, 2.0]])
+    mean, precision = np.array([1.0, -2.0]), np.linalg.inv(covariance)
+    draws = slice_sample(
+        lambda x: -0.5 * float((x - mean) @ precision @ (x - mean)),
+        np.zeros(2),
+        np.random.default_rng(0),
+        samples=4000,
+        burn=50,
+    )
+    # About 4000 / 3 effective draws: an error of sd / 35, taken five times.
+    np.testing.assert_allclose(draws.mean(0), [1.0, -2.0], atol=0.2)
+    np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.3)
+
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 20.0])
+def test_a_skewed_density_with_bounded_support(width: float) -> None:
+    known = stats.gamma(2.0)
+    draws = slice_sample(
+        lambda x: math.log(x[0]) - x[0] if x[0] > 0 else -math.inf,
+        np.ones(1),
+        np.random.default_rng(1),
+        samples=3000,
+        width=width,
+        thin=2,
+    )[:, 0]
+    assert draws.min() > 0
+    assert draws.mean() == pytest.approx(2.0, abs=0.25)
+    assert draws.var() == pytest.approx(2.0, abs=0.6)
+    assert np.quantile(draws, 0.9) == pytest.approx(known.ppf(0.9), abs=0.4)
+
+
+def test_bimodal_density_is_visited_on_both_sides() -> None:
+    def log_density(x: np.ndarray) -> float:
+        return math.log(math.exp(-2 * (x[0] + 2) ** 2) + math.exp(-2 * (x[0] - 2) ** 2) + 1e-300)
+
+    draws = slice_sample(log_density, np.array([2.0]), np.random.default_rng(2), samples=4000, width=2.0)
+    assert 0.35 < np.mean(draws > 0) < 0.65
+
+
+def test_same_generator_same_chain_and_start_untouched() -> None:
+    start = np.zeros(2)
+    chains = [
+        slice_sample(lambda x: -float(x @ x), start, np.random.default_rng(3), samples=5, burn=2)
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*chains)
+    assert chains[0].shape == (5, 2) and not start.any()
+
+
+def test_a_point_mass_ends() -> None:
+    """Where nothing but the start has density, the chain stays instead of looping for ever."""
+    draws = slice_sample(
+        lambda x: 0.0 if x[0] == 1.0 else -np.inf, np.ones(1), np.random.default_rng(4), samples=3
+    )
+    np.testing.assert_array_equal(draws, np.ones((3, 1)))
