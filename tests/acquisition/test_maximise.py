@@ -293,7 +293,7 @@ def test_pool_picks_the_best_allowed_row() -> None:
     space = finite()
     points = every_point(space, 10_000).take(slice(0, 5))
     value = np.array([1.0, 5.0, np.nan, 3.0, 4.0])
-    best = top(points, value, Allowed(space, points.take([1])))
+    best = top(points, Allowed(space, points.take([1])).score(points, value))
     assert row_keys(space.layout, best) == row_keys(space.layout, points.take([4]))
     assert best_of_each(np.array([1.0, 2, 2, 0, -1]), np.array([0, 0, 0, 1, 1]), 2).tolist() == [1, 3]
     poisoned = Points(np.where(space.layout.active(points.on), points.x, np.nan), points.on)

@@ -116,7 +116,7 @@ def additive_ucb(
     if allowed.mask(point).all():
         return point
     pool = sample_points(space, 1000, rng)
-    return top(pool, bound(pool), allowed)
+    return top(pool, allowed.score(pool, bound(pool)))
 
 
 def best_tree_path(space: Space, gain: FloatArray) -> tuple[list[int], dict[int, int]]:

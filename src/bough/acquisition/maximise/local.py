@@ -38,7 +38,8 @@ def local_search(
     value = np.where(space.legal(pool), criterion(pool), -np.inf)
     best = np.argsort(-value, kind="stable")[:starts]
     seen, seen_value = climb(space, criterion, pool.take(best), value[best], rng, steps)
-    found = top(Points.concat([pool, seen]), np.concatenate([value, seen_value]), Allowed(space, avoid))
+    every, values = Points.concat([pool, seen]), np.concatenate([value, seen_value])
+    found = top(every, Allowed(space, avoid).score(every, values))
     return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 

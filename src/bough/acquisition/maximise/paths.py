@@ -57,7 +57,7 @@ def search_paths(
     ``branches``, ``starts`` in all, are refined.
     """
     if (points := every_point(space, EXHAUSTIVE)) is not None:
-        return top(points, criterion(points), Allowed(space, avoid))
+        return top(points, Allowed(space, avoid).score(points, criterion(points)))
     boxes = listed(space.tree, PATHS)
     if len(boxes) <= PATHS:
         pool, value = _spread_candidates(space, criterion, boxes, near, rng)
@@ -114,7 +114,8 @@ def _polish(
     starts: int,
 ) -> Points:
     """The best of a scored pool and of what its best starts climb to."""
-    begin = pool.take(choose(space, pool, np.where(allowed.mask(pool), value, -np.inf), branches, starts))
+    score = allowed.score(pool, value)
+    begin = pool.take(choose(space, pool, score, branches, starts))
     if not len(begin):
         return begin
     boxes = space.tree.path_of(begin)
@@ -126,4 +127,5 @@ def _polish(
     moved = (snapped.on != reached.on).any(axis=1) | (shift > ROUNDING).any(axis=1)
     if moved.any():
         reached_value[moved] = criterion(snapped.take(moved))
-    return top(Points.concat([pool, snapped]), np.concatenate([value, reached_value]), allowed)
+    reached_score = allowed.score(snapped, reached_value)
+    return top(Points.concat([pool, snapped]), np.concatenate([score, reached_score]))

@@ -39,10 +39,13 @@ class Allowed:
         new = [key not in self.avoided for key in row_keys(self.space.layout, points)]
         return np.logical_and(legal, new)
 
+    def score(self, points: Points, value: FloatArray) -> FloatArray:
+        """(n,) the values, -inf for points that may not be returned or have no value."""
+        return np.where(self.mask(points) & ~np.isnan(value), value, -np.inf)
 
-def top(points: Points, value: FloatArray, allowed: Allowed) -> Points:
-    """The best allowed point, as one row; no row where there is none."""
-    score = np.where(allowed.mask(points) & ~np.isnan(value), value, -np.inf)
+
+def top(points: Points, score: FloatArray) -> Points:
+    """The point with the largest score, as one row; no row where all are -inf."""
     return points.take([int(np.argmax(score))] if (score > -np.inf).any() else [])
 
 

@@ -33,7 +33,7 @@ def best_of_samples(
     """
     allowed = Allowed(space, avoid)
     points = sample_points(space, samples, rng)
-    found = top(points, criterion(points), allowed)
+    found = top(points, allowed.score(points, criterion(points)))
     if not len(found) and (every := every_point(space, LISTED)) is not None:
-        return top(every, criterion(every), allowed)
+        return top(every, allowed.score(every, criterion(every)))
     return found
