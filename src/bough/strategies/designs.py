@@ -1,19 +1,32 @@
-"""Designs that look at no result: random search."""
+"""Designs that look at no result: random search, a Sobol sequence, a Latin hypercube on every path.
+
+Each is a fixed sequence of points, drawn from the study's seed alone; trial number k gets its k-th
+point. In a finite space no configuration comes twice: there the trial gets the first point of the
+sequence that was not tried yet.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bough.history import History
-from bough.points import Points
+from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.space.sampling import sample_points
+from bough.space.sampling import path_points, sample_points
+from bough.space.tree import Path
 from bough.strategies.base import check_exhausted, row_keys, tried_points, unseen
 
-__all__ = ["RandomSearch"]
+__all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
+
+_SEQUENCE_STREAM = 2**31 + 3
+"""Random numbers of a whole sequence, apart from those of its trials (whose numbers start at 0)."""
+
+FRUITLESS = 16
+"""Blocks of a sequence without any new point before a design falls back to random draws."""
 
 
 @dataclass(frozen=True)
@@ -32,3 +45,80 @@ class RandomSearch:
 
     def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
         return {"reason": "drawn at random, whatever the results so far"}
+
+
+@dataclass(frozen=True)
+class SobolSearch:
+    """One scrambled Sobol sequence over all columns; the switches say which of them count."""
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        blocks = (space.snap(x) for x in sobol_blocks(space.layout.columns, history.seed))
+        return _next_of(blocks, space, history, rng)
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        return {"reason": "the next point of a Sobol sequence, whatever the results so far"}
+
+
+@dataclass(frozen=True)
+class LatinHypercube:
+    """A Latin hypercube of ``rows`` points on each path, then another one; paths take turns.
+
+    Every path gets its first point before any gets its second. Of a space with more than ``most``
+    paths each round of hypercubes takes a random subset.
+    """
+
+    rows: int = 10
+    most: int = 100
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        return _next_of(self._blocks(space, history.seed), space, history, rng)
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        return {"reason": "the next point of its path's Latin hypercube, whatever the results so far"}
+
+    def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
+        rng = np.random.default_rng([seed, _SEQUENCE_STREAM])
+        while True:
+            paths = space.tree.path_of(path_points(space, self.most, rng))
+            cubes = np.stack([latin_hypercube(path, self.rows, rng) for path in paths], axis=1)
+            turns = rng.permuted(np.tile(np.arange(len(paths)), (self.rows, 1)), axis=1)
+            yield space.snap(np.take_along_axis(cubes, turns[:, :, None], axis=1).reshape(-1, cubes.shape[2]))
+
+
+def latin_hypercube(path: Path, rows: int, rng: np.random.Generator) -> FloatArray:
+    """(rows, columns) points of a path's box: in each column, one in each of ``rows`` equal slices."""
+    slices = rng.permuted(np.tile(np.arange(rows), (len(path.low), 1)), axis=1).T
+    unit = (slices + rng.random(slices.shape)) / rows
+    return path.low + unit * (path.high - path.low)
+
+
+def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:
+    """The scrambled Sobol sequence of a seed, in blocks (64, columns), (64, columns), (128, columns), ..."""
+    from scipy.stats import qmc
+
+    sequence = qmc.Sobol(columns, scramble=True, rng=np.random.default_rng([seed, _SEQUENCE_STREAM]))
+    size = 64
+    yield sequence.random(size)
+    while True:
+        yield sequence.random(size)
+        size *= 2
+
+
+def _next_of(blocks: Iterator[Points], space: Space, history: History, rng: np.random.Generator) -> Points:
+    """The point of a sequence that is this trial's turn; forbidden points have no turn."""
+    check_exhausted(space, history)
+    seen = set(row_keys(space, tried_points(history)))
+    finite = space.size < np.inf
+    turn = 0 if finite else history.number
+    fruitless = 0
+    for block in blocks:
+        points = block.take(space.legal(block))
+        if finite:
+            points = unseen(space, points, seen)
+        if len(points) > turn:
+            return points.take([turn])
+        turn -= len(points)
+        fruitless = 0 if len(points) else fruitless + 1
+        if fruitless == FRUITLESS:
+            break
+    return RandomSearch().propose(space, history, rng)

@@ -8,7 +8,7 @@ Assael et al. 2014), or Kumaraswamy's closed form that resembles it. α = β = 1
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -117,18 +117,25 @@ class WarpMap(FeatureMap):
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
         columns = list(self.columns)
         alpha, beta = np.exp(theta).reshape(2, -1)
-        cdf = beta_cdf if self.shape == "beta" else kumaraswamy_cdf
-        value, by_x, by_alpha, by_beta = cdf(np.clip(a.x[:, columns], _MARGIN, 1 - _MARGIN), alpha, beta)
+        x = np.clip(a.x[:, columns], _MARGIN, 1 - _MARGIN)
         warped = a.x.copy()
-        warped[:, columns] = value
+        if self.shape == "beta":
+            warped[:, columns] = special.betainc(alpha, beta, x)
+        else:
+            warped[:, columns] = kumaraswamy_cdf(x, alpha, beta)[0]
+
+        @cache
+        def slopes() -> Warping:  # only where a gradient is wanted: the series costs far more than w
+            return (beta_cdf if self.shape == "beta" else kumaraswamy_cdf)(x, alpha, beta)
 
         def pull_theta(w: FloatArray) -> FloatArray:
+            _, _, by_alpha, by_beta = slopes()
             w = w[:, columns]
             return np.concatenate([alpha * (w * by_alpha).sum(axis=0), beta * (w * by_beta).sum(axis=0)])
 
         def pull_x(w: FloatArray) -> FloatArray:
             out = w.copy()
-            out[:, columns] *= by_x
+            out[:, columns] *= slopes()[1]
             return out
 
         return warped, FeaturePullback(pull_theta, pull_x)

@@ -1,0 +1,117 @@
+"""CMA-ES (Hansen 2016) on the flattened space, replayed from the history by the ``cmaes`` package.
+
+Every column is a coordinate of the unit cube, whether it is active or not. A generation is the
+next ``population`` finished trials by number; the state of the search is what remains after
+telling all complete generations, so nothing is remembered between proposals. Failed trials rank
+last. In a replay the optimiser draws again what it drew then: where the draw is the trial, its
+full vector is told, with the coordinates that were inactive and the place inside a category or
+grid cell, so that a replayed search is the search that ran. For trials of other origin (queued,
+added, or asked in another order) the draw fills in what the trial does not say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.errors import MissingExtraError
+from bough.history import History
+from bough.points import FloatArray, Points
+from bough.space import Space
+from bough.strategies.base import check_exhausted, row_keys, tried_points
+from bough.strategies.designs import RandomSearch
+
+if TYPE_CHECKING:
+    from cmaes import CMA
+
+__all__ = ["CmaSearch"]
+
+_CMA_STREAM = 2**31 + 4
+
+LEAST_COLUMNS = 2
+"""The package needs two coordinates; a space with fewer columns gets idle ones."""
+
+REDRAWS = 64
+"""Draws that were tried before or are forbidden, until random search takes over."""
+
+SAME = 1e-9
+"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
+
+
+@dataclass(frozen=True)
+class CmaSearch:
+    """sigma: first step size. population: size of a generation (None: 4 + 3 ln columns).
+
+    A search that has converged starts again from a random place with twice the population (IPOP,
+    Auger & Hansen 2005).
+    """
+
+    sigma: float = 0.25
+    population: int | None = None
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        check_exhausted(space, history)
+        optimiser, unused = self._replay(space, history)
+        for _ in range(unused):
+            optimiser.ask()  # the draws of trials that are under way
+        seen = set(row_keys(space, tried_points(history)))
+        for _ in range(REDRAWS):
+            point = space.snap(optimiser.ask()[None, : space.layout.columns])
+            if space.legal(point)[0] and row_keys(space, point)[0] not in seen:
+                return point
+        return RandomSearch().propose(space, history, rng)
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        return {"reason": "drawn from the normal distribution that CMA-ES has adapted to the best trials"}
+
+    def _replay(self, space: Space, history: History) -> tuple[CMA, int]:
+        """The optimiser after all complete generations, and the number of trials since."""
+        points, values = _finished(history)
+        streams = np.random.default_rng([history.seed, _CMA_STREAM])
+        optimiser = self._start(space, streams, self.population)
+        told = 0
+        while told + optimiser.population_size <= len(points):
+            generation = slice(told, told + optimiser.population_size)
+            vectors = _vectors(space, optimiser, points.take(generation))
+            optimiser.tell(list(zip(vectors, values[generation].tolist())))
+            told = generation.stop
+            if optimiser.should_stop():
+                optimiser = self._start(space, streams, 2 * optimiser.population_size)
+        return optimiser, len(points) - told + len(history.pending)
+
+    def _start(self, space: Space, rng: np.random.Generator, population: int | None) -> CMA:
+        try:
+            from cmaes import CMA
+        except ImportError:
+            raise MissingExtraError(
+                "method 'cma' needs the cmaes package: pip install 'bough[cma]'"
+            ) from None
+        columns = max(space.layout.columns, LEAST_COLUMNS)
+        return CMA(
+            mean=rng.uniform(0.25, 0.75, columns),
+            sigma=self.sigma,
+            bounds=np.tile([0.0, 1.0], (columns, 1)),
+            seed=int(rng.integers(2**31)),
+            population_size=population,
+        )
+
+
+def _finished(history: History) -> tuple[Points, FloatArray]:
+    """Finished trials by number, with a value that ranks failed ones last."""
+    worst = history.y.max(initial=0.0) + 1.0
+    points = Points.concat([history.done, history.failed])
+    values = np.concatenate([history.y, np.full(len(history.failed), worst)])
+    order = np.argsort(np.concatenate([history.done_numbers, history.failed_numbers]), kind="stable")
+    return points.take(order), values[order]
+
+
+def _vectors(space: Space, optimiser: CMA, points: Points) -> FloatArray:
+    """(n, coordinates) what the optimiser is told: a draw each, corrected where the trial differs."""
+    draws = np.stack([optimiser.ask() for _ in range(len(points))])
+    columns = space.layout.columns
+    differs = np.abs(space.snap(draws[:, :columns]).x - points.x) > SAME
+    x = draws[:, :columns]
+    draws[:, :columns] = np.where(space.layout.active(points.on) & differs, points.x, x)
+    return draws

@@ -1,0 +1,106 @@
+"""Grid search that covers the space early: every configuration of a finite space, or of a finite part.
+
+In a space that is not finite, each numeric column with more than ``resolution`` levels is reduced
+to that many, evenly spaced between its bounds (on a log scale where it has one). The grid is
+visited in the order in which a Sobol sequence falls into its cells, so that any first part of it is
+spread over the whole; the last cells, which the sequence would hit only after a long time, are
+found by counting through the paths.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ExhaustedError
+from bough.history import History
+from bough.points import FloatArray, Points
+from bough.space import Space
+from bough.space.tree import Path
+from bough.strategies.base import row_keys, tried_points, unseen
+from bough.strategies.designs import sobol_blocks
+
+__all__ = ["GridSearch"]
+
+PATIENCE = 8
+"""Sobol points looked at per tried point before counting begins."""
+
+SAME = 1e-9
+"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
+
+CHUNK = 256
+"""Counted points that are snapped and compared at a time."""
+
+
+@dataclass(frozen=True)
+class GridSearch:
+    """resolution: positions of a numeric column, where the space is not finite."""
+
+    resolution: int = 5
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        tried = tried_points(history)
+        seen = self._seen(space, tried)
+        orders = itertools.chain(self._sobol(space, history.seed, len(tried)), self._count(space, len(tried)))
+        for block in orders:
+            points = self._round(space, block)
+            fresh = unseen(space, points.take(space.legal(points)), seen)
+            if len(fresh):
+                return fresh.take([0])
+        raise ExhaustedError(f"all {len(seen):,} points of the grid have been tried")
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        return {"reason": "the next point of the grid, whatever the results so far"}
+
+    def _seen(self, space: Space, tried: Points) -> set[bytes]:
+        """Keys of the grid points among ``tried``: off-grid trials do not stand for their cells."""
+        active = space.layout.active(tried.on)
+        x = np.where(active, tried.x, 0.5)
+        rounded = self._round(space, x)
+        on_grid = (np.abs(rounded.x - x) < SAME) | ~active
+        return set(row_keys(space, rounded.take(np.flatnonzero(on_grid.all(axis=1)))))
+
+    def _coarse(self, space: Space) -> np.ndarray:
+        """(columns,) which columns are reduced to ``resolution`` positions."""
+        layout = space.layout
+        many = (layout.levels == 0) | (layout.levels > self.resolution)
+        return many & ~layout.nominal if space.size == np.inf else np.zeros(layout.columns, dtype=bool)
+
+    def _round(self, space: Space, x: FloatArray) -> Points:
+        """The grid points of whose cells rows x (n, columns) are; bounds belong to the grid."""
+        cells = np.minimum(np.floor(x * self.resolution), self.resolution - 1)
+        return space.snap(np.where(self._coarse(space), cells / max(self.resolution - 1, 1), x))
+
+    def _sobol(self, space: Space, seed: int, tried: int) -> Iterator[FloatArray]:
+        looked_at = 0
+        for block in sobol_blocks(space.layout.columns, seed):
+            yield block
+            looked_at += len(block)
+            if looked_at > PATIENCE * tried:
+                return
+
+    def _count(self, space: Space, tried: int) -> Iterator[FloatArray]:
+        """All grid points, path by path. If any list is cut off at tried + 1, one of those is new."""
+        for path in space.tree.paths(tried + 1):
+            lists = [self._positions(space, path, column, tried + 1) for column in range(len(path.low))]
+            rows = itertools.product(*lists)
+            while chunk := list(itertools.islice(rows, CHUNK)):
+                yield np.array(chunk)
+
+    def _positions(self, space: Space, path: Path, column: int, most: int) -> FloatArray:
+        """Positions of a column within a path's box, at most ``most``."""
+        low, high = path.low[column], path.high[column]
+        if low == high:
+            return np.array([low])
+        if self._coarse(space)[column]:
+            cells = np.arange(self.resolution)
+            values = cells / max(self.resolution - 1, 1)
+            inside = (values >= low - SAME) & (values <= high + SAME)
+            return np.asarray((cells[inside] + 0.5) / self.resolution)
+        domain = space.parameters[column].domain
+        first, last = domain.rank_at(np.array([low, high]))
+        return np.asarray(domain.position(np.arange(first, min(last + 1, first + most))))
