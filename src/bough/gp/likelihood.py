@@ -85,9 +85,8 @@ def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, 
     alpha = solver.solve(data.y)
     weight = np.multiply.outer(alpha, alpha)
     weight -= solver.inverse()
-    weight *= 0.5
     noise = np.exp(theta[-1]) * (np.diag(weight) @ data.untold)
-    return _log_normal(float(data.y @ alpha), solver), np.append(pull.theta(weight), noise)
+    return _log_normal(float(data.y @ alpha), solver), 0.5 * np.append(pull.theta(weight), noise)
 
 
 def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:

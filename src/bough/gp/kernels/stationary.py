@@ -11,6 +11,7 @@ No (n, m, d) array is ever built: distances and their gradients are matrix produ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +28,7 @@ __all__ = ["SE", "Constant", "Hamming", "Laplace", "Matern32", "Matern52", "Stat
 Columns = tuple[int, ...]
 Slope = Callable[[], FloatArray]
 Profile = Callable[[FloatArray], tuple[FloatArray, Slope]]
-"""r² (n, m), which it may overwrite -> k(r) and, on demand, dk/d(r²)."""
+"""s² (n, m), which it may overwrite -> k(s) and, on demand, dk/d(s²) in a new array."""
 
 SHORTEST, LONGEST = 0.02, 50.0
 """Bounds of a length-scale in the unit cube: shorter ones leave nothing to follow between points."""
@@ -41,37 +42,35 @@ def _lengthscales(dimension: int, prior: Prior | None) -> Param:
     return Param("lengthscale", dimension, prior or default, SHORTEST, LONGEST)
 
 
-def _squared_exponential(r2: FloatArray) -> tuple[FloatArray, Slope]:
-    """k = exp(−r²/2)."""
-    r2 *= -0.5
-    k = np.exp(r2, out=r2)
-    return k, lambda: -0.5 * k
+def _squared_exponential(s2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = exp(−s²), s = r/√2."""
+    k = np.exp(np.negative(s2, out=s2), out=s2)
+    return k, lambda: -k
 
 
-def _matern32(r2: FloatArray) -> tuple[FloatArray, Slope]:
-    """k = (1 + s) e^{−s}, s = √3 r;  dk/d(r²) = −(3/2) e^{−s}."""
-    r2 *= 3.0
-    s = np.sqrt(r2, out=r2)
+def _matern32(s2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = (1 + s) e^{−s}, s = √3 r;  dk/d(s²) = −½ e^{−s}."""
+    s = np.sqrt(s2, out=s2)
     decay = np.exp(-s)
     s += 1.0
     s *= decay
-    return s, lambda: -1.5 * decay
+    return s, lambda: -0.5 * decay
 
 
-def _matern52(r2: FloatArray) -> tuple[FloatArray, Slope]:
-    """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(r²) = −(5/6) (1 + s) e^{−s}."""
-    r2 *= 5.0
-    s = np.sqrt(r2)
-    decay = np.exp(-s)
+def _matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
+    """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(s²) = −(1/6) (1 + s) e^{−s}."""
+    s = np.sqrt(s2)
+    decay = np.negative(s)
+    np.exp(decay, out=decay)
     s += 1.0
-    k = r2
-    k /= 3.0
+    k = s2
+    k *= 1.0 / 3.0
     k += s
     k *= decay
 
     def slope() -> FloatArray:
         out = s * decay
-        out *= -5.0 / 6.0
+        out *= -1.0 / 6.0
         return out
 
     return k, slope
@@ -79,12 +78,14 @@ def _matern52(r2: FloatArray) -> tuple[FloatArray, Slope]:
 
 @dataclass(frozen=True)
 class Stationary(Kernel):
-    """A function of r² over ``columns`` (differences) and ``nominal`` ones (Hamming).
+    """A function of the squared distance over ``columns`` (differences) and ``nominal`` ones (Hamming).
 
+    profile: k as a function of s² = unit² r².
     theta: log ℓ of ``columns``, then of ``nominal``. Without any column the kernel is 1.
     """
 
     profile: Profile
+    unit: float
     columns: Columns
     nominal: Columns = ()
     prior: Prior | None = None
@@ -105,27 +106,28 @@ class Stationary(Kernel):
         return z
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        inverse = np.exp(-theta)
+        inverse = self.unit * np.exp(-theta)
         numeric, weights = inverse[: len(self.columns)], inverse[len(self.columns) :] ** 2
         za = self._scaled(a, numeric)
         zb = za if a is b else self._scaled(b, numeric)
-        r2 = _squared_distances(za, zb)
+        s2 = _squared_distances(za, zb)
         differ = [a.x[:, c, None] != b.x[None, :, c] for c in self.nominal]
         for weight, mask in zip(weights, differ):
-            r2 += weight * mask
-        k, slope = self.profile(r2)
+            s2 += weight * mask
+        k, slope = self.profile(s2)
 
         def pull_theta(w: FloatArray) -> FloatArray:
-            # ∂r²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G
-            # Σ_ij G_ij (z_i − z'_j)² = (G1)ᵀz² + (Gᵀ1)ᵀz'² − 2 zᵀ G z'.
+            # ∂s²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G, in one product with [z'², z', 1],
+            # Σ_ij G_ij (z_i − z'_j)² = Σ_i [(G z'²)_i − 2 z_i (G z')_i + z_i² (G 1)_i].
             g = slope()
             g *= w
-            spread = g.sum(1) @ za**2 + g.sum(0) @ zb**2 - 2.0 * np.einsum("id,id->d", za, g @ zb)
+            square, line, total = _moments(g, zb)
+            square += za * (za * total - 2.0 * line)
             hamming = [weight * float(g[mask].sum()) for weight, mask in zip(weights, differ)]
-            return -2.0 * np.concatenate([spread, hamming])
+            return -2.0 * np.concatenate([square.sum(0), hamming])
 
         def pull_input(g: FloatArray, z: FloatArray, other: FloatArray, points: Points) -> FloatArray:
-            # ∂r²/∂x_id = 2 (z_id − z'_jd) / ℓ_d
+            # ∂s²/∂x_id = 2 unit (z_id − z'_jd) / ℓ_d
             out = np.zeros(points.x.shape)
             out[:, self._index] = 2.0 * numeric * (g.sum(1)[:, None] * z - g @ other)
             return out
@@ -142,21 +144,21 @@ class Stationary(Kernel):
 
 def SE(columns: Columns, nominal: Columns = (), prior: Prior | None = None) -> Stationary:
     """Squared exponential, exp(−r²/2)."""
-    return Stationary(_squared_exponential, columns, nominal, prior)
+    return Stationary(_squared_exponential, math.sqrt(0.5), columns, nominal, prior)
 
 
 def Matern32(
     columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
 ) -> Stationary:
     """Matérn-3/2, (1 + √3 r) exp(−√3 r)."""
-    return Stationary(_matern32, columns, nominal, prior)
+    return Stationary(_matern32, math.sqrt(3.0), columns, nominal, prior)
 
 
 def Matern52(
     columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
 ) -> Stationary:
     """Matérn-5/2, (1 + √5 r + 5r²/3) exp(−√5 r)."""
-    return Stationary(_matern52, columns, nominal, prior)
+    return Stationary(_matern52, math.sqrt(5.0), columns, nominal, prior)
 
 
 @dataclass(frozen=True)
@@ -244,11 +246,28 @@ class Constant(Kernel):
 
 def _squared_distances(za: FloatArray, zb: FloatArray) -> FloatArray:
     """|z_i − z'_j|² (n, m), never negative, as one product: [−2z, |z|², 1] · [z', 1, |z'|²]."""
-    left = np.column_stack([-2.0 * za, np.einsum("id,id->i", za, za), np.ones(len(za))])
-    right = np.column_stack([zb, np.ones(len(zb)), np.einsum("id,id->i", zb, zb)])
-    r2: FloatArray = left @ right.T
-    np.maximum(r2, 0.0, out=r2)
-    return r2
+    d = za.shape[1]
+    left, right = np.empty((len(za), d + 2)), np.empty((len(zb), d + 2))
+    np.multiply(za, -2.0, out=left[:, :d])
+    left[:, d] = np.einsum("id,id->i", za, za)
+    left[:, d + 1] = 1.0
+    right[:, :d] = zb
+    right[:, d] = 1.0
+    right[:, d + 1] = left[:, d] if za is zb else np.einsum("id,id->i", zb, zb)
+    s2: FloatArray = left @ right.T
+    np.maximum(s2, 0.0, out=s2)
+    return s2
+
+
+def _moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """G z² (n, d), G z (n, d) and G 1 (n, 1), in one product."""
+    d = z.shape[1]
+    right = np.empty((len(z), 2 * d + 1))
+    np.multiply(z, z, out=right[:, :d])
+    right[:, d:-1] = z
+    right[:, -1] = 1.0
+    product = g @ right
+    return product[:, :d], product[:, d:-1], product[:, -1:]
 
 
 def _unit_diagonal(size: int, a: Points) -> tuple[FloatArray, DiagPullback]:
