@@ -16,6 +16,7 @@ from bough.plot.history import draw_history
 from bough.plot.importance import draw_importance
 from bough.plot.parallel import draw_parallel
 from bough.plot.regret import draw_regret
+from bough.plot.report import report
 from bough.plot.save import save
 from bough.plot.slices import draw_slice
 from bough.plot.theme import template
@@ -31,6 +32,7 @@ __all__ = [
     "importance",
     "parallel",
     "regret",
+    "report",
     "save",
     "slice",
     "template",

@@ -37,7 +37,7 @@ def terminal(stream: TextIO | None = None) -> Progress:
 
 
 class _Line:
-    """Keeps the incumbent's course and the time of the last drawing; ``write`` shows a line, ``end`` closes it."""
+    """Remembers the course of the best value; ``write`` shows a line, ``end`` closes the last one."""
 
     def __init__(self, write: Any, end: Any, every: float) -> None:
         self._write, self._end, self._every = write, end, every

@@ -1,0 +1,111 @@
+"""``bough demo``: the main job on something real, with nothing to configure."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bough.cli.digits import digits_space, error_rate, load_digits
+from bough.cli.text import branch_tree, config_text, table
+from bough.plot.view import StudyView
+
+if TYPE_CHECKING:
+    from bough.study import Study
+
+__all__ = ["demo"]
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.option(
+    "--trials", "-n", type=click.IntRange(5), default=40, show_default=True, help="Trials of each search."
+)
+@click.option("--method", default="auto", show_default=True, help="Search method; see 'bough methods'.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Path("bough-demo"),
+    show_default=True,
+    help="Where results go.",
+)
+@click.option("--anew", is_flag=True, help="Forget an earlier demo in that folder instead of continuing it.")
+def demo(trials: int, method: str, seed: int, folder: Path, anew: bool) -> int:
+    """Choose and tune a classifier of handwritten digits, and compare with random search.
+
+    Takes a minute or two. A second run continues where the first one ended; --anew starts again.
+
+    \b
+    Examples:
+      bough demo
+      bough demo --trials 80                 go on with the same study
+      bough demo --anew --method tpe         another method, from the start
+    """
+    features, labels = load_digits()
+    space = digits_space()
+    folder.mkdir(parents=True, exist_ok=True)
+    storage = f"sqlite:///{folder}/demo.db"
+    click.echo(
+        f"Which of nine classifiers reads {len(labels)} handwritten digits best, with which parameters?\n"
+        f"Two searches of {trials} trials each; the value is the error rate in 3-fold cross-validation.\n"
+    )
+    objective = partial(error_rate, features=features, labels=labels)
+    found: list[Study] = []
+    for name, how in (("demo", method), ("demo-random", "random")):
+        study = _open(name, storage, how, seed, anew)
+        already = study.status().finished
+        after = f", going on after {already} trials (--anew starts again)" if already else ""
+        click.echo(f"{study.method.name} search{after}")
+        study.run(objective, trials, progress=None)
+        if study.status().finished < trials:
+            click.echo(f"\ninterrupted: all results are kept in {folder}, 'bough demo' goes on")
+            return INTERRUPTED
+        found.append(study)
+    _conclude(found[0], found[1], folder, storage)
+    return 0
+
+
+def _open(name: str, storage: str, method: str, seed: int, anew: bool) -> Study:
+    """The demo's study of that name: the stored one, or a new one."""
+    from bough.study import Study, delete_study, open_study, studies
+
+    known = {record.name for record in studies(storage)}
+    if name in known and anew:
+        delete_study(name, storage)
+    elif name in known:
+        return open_study(name, storage)
+    return Study(digits_space(), name=name, storage=storage, method=method, seed=seed)
+
+
+def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
+    from bough.plot.report import report
+
+    best = study.best
+    view = StudyView.of(study)
+    options = {name: value for name, value in best.config.items() if name != "classifier"}
+    heading = partial(click.style, bold=True)
+    click.echo(f"\n{heading('The winner')}  {best.config['classifier']}  {config_text(options)}")
+    click.echo(f"            {best.value:.2%} of the digits misread  (trial {best.number})")
+    click.echo(f"\n{heading('Where the trials went')}\n{branch_tree(view.root)}")
+    rows = [
+        (
+            one.method.name,
+            f"{one.best.value:.2%}",
+            str(one.best.config["classifier"]),
+            f"trial {one.best.number}",
+        )
+        for one in (study, random)
+    ]
+    click.echo(f"\n{heading('Against random search')}")
+    click.echo(table(("method", "error", "classifier", "found in"), rows, right="lr"))
+    page = report(study, folder / "report.html", against=[random])
+    click.echo(f"\n{heading('Report')}  {page}   (open it in a browser)")
+    click.echo(
+        f"{heading('Next')}    bough show demo --storage {storage}\n"
+        f"        bough demo --trials {2 * study.status().finished}      go on searching\n"
+        "        bough run --help         tune a program of your own"
+    )

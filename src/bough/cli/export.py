@@ -1,0 +1,85 @@
+"""``bough export``: the trials of a study as CSV or JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from bough.cli.options import open_named, storage_option, study_argument
+
+if TYPE_CHECKING:
+    from bough.study import Study
+
+__all__ = ["export", "write_csv", "write_json_lines"]
+
+COLUMNS = ("number", "state", "value", "noise", "cost", "attempt", "started", "finished", "worker", "error")
+
+
+@click.command()
+@study_argument
+@storage_option
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path), help="File to write; otherwise standard output."
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["csv", "jsonl"]),
+    help="Otherwise by the file's suffix; csv if none.",
+)
+def export(study: str | None, storage: str, output: Path | None, format_: str | None) -> None:
+    """Export the trials of a study, one row each. Without STUDY, of the latest one.
+
+    In CSV a parameter that is not active in a trial is an empty cell, and text that a spreadsheet would
+    take for a formula is preceded by an apostrophe.
+
+    \b
+    Examples:
+      bough export my-study -o trials.csv
+      bough export my-study --format jsonl | jq .config
+    """
+    opened = open_named(study, storage)
+    if format_ is None:
+        format_ = "jsonl" if output is not None and output.suffix in (".jsonl", ".ndjson", ".json") else "csv"
+    write = write_csv if format_ == "csv" else write_json_lines
+    if output is None:
+        return write(opened, sys.stdout)
+    with output.open("w", encoding="utf-8", newline="") as file:
+        write(opened, file)
+    click.echo(f"wrote {output}", err=True)
+    return None
+
+
+def write_json_lines(study: Study, file: TextIO) -> None:
+    """One JSON object per trial."""
+    for trial in study.trials:
+        file.write(json.dumps(asdict(trial), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_csv(study: Study, file: TextIO) -> None:
+    """One row per trial, one column per parameter name."""
+    names = list(dict.fromkeys(parameter.name for parameter in study.space.parameters))
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([_cell(head) for head in (*COLUMNS, *names)])
+    for trial in study.trials:
+        row: Iterator[object] = (getattr(trial, column) for column in COLUMNS)
+        writer.writerow([_cell(value) for value in (*row, *(_given(trial.config, name) for name in names))])
+
+
+def _given(config: dict[str, object], name: str) -> object:
+    """The value of a parameter; None, an option like any other, is written out to differ from inactive."""
+    return "None" if name in config and config[name] is None else config.get(name)
+
+
+def _cell(value: object) -> object:
+    """Defuse what a spreadsheet would run: text that begins like a formula."""
+    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + value
+    return value

@@ -1,0 +1,35 @@
+"""``bough report``: a study as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from bough.cli.options import open_named, storage_option, study_argument
+
+__all__ = ["report"]
+
+
+@click.command()
+@study_argument
+@storage_option
+@click.option("--output", "-o", type=click.Path(path_type=Path), help="File to write; otherwise STUDY.html.")
+@click.option(
+    "--against", multiple=True, metavar="STUDY", help="Another study to compare with; may be repeated."
+)
+def report(study: str | None, storage: str, output: Path | None, against: tuple[str, ...]) -> None:
+    """Write a report of a study: one HTML file with all figures. Without STUDY, of the latest one.
+
+    \b
+    Examples:
+      bough report
+      bough report my-study -o report.html --against my-baseline
+    """
+    from bough.plot.report import report as write
+
+    opened = open_named(study, storage)
+    others = [open_named(name, storage) for name in against]
+    target = output or Path(re.sub(r"[^\w.-]", "_", opened.name) + ".html")
+    click.echo(f"wrote {write(opened, target, against=others)}")

@@ -1,0 +1,173 @@
+"""``bough run``: tune any program in any language."""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bough.cli.command import Command, CommandFailed, check_command
+from bough.cli.options import as_json, json_option, storage_option
+from bough.cli.text import config_text
+from bough.errors import SpaceError, StudyError
+from bough.study.results import failure, outcome
+from bough.trial import Trial
+
+if TYPE_CHECKING:
+    from bough.study import Study
+
+__all__ = ["run"]
+
+NO_RESULT, INTERRUPTED = 1, 130
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("space", type=click.Path(path_type=Path), metavar="SPACE")
+@click.option("--trials", "-n", type=click.IntRange(1), help="Finished trials the study is to have in total.")
+@click.option(
+    "--workers", "-w", type=click.IntRange(1), default=1, show_default=True, help="Programs at a time."
+)
+@storage_option
+@click.option("--name", help="Name of the study; otherwise that of the space file.")
+@click.option("--method", default="auto", show_default=True, help="Search method; see 'bough methods'.")
+@click.option("--seed", type=int, help="Makes the search repeatable.")
+@click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no trial is started."
+)
+@click.option(
+    "--trial-timeout",
+    type=click.FloatRange(0, min_open=True),
+    help="Seconds after which a trial is ended and failed.",
+)
+@click.option(
+    "--logs", type=click.Path(path_type=Path), help="Folder for what trials print; otherwise NAME.logs."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@json_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def run(
+    space: Path,
+    trials: int | None,
+    workers: int,
+    storage: str,
+    name: str | None,
+    method: str,
+    seed: int | None,
+    maximize: bool,
+    timeout: float | None,
+    trial_timeout: float | None,
+    logs: Path | None,
+    quiet: bool,
+    json_: bool,
+    command: tuple[str, ...],
+) -> int:
+    """Tune a program over the SPACE of a JSON or YAML file.
+
+    The program gets its parameters by {name} placeholders in its arguments, as a JSON file named by
+    {config}, and in the environment (BOUGH_PARAM_NAME, BOUGH_CONFIG). An argument whose placeholder is not
+    active is left out, together with its flag. Its result is the last number, or the last JSON object with
+    a "value", that it prints, or what it writes to the file named by {result}. A program that ends with an
+    error, prints no number or takes too long makes a failed trial. Nothing goes through a shell.
+
+    The same command again continues the study; Ctrl-C keeps all results.
+
+    \b
+    Examples:
+      bough run space.yaml --trials 50 -- python train.py --rate {rate} --depth {depth}
+      bough run space.json -n 200 -w 4 --trial-timeout 600 --maximize -- ./simulate {config}
+      bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
+    """
+    from bough.space import Space
+    from bough.study import Study
+
+    wanted = _load(space, Space)
+    check_command(command, wanted)
+    if trials is None and timeout is None and wanted.size == float("inf"):
+        raise click.UsageError(
+            "say when to end: --trials N or --timeout SECONDS", click.get_current_context()
+        )
+    study = Study(
+        wanted,
+        name=name or space.stem,
+        storage=storage,
+        method=method,
+        seed=seed,
+        direction="maximize" if maximize else "minimize",
+    )
+    folder = logs or Path(re.sub(r"[^\w.-]", "_", study.name) + ".logs")
+    folder.mkdir(parents=True, exist_ok=True)
+    program = Command(command, study.name, folder, trial_timeout)
+    began = time.monotonic()
+    try:
+        with _Threads(workers) as executor:
+            try:
+                study.run(
+                    program,  # type: ignore[arg-type]  # _Threads calls it with the trial, not with its config
+                    trials,
+                    executor=executor,
+                    timeout=timeout,
+                    progress=False if quiet else None,
+                )
+            finally:
+                program.stop()
+    except StudyError as error:  # every trial failed
+        click.echo(f"bough: {error}; what each printed is in {folder}", err=True)
+        return NO_RESULT
+    complete = _complete(study, trials, timeout, time.monotonic() - began)
+    return _conclude(study, json_, complete, folder)
+
+
+class _Threads(ThreadPoolExecutor):
+    """A thread per program. The program is told which trial it is about, and its failures are plain words."""
+
+    def submit(self, evaluate: Any, /, *args: Any, **_: Any) -> Future[Any]:
+        return super().submit(_evaluate, *args)
+
+
+def _evaluate(program: Command, trial: Trial) -> Trial:
+    try:
+        return outcome(trial, program(trial))
+    except CommandFailed as error:
+        return failure(trial.number, str(error), trial.attempt)
+
+
+def _load(path: Path, kind: Any) -> Any:
+    """The space in a file; whatever is wrong with it is said with the file's name."""
+    try:
+        return kind.load(path)
+    except OSError as error:
+        raise SpaceError(f"cannot read {path}: {error.strerror}") from None
+    except SpaceError as error:
+        raise SpaceError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
+
+
+def _complete(study: Study, trials: int | None, timeout: float | None, seconds: float) -> bool:
+    """Whether the run came to its end, rather than being interrupted."""
+    if trials is not None and study.status().finished >= trials:
+        return True
+    if timeout is not None and seconds >= timeout:
+        return True
+    return len(study.trials) >= study.space.size
+
+
+def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
+    status = study.status()
+    if not complete:
+        click.echo("interrupted: all results are kept, the same command goes on", err=True)
+    if status.best is None or status.best.value is None:
+        if complete:
+            click.echo(f"bough: no trial gave a result; what each printed is in {logs}", err=True)
+        return NO_RESULT if complete else INTERRUPTED
+    best = status.best
+    if json_:
+        as_json({"study": study.name, "number": best.number, "value": best.value, "config": best.config})
+    else:
+        failed = f", {status.failed} failed" if status.failed else ""
+        click.echo(f"best of {status.finished} trials{failed}: {best.value!r}  (trial {best.number})")
+        click.echo(f"  {config_text(best.config)}")
+    return 0 if complete else INTERRUPTED

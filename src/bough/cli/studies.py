@@ -1,0 +1,81 @@
+"""``bough studies`` lists what a storage holds; ``bough delete`` removes a study, after asking."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import click
+
+from bough.cli.options import as_json, existing, json_option, storage_option, study_argument
+from bough.cli.text import table
+from bough.errors import StudyError
+
+__all__ = ["delete", "studies"]
+
+
+@click.command()
+@storage_option
+@json_option
+def studies(storage: str, json_: bool) -> None:
+    """List the studies of a storage.
+
+    \b
+    Examples:
+      bough studies
+      bough studies --storage postgresql://me@server/bough --json
+    """
+    from bough.study import studies as find
+
+    found = find(existing(storage))
+    if json_:
+        return as_json(
+            [
+                {
+                    "name": record.name,
+                    "trials": record.trials,
+                    "direction": record.direction,
+                    "method": json.loads(record.method)["name"],
+                    "created": record.created,
+                }
+                for record in found
+            ]
+        )
+    if not found:
+        click.echo("no studies yet: start one with 'bough run'")
+        return None
+    rows = [
+        (
+            record.name,
+            str(record.trials),
+            record.direction,
+            json.loads(record.method)["name"],
+            datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M"),
+        )
+        for record in found
+    ]
+    click.echo(table(("study", "trials", "direction", "method", "created"), rows, right="lr"))
+    return None
+
+
+@click.command()
+@study_argument
+@storage_option
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def delete(study: str | None, storage: str, yes: bool) -> None:
+    """Delete a study and all its trials, after asking.
+
+    \b
+    Examples:
+      bough delete old-study
+      bough delete old-study --yes
+    """
+    from bough.study import delete_study, open_study
+
+    if study is None:
+        raise StudyError("say which study to delete: bough delete STUDY")
+    count = len(open_study(study, existing(storage)).trials)
+    if not yes:
+        click.confirm(f"Delete study {study!r} with its {count} trials for good?", abort=True, err=True)
+    delete_study(study, storage)
+    click.echo(f"deleted {study!r} with {count} trials", err=True)

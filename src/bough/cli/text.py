@@ -1,0 +1,74 @@
+"""Plain text for the terminal: aligned tables, configs, and the space as a tree with what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import click
+
+from bough.plot.outline import Branch
+from bough.plot.theme import number
+from bough.trial import Config, Trial
+
+__all__ = ["branch_tree", "config_text", "number", "table", "value_text"]
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: str = "") -> str:
+    """Columns as wide as their widest cell; ``right``: letters r and l, one per column."""
+    cells = [tuple(head), *(tuple(map(str, row)) for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    lines = []
+    for row in cells:
+        parts = [
+            cell.rjust(width) if i < len(right) and right[i] == "r" else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths))
+        ]
+        lines.append("  ".join(parts).rstrip())
+    lines[0] = click.style(lines[0], bold=True)
+    return "\n".join(lines)
+
+
+def value_text(value: object) -> str:
+    """A parameter's value in a line of text."""
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def config_text(config: Config) -> str:
+    """A config in a line: ``model=svm C=3.1``."""
+    return " ".join(f"{name}={value_text(value)}" for name, value in config.items())
+
+
+def branch_tree(root: Branch) -> str:
+    """The space with trials and best value per branch, as ``bough show`` prints it."""
+    lines: list[tuple[str, Branch | None]] = [("all trials", root)]
+    _below(root, "", lines)
+    width = max(len(text) for text, _ in lines) + 2
+    best = root.tally.best
+    out = [click.style(f"{'':<{width}}{'trials':>7}{'failed':>8}{'best':>12}", bold=True)]
+    for text, branch in lines:
+        if branch is None:
+            out.append(click.style(text, dim=True))
+            continue
+        tally = branch.tally
+        mark = (
+            " *" if best is not None and tally.best is not None and tally.best.number == best.number else ""
+        )
+        line = f"{text:<{width}}{tally.trials:>7}{tally.failed or '':>8}{_best(tally.best):>12}{mark}"
+        out.append(click.style(line, dim=True) if not tally.trials else line)
+    return "\n".join(out)
+
+
+def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) -> None:
+    for fork in branch.forks:
+        condition = f"  (when {fork.condition})" if fork.condition else ""
+        lines.append((f"{indent}{fork.name}{condition}", None))
+        for i, child in enumerate(fork.branches):
+            last = i == len(fork.branches) - 1
+            names = ", ".join(path.rpartition("/")[2] for path, _ in child.parameters)
+            text = f"{indent}{'└─' if last else '├─'} {child.label}" + (f"  [{names}]" if names else "")
+            lines.append((text if len(text) <= 60 else text[:59] + "…", child))
+            _below(child, indent + ("   " if last else "│  "), lines)
+
+
+def _best(trial: Trial | None) -> str:
+    return "" if trial is None else number(trial.value)

@@ -1,0 +1,149 @@
+"""A whole study as one HTML file that needs nothing else: no network, no server, light and dark."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from bough import __version__
+from bough.errors import StudyError
+from bough.plot.branches import draw_branches
+from bough.plot.contour import draw_contour
+from bough.plot.history import draw_history
+from bough.plot.importance import draw_importance
+from bough.plot.parallel import draw_parallel
+from bough.plot.regret import draw_regret
+from bough.plot.slices import draw_slice
+from bough.plot.theme import graph_objects, number, template
+from bough.plot.tree import draw_tree
+from bough.plot.view import StudyLike, StudyView
+from bough.trial import Trial
+
+__all__ = ["report"]
+
+BEST_TRIALS = 15
+
+
+def report(
+    study: StudyLike | StudyView, path: str | Path, *, against: Sequence[StudyLike | StudyView] = ()
+) -> Path:
+    """Write the report of a study to ``path``; ``against``: studies to compare its progress with."""
+    view = StudyView.of(study)
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(_page(view, [StudyView.of(other) for other in against]), encoding="utf-8")
+    except OSError as error:
+        raise StudyError(f"cannot write {target}: {error.strerror}") from None
+    return target
+
+
+def _page(view: StudyView, others: Sequence[StudyView]) -> str:
+    graph_objects()  # says what to install, if need be
+    from plotly.offline import get_plotlyjs
+
+    figures = _figures(view, others)
+    data = {
+        "figures": {name: json.loads(figure.to_json()) for name, figure in figures.items()},
+        "templates": {"light": template(), "dark": template(dark=True)},
+    }
+    page = Template(files("bough.plot").joinpath("report.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        version=__version__,
+        title=escape(view.name),
+        subtitle=escape(_subtitle(view)),
+        facts="".join(
+            f'<div class="fact"><span class="soft">{what}</span><b>{fact}</b></div>'
+            for what, fact in _facts(view)
+        ),
+        best=_best(view),
+        figures="\n".join(f'<section class="figure"><div id="{name}"></div></section>' for name in figures),
+        trials=_trials(view),
+        failures=_failures(view),
+        space=escape(str(view.space)),
+        plotly=get_plotlyjs(),
+        data=json.dumps(data).replace("<", "\\u003c"),  # no text of the study may end the script element
+    )
+
+
+def _figures(view: StudyView, others: Sequence[StudyView]) -> dict[str, Any]:
+    branching = bool(view.space.layout.switch.any())
+    figures: dict[str, Any] = {"tree": draw_tree(view)} if branching else {}
+    figures["history"] = draw_history(view)
+    if others:
+        figures["regret"] = draw_regret({one.name: [one] for one in (view, *others)})
+    if branching:
+        figures["branches"] = draw_branches(view)
+    figures["importance"] = draw_importance(view)
+    figures["parallel"] = draw_parallel(view)
+    figures["slice"] = draw_slice(view)
+    figures["contour"] = draw_contour(view)
+    return {name: figure for name, figure in figures.items() if figure.data or name == "history"}
+
+
+def _subtitle(view: StudyView) -> str:
+    switches = int(view.space.layout.switch.sum())
+    branches = sum(1 for branch in view.root.walk() if not branch.forks)
+    tree = f", {switches} of them deciding between {branches} branches" if switches else ""
+    return f"{view.direction} over {len(view.space)} parameters{tree}; made by bough {__version__}"
+
+
+def _facts(view: StudyView) -> list[tuple[str, str]]:
+    facts = [
+        ("best value", escape(number(view.best.value)) if view.best else "–"),
+        ("trials", str(len(view.trials))),
+    ]
+    if view.failed:
+        facts.append(("failed", str(len(view.failed))))
+    times = [time for t in view.trials for time in (t.started, t.finished) if time is not None]
+    if times:
+        facts.append(("from first to last", _duration(max(times) - min(times))))
+    return facts
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def _best(view: StudyView) -> str:
+    if view.best is None:
+        return '<p class="soft">No trial has a value yet.</p>'
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><td><code>{escape(str(value))}</code></td></tr>"
+        for name, value in view.best.config.items()
+    )
+    head = f'<p>Value <b class="best">{escape(repr(view.best.value))}</b> in trial {view.best.number}.</p>'
+    return f"{head}<table>{rows}</table>"
+
+
+def _trials(view: StudyView) -> str:
+    rows = "".join(_row(view.done[row]) for row in view.ranking[:BEST_TRIALS])
+    return f'<table><tr><th class="n">trial</th><th class="n">value</th><th>config</th></tr>{rows}</table>'
+
+
+def _row(trial: Trial) -> str:
+    config = " ".join(
+        f"{name}={number(v) if isinstance(v, float) else v}" for name, v in trial.config.items()
+    )
+    return (
+        f'<tr><td class="n">{trial.number}</td><td class="n">{escape(number(trial.value))}</td>'
+        f"<td><code>{escape(config)}</code></td></tr>"
+    )
+
+
+def _failures(view: StudyView) -> str:
+    if not view.failed:
+        return ""
+    reasons = Counter((t.error or "no reason given")[:200] for t in view.failed).most_common(10)
+    rows = "".join(f'<tr><td class="n">{n}</td><td>{escape(why)}</td></tr>' for why, n in reasons)
+    head = '<tr><th class="n">times</th><th>reason</th></tr>'
+    return f"<section><h2>Failures</h2><table>{head}{rows}</table></section>"
