@@ -13,7 +13,7 @@ from bough.acquisition.maximise.mixed import exchanges, refine
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.acquisition.maximise.pool import Allowed, best_of_each, row_keys, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import around, branch_of, choose, spread
+from bough.acquisition.maximise.starts import around, branch_of, choose, spread, transplant
 from bough.points import Points
 from bough.space import Categorical, Choice, Float, Int, Space
 
@@ -207,6 +207,34 @@ def test_a_space_of_a_million_paths_is_searched_without_listing_them() -> None:
         near = Points.concat([found, near])
         best.append(criterion(found)[0])
     assert best == sorted(best) and best[-1] > 19.9  # of 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_good_path_is_found_though_shared_columns_hide_it(seed: int) -> None:
+    shared = {f"r{i}": Float(0, 1) for i in range(10)}
+    space = Space({**shared, "leaf": Choice({f"p{i}": {f"x{i}": Float(0, 1)} for i in range(40)})})
+    rng = np.random.default_rng(seed)
+    centre, worth = rng.random(space.layout.columns), rng.normal(0, 0.2, space.layout.groups)
+
+    def function(x: np.ndarray, on: np.ndarray) -> np.ndarray:
+        # Among random points the shared columns make differences of several units, paths of a fifth.
+        weight = np.where(space.layout.group == 0, 10.0, 1.0) * (np.array(space.layout.kinds) == "real")
+        return on @ worth - (weight * np.where(space.layout.active(on), x - centre, 0.0) ** 2).sum(axis=1)
+
+    found = search_paths(space, Plain(function), near=none(space), avoid=none(space), rng=rng)
+    assert Plain(function)(found)[0] == pytest.approx(worth[0] + worth[1:].max(), abs=1e-4)
+
+
+def test_transplanting_keeps_what_paths_have_in_common() -> None:
+    space = branching()
+    boxes = space.tree.paths(9)
+    point = space.encode([{"model": "svm", "C": 10.0, "gamma": 0.1, "scale": 0.9}])
+    points = transplant(space, boxes, point)
+    assert (points.on == np.stack([box.on for box in boxes])).all()
+    assert points.x[:, column(space, "scale")] == pytest.approx(0.9)
+    assert (
+        sum(config.get("C") == pytest.approx(10.0) for config in space.decode(points) if "C" in config) == 1
+    )
 
 
 def test_local_search_crosses_a_plateau_without_cycling() -> None:

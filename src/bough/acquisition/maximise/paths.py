@@ -18,10 +18,10 @@ from bough.acquisition.maximise.local import climb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.pool import Allowed, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import around, choose, listed, spread
+from bough.acquisition.maximise.starts import around, choose, listed, spread, transplant
 from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.space.sampling import sample_points
+from bough.space.sampling import neighbours, sample_points
 from bough.space.tree import Path
 
 __all__ = ["search_boxes", "search_paths"]
@@ -37,6 +37,12 @@ CANDIDATES = 512
 
 LEAST = 16
 
+CLIMBERS = 8
+"""Samples from which exchanges lead on, where paths are too many to list."""
+
+HOPS = 5
+"""How often what was found is carried over to other paths."""
+
 ROUNDING = 1e-9
 """Snapping a real value moves it by less than this."""
 
@@ -48,22 +54,30 @@ def search_paths(
     near: Points,
     avoid: Points,
     rng: np.random.Generator,
-    branches: int = 8,
-    starts: int = 16,
+    branches: int = 16,
+    starts: int = 32,
 ) -> Points:
     """The best point found on any path: one row, or none if everything is to be avoided.
 
     near: tried points, best first; avoid: points not to be returned. The best candidates of the best
-    ``branches``, ``starts`` in all, are refined.
+    ``branches``, ``starts`` in all, are refined. With more paths than that, what was found is carried over
+    to others, a few times while that helps.
     """
+    allowed = Allowed(space, avoid)
     if (points := every_point(space, EXHAUSTIVE)) is not None:
-        return top(points, Allowed(space, avoid).score(points, criterion(points)))
+        return top(points, allowed.score(points, criterion(points)))
     boxes = listed(space.tree, PATHS)
     if len(boxes) <= PATHS:
         pool, value = _spread_candidates(space, criterion, boxes, near, rng)
     else:
         pool, value = _sampled_candidates(space, criterion, near, rng, branches)
-    found = _polish(space, criterion, pool, value, Allowed(space, avoid), branches, starts)
+    found, height = _polish(space, criterion, pool, value, allowed, branches, starts)
+    for _ in range(HOPS if len(found) and len(boxes) > branches else 0):
+        pool = transplant(space, boxes, found) if len(boxes) <= PATHS else neighbours(space, found, rng)
+        further, higher = _polish(space, criterion, pool, criterion(pool), allowed, branches, branches)
+        if not higher > height:
+            break
+        found, height = further, higher
     return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 
@@ -75,12 +89,12 @@ def search_boxes(
     near: Points,
     avoid: Points,
     rng: np.random.Generator,
-    branches: int = 8,
-    starts: int = 16,
+    branches: int = 16,
+    starts: int = 32,
 ) -> Points:
     """The best point found in any of the boxes, or around a point of ``near``: one row or none."""
     pool, value = _spread_candidates(space, criterion, boxes, near, rng)
-    return _polish(space, criterion, pool, value, Allowed(space, avoid), branches, starts)
+    return _polish(space, criterion, pool, value, Allowed(space, avoid), branches, starts)[0]
 
 
 def _spread_candidates(
@@ -99,7 +113,7 @@ def _sampled_candidates(
     known = [near.take(slice(0, branches)), around(space, near, LEAST // 2, rng)]
     sampled = Points.concat([sample_points(space, CANDIDATES, rng), *known])
     value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
-    best = choose(space, sampled, value, branches, branches)
+    best = choose(space, sampled, value, CLIMBERS, CLIMBERS)
     seen, seen_value = climb(space, criterion, sampled.take(best), value[best], rng, steps=3)
     return Points.concat([sampled, seen]), np.concatenate([value, seen_value])
 
@@ -112,12 +126,12 @@ def _polish(
     allowed: Allowed,
     branches: int,
     starts: int,
-) -> Points:
-    """The best of a scored pool and of what its best starts climb to."""
+) -> tuple[Points, float]:
+    """The best of a scored pool and of what its best starts climb to (one row or none), and its score."""
     score = allowed.score(pool, value)
     begin = pool.take(choose(space, pool, score, branches, starts))
     if not len(begin):
-        return begin
+        return begin, -np.inf
     boxes = space.tree.path_of(begin)
     low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
     reached, reached_value = refine(space, criterion, begin, low, high)
@@ -127,5 +141,5 @@ def _polish(
     moved = (snapped.on != reached.on).any(axis=1) | (shift > ROUNDING).any(axis=1)
     if moved.any():
         reached_value[moved] = criterion(snapped.take(moved))
-    reached_score = allowed.score(snapped, reached_value)
-    return top(Points.concat([pool, snapped]), np.concatenate([score, reached_score]))
+    scores = np.concatenate([score, allowed.score(snapped, reached_value)])
+    return top(Points.concat([pool, snapped]), scores), float(scores.max())

@@ -13,7 +13,7 @@ from bough.space import Space
 from bough.space.sampling import perturb
 from bough.space.tree import Path, Tree
 
-__all__ = ["around", "branch_of", "choose", "listed", "sequence", "spread"]
+__all__ = ["around", "branch_of", "choose", "listed", "sequence", "spread", "transplant"]
 
 BITS = 30
 """Resolution of the Sobol sequence."""
@@ -49,6 +49,12 @@ def sequence(n: int, columns: int, rng: np.random.Generator) -> FloatArray:
     shift = rng.integers(0, 2**BITS, size=columns, dtype=np.uint32)
     log2n = max(n - 1, 0).bit_length()
     return ((_sobol(columns, log2n)[:n] ^ shift).astype(float) + 0.5) / 2.0**BITS
+
+
+def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
+    """One point per box: what ``point`` (one row) says of the columns it has in common with it."""
+    x = np.where(space.layout.active(point.on), point.x, 0.5)
+    return space.snap(np.clip(x, np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])))
 
 
 def around(space: Space, near: Points, copies: int, rng: np.random.Generator, most: int = 8) -> Points:
