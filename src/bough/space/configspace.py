@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from bough.errors import SpaceError
 from bough.space.activity import COMPARE
 from bough.space.choice import Declared
@@ -66,7 +68,7 @@ def digest(data: Item) -> str:
             return {key: plain(each) for key, each in value.items() if each is not None and each != {}}
         if isinstance(value, list | tuple):
             return [plain(each) for each in value]
-        return round(value, 13) + 0.0 if isinstance(value, float) else value
+        return float(np.round(value, 13)) if isinstance(value, float) else value
 
     parts = [
         sorted(json.dumps(plain(item), sort_keys=True) for item in data.get(key, ()))

@@ -1,0 +1,1 @@
+"""Bridges to other libraries; each module imports the library it is named after."""
