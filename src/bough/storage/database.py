@@ -64,7 +64,7 @@ class Database:
     def __init__(self, url: str, patience: float) -> None:
         self._url, self._dialect = _parse(url)
         self.dialect: str = self._dialect.name
-        self.where = self._url.render_as_string(hide_password=True)
+        self.where = sa.make_url(url).set(query={}).render_as_string(hide_password=True)
         self._patience = patience
         self._statements: dict[str, str] = {}
         self._start()

@@ -11,8 +11,8 @@ __all__ = ["Fault", "failpoint", "fault_of"]
 
 @dataclass(frozen=True)
 class Fault:
-    """cause: one line for the user; passing: trying again may help, after ``pause`` seconds at first; lost: the
-    connection is of no use any more."""
+    """cause: one line for the user; passing: trying again may help, at first after ``pause`` seconds;
+    lost: the connection is of no use any more."""
 
     cause: str
     passing: bool = False
