@@ -9,19 +9,19 @@ theirs in that order; so the theta of an earlier fit is the beginning of that of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bough.gp.fit import fit_map
 from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.stationary import Constant, Matern52, Stationary
+from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.params import prior_median, total_size
 from bough.gp.posterior import GPPosterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
+from bough.surrogates.additive_tree import Base, split_columns
 from bough.surrogates.base import Fit
 
 __all__ = ["Independent", "PathPosteriors"]
@@ -33,7 +33,7 @@ class Independent:
 
     layout: Layout
     tree: Tree
-    base: Callable[[tuple[int, ...], tuple[int, ...]], Stationary] = Matern52
+    base: Base = Matern52
 
     def fit(
         self,
@@ -64,12 +64,11 @@ class Independent:
 
     def model(self, on: BoolArray) -> Model:
         """The process of the path with signature ``on`` (groups,). Nominal switches are fixed on it."""
-        active = on[self.layout.group]
-        numeric = np.flatnonzero(active & ~self.layout.nominal)
-        nominal = np.flatnonzero(active & self.layout.nominal & ~self.layout.switch)
+        free = ~(self.layout.nominal & self.layout.switch)
+        columns = np.flatnonzero(on[self.layout.group] & free).tolist()
         kernel: Kernel = Constant()
-        if len(numeric) + len(nominal):
-            kernel = kernel + Scale(self.base(tuple(numeric.tolist()), tuple(nominal.tolist())))
+        if columns:
+            kernel = kernel + Scale(self.base(*split_columns(self.layout, columns)))
         return Model(kernel)
 
     def _models(

@@ -7,6 +7,7 @@ its leaf. This reads the same on a tree and on a directed acyclic graph.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from bough.space.tree import Tree
 
 __all__ = ["MOST_PATHS", "Roles", "roles"]
 
-MOST_PATHS = 512
+MOST_PATHS = 256
 """Paths looked at. Where a space has more, its groups count as shared unless shown not to be."""
 
 
@@ -32,10 +33,11 @@ class Roles:
     named: frozenset[tuple[int, int]]
 
 
+@lru_cache(maxsize=8)
 def roles(layout: Layout, tree: Tree) -> Roles:
-    """The roles of all groups of a space."""
-    paths = tree.paths(MOST_PATHS)
-    complete = tree.path_count(MOST_PATHS) <= MOST_PATHS
+    """The roles of all groups of a space. Both arguments are immutable, so the answer may be kept."""
+    paths = tree.paths(MOST_PATHS + 1)
+    complete = len(paths) <= MOST_PATHS
     on = np.array([path.on for path in paths]).reshape(len(paths), layout.groups)
     alone = (on.sum(axis=0) == 1) & complete
     leaves = [tuple(np.flatnonzero(row & alone).tolist()) for row in on]

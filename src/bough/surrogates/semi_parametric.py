@@ -16,7 +16,6 @@ What the paper leaves open or has otherwise:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,13 +25,14 @@ from bough.gp.block_model import BlockModel, block_log_posterior, block_posterio
 from bough.gp.fit import fit_map, maximise
 from bough.gp.kernels.base import Kernel, On, Scale
 from bough.gp.kernels.features import Activity, FeatureMap, Fourier, Gated, Linear, OneHot, Stack, Weighted
-from bough.gp.kernels.stationary import Matern52, Stationary
+from bough.gp.kernels.stationary import Matern52
 from bough.gp.likelihood import Data
 from bough.gp.params import total_size
 from bough.gp.posterior import GPPosterior, posterior
 from bough.gp.priors import LogNormal
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
+from bough.surrogates.additive_tree import Base, split_columns
 from bough.surrogates.base import Fit
 from bough.surrogates.paths import Roles, roles
 
@@ -67,7 +67,7 @@ class SemiParametric:
     nonlinear: bool = False
     structured: bool = True
     frequencies: int = 16
-    base: Callable[[tuple[int, ...], tuple[int, ...]], Stationary] = Matern52
+    base: Base = Matern52
 
     @cached_property
     def _roles(self) -> Roles:
@@ -145,25 +145,22 @@ class SemiParametric:
 
     def _leaf(self, groups: tuple[int, ...]) -> Kernel | None:
         """s·k_p over all columns that exist on one path only; None where there are none."""
-        columns = np.flatnonzero(np.isin(self.layout.group, groups))
-        numeric = tuple(columns[~self.layout.nominal[columns]].tolist())
-        nominal = tuple(columns[self.layout.nominal[columns]].tolist())
-        if not numeric and not nominal:
+        columns = np.flatnonzero(np.isin(self.layout.group, groups)).tolist()
+        if not columns:
             return None
-        return On(groups[0], Scale(self.base(numeric, nominal), LEAF_VARIANCE))
+        return On(groups[0], Scale(self.base(*split_columns(self.layout, columns)), LEAF_VARIANCE))
 
     def _columns(self, group: int) -> list[FeatureMap]:
         """r_v without its constant: the columns of one shared node (sec. 2.4).
 
         A nominal switch has an indicator for those options only whose group has no constant already.
         """
-        columns = self.layout.columns_of(group)
-        numeric = tuple(columns[~self.layout.nominal[columns]].tolist())
+        numeric, nominal = split_columns(self.layout, self.layout.columns_of(group).tolist())
         maps: list[FeatureMap] = []
         if numeric:
             fourier = Fourier(numeric, self.frequencies, seed=group)
             maps.append(fourier if self.nonlinear else Linear(numeric))
-        for column in columns[self.layout.nominal[columns]].tolist():
+        for column in nominal:
             levels = int(self.layout.levels[column])
             options = tuple(i for i in range(levels) if (column, i) not in self._roles.named)
             if options:
