@@ -31,7 +31,7 @@ def local_search(
     rng: np.random.Generator,
     samples: int = 1000,
     starts: int = 10,
-    steps: int = 50,
+    steps: int = 20,
 ) -> Points:
     """Climb from the best of uniform samples and of the best tried points; the best point seen."""
     pool = Points.concat([sample_points(space, samples, rng), near.take(slice(0, starts))])
