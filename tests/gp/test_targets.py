@@ -1,0 +1,118 @@
+"""Targets: monotone, invertible, safe at every size, and no transform without need."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from bough.gp.targets import Power, Targets
+
+rng = np.random.default_rng(0)
+NORMAL = rng.normal(size=40)
+AWKWARD = {
+    "none": np.empty(0),
+    "one": np.array([3.0]),
+    "constant": np.full(20, 2.0),
+    "zeros": np.zeros(12),
+    "normal": NORMAL,
+    "skewed": np.exp(2 * NORMAL),
+    "huge": NORMAL * 1e300 / 5,
+    "tiny": rng.random(30) * 1e-300,
+    "denormal": np.array([5e-324, 0.0, 1e-323] * 5),
+    "a huge bad one": np.append(NORMAL, 1e300),
+    "a huge good one": np.append(NORMAL, -1e300),
+    "all the range": np.append(np.arange(12.0), [-1.7e308, 1.7e308]),
+    "far from zero": 1e9 + NORMAL,
+    "almost zero once": np.append(np.ones(20), 1e-300),
+}
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_order_survives_and_everything_is_finite_without_a_warning(name: str) -> None:
+    y = AWKWARD[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        targets = Targets.fit(y)
+        z = targets.forward(y)
+        noise = targets.noise(y, np.full(len(y), 0.1))
+        centre, width = targets.inverse(z, np.ones_like(z))
+        later = targets.forward(np.array([-1.7e308, -1.0, 0.0, 5e-324, 1.0, 1.7e308]))
+    for part in (z, noise, centre, width, later):
+        assert np.all(np.isfinite(part))
+    assert np.all(np.diff(z[np.argsort(y, kind="stable")]) >= 0) and np.all(np.diff(later) >= 0)
+    assert np.all(noise >= 0) and np.all(width >= 0)
+    if len(np.unique(y)) > 2:
+        assert np.mean(z) == pytest.approx(0.0, abs=1e-6) and np.std(z) == pytest.approx(1.0, rel=1e-6)
+    else:
+        assert np.abs(z).max(initial=0.0) < 10
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
+def test_any_finite_values(values: list[float]) -> None:
+    y = np.array(values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        z = Targets.fit(y).forward(y)
+    assert np.all(np.isfinite(z)) and np.all(np.diff(z[np.argsort(y)]) >= 0)
+
+
+def test_normal_values_are_only_standardised() -> None:
+    y = 5.0 + 3.0 * NORMAL
+    targets = Targets.fit(y)
+    assert targets.power.kind == "none"
+    np.testing.assert_allclose(targets.forward(y), (y - y.mean()) / y.std())
+    np.testing.assert_allclose(targets.noise(y, np.full(40, 0.6)), 0.6 / y.std())
+    assert np.isnan(targets.noise(y, np.full(40, np.nan))).all()
+    centre, width = targets.inverse(np.array([0.5]), np.array([2.0]))
+    assert centre[0] == pytest.approx(y.mean() + 0.5 * y.std()) and width[0] == pytest.approx(2 * y.std())
+
+
+def test_the_bad_side_is_pulled_in_and_the_good_side_is_not() -> None:
+    y = np.append(NORMAL[:20], [100.0, -100.0])
+    targets = Targets.fit(y)
+    q1, q3 = np.quantile(y, [0.25, 0.75])
+    bound = q3 + 1.5 * (q3 - q1)
+    z = targets.forward(np.array([bound, bound + 1.0, 100.0, -99.0, -100.0]))
+    assert z[0] == z[1] == z[2] and z[3] > z[4]
+
+
+def test_few_values_are_not_transformed_and_skewed_ones_become_normal() -> None:
+    skewed = np.exp(NORMAL)
+    assert Targets.fit(skewed[:9]).power.kind == "none"
+    for y in (skewed, skewed - 10.0):
+        targets = Targets.fit(y)
+        z = targets.forward(y)
+        assert targets.power.kind != "none"
+        assert abs(stats.skew(z)) < 0.5 * abs(stats.skew(np.minimum(y, targets.inverse(z, 0 * z)[0].max())))
+        inside = z < z.max()
+        np.testing.assert_allclose(targets.inverse(z, 0 * z)[0][inside], y[inside], rtol=1e-6)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.0, 0.4, 1.0, 2.0])
+def test_powers_are_those_of_scipy_with_their_slopes_and_inverses(exponent: float) -> None:
+    u = np.array([0.05, 0.5, 1.0, 3.0])
+    both = np.concatenate([-u, u])
+    for kind, values, known in [
+        ("box-cox", u, stats.boxcox(u, exponent)),
+        ("yeo-johnson", both, stats.yeojohnson(both, exponent)),
+    ]:
+        power = Power(kind, exponent)  # type: ignore[arg-type]
+        np.testing.assert_allclose(power.forward(values), known, rtol=1e-12)
+        np.testing.assert_allclose(power.inverse(known), values, rtol=1e-9)
+        step = 1e-6
+        slope = (power.forward(values + step) - power.forward(values - step)) / (2 * step)
+        np.testing.assert_allclose(np.exp(power.log_slope(values)), slope, rtol=1e-6)
+
+
+def test_told_noise_goes_through_the_slope() -> None:
+    y = np.exp(NORMAL)
+    targets, step = Targets.fit(y), 1e-6
+    good = y[:5][y[:5] < np.quantile(y, 0.7)]
+    slope = (targets.forward(good + step) - targets.forward(good - step)) / (2 * step)
+    np.testing.assert_allclose(targets.noise(good, np.full(len(good), 0.01)), 0.01 * slope, rtol=1e-5)

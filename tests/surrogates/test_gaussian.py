@@ -1,0 +1,265 @@
+"""Surrogates of one Gaussian process: one contract, degenerate data, what the papers claim."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import bough
+from bough.gp.kernels.base import On, Sum
+from bough.gp.kernels.stationary import SE, Constant
+from bough.gp.params import prior_median
+from bough.gp.targets import Targets
+from bough.points import FloatArray, Points
+from bough.space.sampling import sample_points
+from bough.surrogates.additive_tree import additive_tree, even_points
+from bough.surrogates.base import KernelGP
+from bough.surrogates.kernel_gp import arc, conditional, flat, joint, mondrian, warped
+
+SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
+    "add-tree": lambda s: additive_tree(s.layout, s.tree),
+    "add-tree se": lambda s: additive_tree(s.layout, s.tree, base=SE),
+    "add-tree interactions": lambda s: additive_tree(s.layout, s.tree, interactions=True),
+    "add-tree centred": lambda s: additive_tree(s.layout, s.tree, centred=True),
+    "conditional": lambda s: conditional(s.layout, samples=1),
+    "matern": lambda s: joint(s.layout, samples=2),
+    "laplace": lambda s: joint(s.layout, base="laplace", samples=2),
+    "matern no impute": lambda s: joint(s.layout, impute=False, samples=2),
+    "mondrian": lambda s: mondrian(s.layout, trees=20, samples=0),
+    "arc": lambda s: arc(s.layout),
+    "gp": lambda s: flat(s.layout),
+    "gp-warp": lambda s: warped(s.layout),
+}
+READ_EVERYTHING = {"matern no impute", "gp", "gp-warp"}
+"""They read columns as filled in upstream, so nothing may be missing."""
+
+BRANCHING = {
+    "model": bough.Choice({"svm": {"C": bough.Float(1e-3, 1e3, log=True), "g": bough.Float(0, 1)},
+                           "forest": {"trees": bough.Int(1, 30), "kind": bough.Categorical(["a", "b", "c"])},
+                           "none": {}}),
+    "scale": bough.Categorical(["x", "y", "z"]),
+    "shared": bough.Float(0, 1),
+    "shrink": bough.Float(0, 1, when="scale in ('x', 'y')"),
+}  # fmt: skip
+SPACES = {
+    "branching": bough.Space(BRANCHING),
+    "no branching": bough.Space({"a": bough.Float(0, 1), "b": bough.Int(1, 5)}),
+    "no continuous": bough.Space({"m": bough.Choice({"p": {}, "q": {"k": bough.Categorical(["u", "v"])}})}),
+}
+
+
+def untold(n: int) -> FloatArray:
+    return np.full(n, np.nan)
+
+
+@pytest.mark.parametrize("name", SURROGATES)
+def test_contract(name: str) -> None:
+    """Shapes, positive deviations, near interpolation, warm start, and posteriors from theta alone."""
+    space, rng = SPACES["branching"], np.random.default_rng(0)
+    surrogate, points = SURROGATES[name](space), sample_points(space, 25, rng)
+    y = points.x[:, 0] + np.sin(4 * points.x[:, -1])
+    y = (y - y.mean()) / y.std()
+    fit = surrogate.fit(points, y, untold(25), np.random.default_rng(1))
+    assert len(fit.posteriors) == max(surrogate.samples, 1) == len(np.atleast_2d(fit.theta))
+    new = sample_points(space, 7, rng)
+    for posterior in fit.posteriors:
+        mean, sd, d_mean, d_sd = posterior.predict_grad(new)
+        assert mean.shape == sd.shape == (7,) and d_mean.shape == d_sd.shape == new.x.shape
+        assert np.all(sd > 0) and np.all(np.isfinite(d_mean)) and np.all(np.isfinite(d_sd))
+        assert not d_mean[:, space.layout.nominal].any()
+        at_data = posterior.predict(points)
+        assert np.mean((at_data[0] - y) ** 2) < 0.5 * np.var(y)
+        assert posterior.innovations().shape == (25,)
+    again = surrogate.posterior(fit.theta, points, y, untold(25))
+    np.testing.assert_array_equal(again[-1].predict(new), fit.posteriors[-1].predict(new))
+    same = surrogate.fit(points, y, untold(25), np.random.default_rng(1))
+    np.testing.assert_array_equal(same.theta, fit.theta)
+    warm = surrogate.fit(points, y, untold(25), np.random.default_rng(2), start=fit.theta)
+    assert warm.theta.shape == fit.theta.shape
+
+
+@pytest.mark.parametrize("name", [name for name in SURROGATES if name not in READ_EVERYTHING])
+def test_values_under_inactive_columns_do_not_matter(name: str) -> None:
+    space, rng = SPACES["branching"], np.random.default_rng(3)
+    surrogate, points = SURROGATES[name](space), sample_points(space, 15, rng)
+    new = sample_points(space, 5, rng)
+
+    def nan(p: Points) -> Points:
+        return Points(np.where(space.layout.active(p.on), p.x, np.nan), p.on)
+
+    y = rng.normal(size=15)
+    fits = [surrogate.fit(p, y, untold(15), np.random.default_rng(0)) for p in (points, nan(points))]
+    np.testing.assert_array_equal(fits[0].theta, fits[1].theta)
+    clean = fits[0].posteriors[0].predict_grad(new)
+    for part, other in zip(clean, fits[1].posteriors[0].predict_grad(nan(new))):
+        np.testing.assert_array_equal(part, other)
+
+
+def degenerate(case: str, space: bough.Space, rng: np.random.Generator) -> tuple[Points, FloatArray]:
+    points = sample_points(space, 8, rng)
+    if case == "one point":
+        return points.take([0]), np.array([3.0])
+    if case == "identical points":
+        return points.take([0] * 6), np.full(6, 2.0)
+    if case == "constant":
+        return points, np.full(8, -1.5)
+    if case == "duplicates that differ":
+        return points.take([0, 0, 1, 1, 2, 2]), np.array([0.0, 1.0, 5.0, -5.0, 2.0, 2.0])
+    if case == "tiny":
+        return points, 1e-300 * np.arange(8.0)
+    assert case == "huge"
+    return points, 1e300 * np.linspace(-1, 1, 8)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize(
+    "case", ["one point", "identical points", "constant", "duplicates that differ", "tiny", "huge"]
+)
+@pytest.mark.parametrize(
+    "name", ["add-tree", "add-tree interactions", "add-tree centred", "conditional", "arc", "gp"]
+)
+def test_degenerate_data_neither_crash_nor_warn(name: str, case: str, space: str) -> None:
+    rng = np.random.default_rng(4)
+    points, y = degenerate(case, SPACES[space], rng)
+    new = sample_points(SPACES[space], 6, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        targets = Targets.fit(y)
+        fit = SURROGATES[name](SPACES[space]).fit(points, targets.forward(y), untold(len(y)), rng)
+        for posterior in fit.posteriors:
+            parts = posterior.predict_grad(new)
+            more = posterior.condition(new, np.zeros(6)).condition(new, np.ones(6)).predict(new)
+            draws = posterior.sample(new, 3, rng)
+            reported = targets.inverse(*posterior.predict(new))
+    for part in (*parts, *more, draws, *reported, *posterior.leave_one_out()):
+        assert np.all(np.isfinite(part))
+
+
+def test_a_leaf_without_data_keeps_its_prior_variance() -> None:
+    space, rng = SPACES["branching"], np.random.default_rng(5)
+    points = sample_points(space, 60, rng)
+    svm = space.layout.columns_of(1)
+    group = int(space.layout.group[svm[0]])
+    seen, unseen = points.take(~points.on[:, group]), points.take(points.on[:, group])
+    y = rng.normal(size=len(seen))
+    for name in ("add-tree", "conditional", "arc"):
+        posterior = SURROGATES[name](space).fit(seen, y, untold(len(y)), rng).posteriors[0]
+        assert posterior.predict(unseen)[1].min() > posterior.predict(seen)[1].mean()
+
+
+def test_additive_tree_is_algorithm_1_with_offsets() -> None:
+    """k(x, x') = Σ over vertices active in both of o_v + s_v SE(x_v, x'_v), by loops over pairs."""
+    space = bough.Space({
+        "r": bough.Float(0, 1),
+        "m": bough.Choice({"a": {"p": bough.Float(0, 1), "q": bough.Float(0, 1)},
+                           "b": {"t": bough.Float(0, 1)}}),
+    })  # fmt: skip
+    surrogate = additive_tree(space.layout, space.tree, base=SE)
+    rng = np.random.default_rng(6)
+    points, kernel = sample_points(space, 10, rng), surrogate.model.kernel
+    theta = prior_median(kernel.params) + rng.normal(size=len(prior_median(kernel.params)))
+    assert [(p.name, p.size) for p in kernel.params] == [
+        ("variance", 1), ("lengthscale", 1),
+        ("offset", 1), ("variance", 1), ("lengthscale", 2),
+        ("offset", 1), ("variance", 1), ("lengthscale", 1),
+    ]  # fmt: skip
+    names = [parameter.name for parameter in space.parameters]
+    r, p, q, t = (names.index(name) for name in "rpqt")
+    v = np.exp(theta)
+    expected = np.empty((10, 10))
+    for i in range(10):
+        for j in range(10):
+            gap = points.x[i] - points.x[j]
+            value = v[0] * np.exp(-0.5 * (gap[r] / v[1]) ** 2)
+            if points.on[i, 1] and points.on[j, 1]:
+                value += v[2] + v[3] * np.exp(-0.5 * ((gap[p] / v[4]) ** 2 + (gap[q] / v[5]) ** 2))
+            if points.on[i, 2] and points.on[j, 2]:
+                value += v[6] + v[7] * np.exp(-0.5 * (gap[t] / v[8]) ** 2)
+            expected[i, j] = value
+    np.testing.assert_allclose(kernel(theta, points, points)[0], expected, rtol=1e-9)
+
+
+def test_switches_are_seen_by_offsets_only_where_groups_stand_for_their_options() -> None:
+    """``model`` has a group per option and no term; ``scale`` is read by ``in`` and has one of its own."""
+    space = SPACES["branching"]
+    kernel = additive_tree(space.layout, space.tree).model.kernel
+    assert isinstance(kernel, Sum)
+    root = kernel.terms[0]
+    assert isinstance(root, On) and isinstance(root.inner, Sum) and len(root.inner.terms) == 2
+    offsets = [t for t in kernel.terms if isinstance(t, On) and isinstance(t.inner, Sum)
+               and any(isinstance(u, Constant) for u in t.inner.terms)]  # fmt: skip
+    assert len(offsets) == space.layout.groups - 1
+    points = sample_points(space, 40, np.random.default_rng(7))
+    x = points.x.copy()
+    names = [parameter.name for parameter in space.parameters]
+    column = names.index("scale")
+    x[:, column] = np.where(x[:, column] < 0.3, 0.5, x[:, column])  # x -> y: the same activity
+    theta = prior_median(kernel.params)
+    moved = kernel(theta, points, Points(x, points.on))[0]
+    assert np.abs(np.diag(moved) - np.diag(kernel(theta, points, points)[0])).max() > 0.1
+
+
+def test_centring_makes_the_separable_bound_calibrated() -> None:
+    """Ma & Blaschko's Alg. 2 adds the deviations of vertices: far too wide unless terms are centred."""
+    space = bough.Space({
+        "r": bough.Float(0, 1),
+        "m": bough.Choice({k: {f"{k}1": bough.Float(0, 1), f"{k}2": bough.Float(0, 1)} for k in "abc"}),
+    })  # fmt: skip
+    rng = np.random.default_rng(8)
+    points, new = sample_points(space, 40, rng), sample_points(space, 50, rng)
+    y = np.sin(5 * points.x[:, 0]) + (
+        np.where(points.on[:, 1:, None], points.x[:, 2:].reshape(40, 3, 2), 0) ** 2
+    ).sum((1, 2))
+    y = (y - y.mean()) / y.std()
+    ratio = {}
+    for centred in (False, True):
+        surrogate = additive_tree(space.layout, space.tree, centred=centred)
+        theta = prior_median(surrogate.model.params)
+        theta[-1] = np.log(1e-4)
+        (posterior,) = surrogate.posterior(theta, points, y, untold(40))
+        sd = posterior.predict(new)[1]
+        separable = sum(posterior.vertex_predict(group, new)[1] for group in range(space.layout.groups))
+        ratio[centred] = float(np.median(separable / sd))
+    assert ratio[True] < 4 < ratio[False] / 2
+
+
+def test_centred_kernel_has_mean_zero_over_its_anchors() -> None:
+    space = SPACES["branching"]
+    surrogate = additive_tree(space.layout, space.tree, centred=True)
+    kernel = surrogate.model.kernel
+    assert isinstance(kernel, Sum)
+    theta = prior_median(kernel.params)[kernel.parts[0]]
+    anchors = even_points(space.layout, 32)
+    points = sample_points(space, 5, np.random.default_rng(9))
+    root = kernel.terms[0]
+    np.testing.assert_allclose(root(theta, points, anchors)[0].mean(1), 0.0, atol=1e-9)
+
+
+def test_slice_samples_differ_and_point_estimates_are_one() -> None:
+    space, rng = SPACES["no branching"], np.random.default_rng(10)
+    points = sample_points(space, 12, rng)
+    y = rng.normal(size=12)
+    sampled = conditional(space.layout, samples=4).fit(points, y, untold(12), rng)
+    assert sampled.theta.shape[0] == 4 and len({row.tobytes() for row in sampled.theta}) == 4
+    assert flat(space.layout).fit(points, y, untold(12), rng).theta.ndim == 1
+
+
+def test_additive_model_shares_between_branches() -> None:
+    """A shared parameter learned in one branch predicts in the other; the conditional kernel cannot."""
+    space = bough.Space({
+        "r": bough.Float(0, 1),
+        "m": bough.Choice({"a": {"p": bough.Float(0, 1)}, "b": {"q": bough.Float(0, 1)}}),
+    })  # fmt: skip
+    rng = np.random.default_rng(11)
+    many = sample_points(space, 80, rng)
+    train = Points.concat([many.take(many.on[:, 1]), many.take(many.on[:, 2]).take([0, 1])])
+    test = many.take(many.on[:, 2]).take(slice(2, None))
+    truth: Callable[[Points], FloatArray] = lambda p: np.sin(7 * p.x[:, 0])  # noqa: E731
+    error = {}
+    for name in ("add-tree", "conditional"):
+        fit = SURROGATES[name](space).fit(train, truth(train), untold(len(train)), rng)
+        error[name] = float(np.mean((fit.posteriors[0].predict(test)[0] - truth(test)) ** 2))
+    assert error["add-tree"] < 0.1 < error["conditional"]
