@@ -22,7 +22,7 @@ from bough.space.scalars import Scalar, as_number
 
 __all__ = [
     "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
-    "bind", "columns_read", "identity", "needed_active",
+    "bind", "columns_read", "identity", "implies", "needed_active",
 ]  # fmt: skip
 
 Interval: TypeAlias = tuple[float, float]
@@ -129,6 +129,13 @@ def needed_active(condition: Bound) -> set[int]:
             return set()
 
 
+def implies(left: Bound, right: Bound) -> bool:
+    """Whether ``left`` is the same as ``right``, or a narrower test of the same column."""
+    if isinstance(left, Test) and isinstance(right, Test) and left.column == right.column:
+        return _intersection([left.intervals, right.intervals]) == left.intervals
+    return left == right
+
+
 def identity(condition: Bound, names: Sequence[str]) -> object:
     """A hashable value that equal conditions of equal spaces share, whatever their column order."""
     match condition:
@@ -209,9 +216,8 @@ def _merge(kind: type[Conjunction] | type[Disjunction], parts: Sequence[Bound]) 
     for part in parts:
         if isinstance(part, Test):
             tests.setdefault(part.column, []).append(part.intervals)
-    merged = dict.fromkeys(
-        Test(part.column, join(tests[part.column])) if isinstance(part, Test) else part for part in parts
-    )
+    joined = {column: Test(column, join(sets)) for column, sets in tests.items()}
+    merged = dict.fromkeys(joined[part.column] if isinstance(part, Test) else part for part in parts)
     return kind(tuple(merged)) if len(merged) > 1 else next(iter(merged))
 
 

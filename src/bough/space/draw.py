@@ -53,7 +53,9 @@ def describe(parameter: Declared) -> str:
             text = (" < " if parameter.ordered else " | ").join(shown)
         case Choice():
             text = "choice"
-    if parameter.default is not None and not isinstance(parameter.default, Unset):
+    if isinstance(parameter, Categorical):
+        text += "" if isinstance(parameter.default, Unset) else f", default {_shown(parameter.default)}"
+    elif parameter.default is not None:
         text += f", default {_shown(parameter.default)}"
     return text + (f", when {parameter.when}" if parameter.when else "")
 
@@ -65,6 +67,8 @@ def _short(number: float) -> str:
 
 def _shown(value: Scalar) -> str:
     """A value without quotes, unless it is a string that reads like something else."""
+    if value is None or isinstance(value, bool):
+        return str(value)
     if not isinstance(value, str):
-        return _short(value) if type(value) in (int, float) else str(value)
+        return _short(value)
     return value if value.isprintable() and PLAIN.fullmatch(value) and value not in WORDS else repr(value)

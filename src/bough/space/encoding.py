@@ -18,7 +18,7 @@ from bough.space.flatten import Parameter
 from bough.space.parameters import Categorical
 from bough.space.scalars import Scalar
 
-__all__ = ["Config", "decode", "encode", "encode_exact", "snap"]
+__all__ = ["Config", "decode", "encode", "encode_exact", "snap", "units"]
 
 Config = dict[str, Scalar]
 
@@ -81,7 +81,7 @@ def encode_exact(
         chosen = configs if len(rows) == count else [configs[row] for row in rows.tolist()]
         for column in group.columns if chosen else ():
             values = _column_values(parameters[column], chosen)
-            x[rows, column] = _units(rules, column, values)
+            x[rows, column] = units(rules, column, values)
             if not isinstance(rules.domains[column], Categorical):
                 numbers[column] = np.full(count, np.nan)
                 numbers[column][rows] = values
@@ -108,7 +108,7 @@ def _column_values(parameter: Parameter, configs: Sequence[Mapping[str, Any]]) -
         raise ConfigError(f"parameter {parameter.name!r} {error}") from None
 
 
-def _units(rules: Rules, column: int, values: Sequence[Any]) -> FloatArray:
+def units(rules: Rules, column: int, values: Sequence[Any]) -> FloatArray:
     """(n,) unit positions, on the same side of every threshold as the values."""
     domain = rules.domains[column]
     ranks = domain.ranks(values)

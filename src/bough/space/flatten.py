@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from bough.errors import ConditionError, SpaceError
 from bough.space import conditions
-from bough.space.binding import Bound, bind, columns_read, needed_active
+from bough.space.binding import Bound, bind, columns_read, implies, needed_active
 from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
 from bough.space.parameters import Categorical, Domain
@@ -259,6 +259,10 @@ def _drop_implied(
             set[Bound]().union(*(implied_by_activity[read] for read in needed_active(part))) for part in bound
         ]
         implied = set[Bound]().union(*certain)
-        kept = [part for part, meaning in zip(parts, bound) if meaning not in implied]
+        kept = [part for part, meaning in zip(parts, bound) if not _implied(meaning, implied)]
         texts[column] = conditions.join(conditions.All, kept)
         implied_by_activity[column] = implied.union(bound)
+
+
+def _implied(part: Bound, known: set[Bound]) -> bool:
+    return part in known or any(implies(each, part) for each in known)

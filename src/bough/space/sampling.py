@@ -14,7 +14,9 @@ import numpy as np
 
 from bough.errors import SpaceError
 from bough.points import FloatArray, Points
+from bough.space.activity import View
 from bough.space.binding import columns_read
+from bough.space.parameters import Domain
 from bough.space.tree import Path
 
 if TYPE_CHECKING:
@@ -27,13 +29,16 @@ REPAIR_ROUNDS = 300
 
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
-    """``n`` legal points, uniform: a switch first, then what it opens."""
-    return _legal(space, n, lambda count: _uniform(space, count, rng), rng)
+    """``n`` legal points, uniform: first what conditions and clauses read, then the rest of what is active."""
+    found = _rejection(space, n, lambda count: _decisive(space, count, rng))
+    return _topped_up(space, _completed(space, found, rng), n, rng)
 
 
 def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a scrambled Sobol sequence (forbidden ones are skipped)."""
-    return _legal(space, n, _sobol(len(space), rng), rng)
+    draw = _sobol(len(space), rng)
+    found = _rejection(space, n, lambda count: _only_legal(space, space.snap(draw(count))))
+    return _topped_up(space, found, n, rng)
 
 
 def path_points(space: Space, limit: int, rng: np.random.Generator) -> Points:
@@ -103,8 +108,34 @@ def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float
 # ---- helpers ---------------------------------------------------------------------------------
 
 
-def _uniform(space: Space, n: int, rng: np.random.Generator) -> FloatArray:
-    return rng.random((len(space), n)).T  # columns are contiguous, as the column-wise code likes it
+def _decisive(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """The legal ones of ``n`` uniform points, whose x holds only what conditions and clauses read."""
+    rules = space.rules
+    x = np.empty((len(space), n)).T  # of which only these columns are ever touched
+    for column in rules.pieces:
+        x[:, column] = _snapped(rules.domains[column], rng.random(n))
+    view = View(rules, x)
+    on = rules.activity(view)
+    points = Points(x[:, list(rules.pieces)], on)
+    return points.take(~np.any(rules.violations(view, on), axis=1)) if space.forbid else points
+
+
+def _completed(space: Space, decisive: Points, rng: np.random.Generator) -> Points:
+    """``decisive`` points with uniform values for all other active columns."""
+    columns = np.full((len(space), len(decisive)), 0.5)
+    given = dict(zip(space.rules.pieces, decisive.x.T))
+    for group in space.rules.groups:
+        rows = np.flatnonzero(decisive.on[:, group.index])
+        for column in group.columns:
+            if column in given:
+                columns[column, rows] = given[column][rows]
+            else:
+                columns[column, rows] = _snapped(space.rules.domains[column], rng.random(len(rows)))
+    return Points(columns.T, decisive.on)
+
+
+def _snapped(domain: Domain, unit: FloatArray) -> FloatArray:
+    return unit if domain.kind == "real" else domain.position(domain.rank_at(unit))
 
 
 def _sobol(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray]:
@@ -125,24 +156,32 @@ def _sobol(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray
     return draw
 
 
-def _legal(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
-    """``n`` legal points by rejection from ``draw``, as few draws as the acceptance so far suggests."""
-    found: list[Points] = []
+def _rejection(space: Space, n: int, draw: Callable[[int], Points]) -> Points:
+    """At most ``n`` of the legal points among those that ``draw`` tries, as few as the acceptance suggests."""
+    found = [draw(0)]
     missing, accepted, drawn = n, 1, 1
     for _ in range(REJECTION_ROUNDS):
+        if not missing:
+            break
         count = min(int(1.1 * missing * drawn / accepted) + 16, 4 * n + 1000) if space.forbid else missing
-        points = space.snap(draw(count))
-        points = points.take(space.legal(points)) if space.forbid else points
+        points = draw(count)
         found.append(points.take(slice(missing)))
         missing, accepted, drawn = missing - len(found[-1]), accepted + len(points), drawn + count
-        if not missing:
-            return Points.concat(found) if len(found) > 1 else found[0]
-    return Points.concat([*found, _scarce(space, missing, rng)])
+    return Points.concat(found)
+
+
+def _only_legal(space: Space, points: Points) -> Points:
+    return points.take(space.legal(points)) if space.forbid else points
+
+
+def _topped_up(space: Space, points: Points, n: int, rng: np.random.Generator) -> Points:
+    missing = n - len(points)
+    return Points.concat([points, _scarce(space, missing, rng)]) if missing else points
 
 
 def _scarce(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a space where hardly anything is legal; they may repeat."""
-    found = _repair(space, space.snap(_uniform(space, max(n, 256), rng)), rng)
+    found = _repair(space, space.snap(rng.random((max(n, 256), len(space)))), rng)
     if not len(found):
         raise SpaceError(_nothing_legal(space))
     return found.take(rng.integers(len(found), size=n))

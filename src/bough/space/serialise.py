@@ -25,10 +25,11 @@ KEYS = {
     "categorical": ("options", "ordered", "default", "when"),
     "choice": ("options", "default", "when"),
 }
-CLASSES: dict[str, type[Float] | type[Int] | type[Categorical]] = {
+CLASSES: dict[str, type[Declared]] = {
     "float": Float,
     "int": Int,
     "categorical": Categorical,
+    "choice": Choice,
 }
 
 
@@ -108,45 +109,44 @@ def read(data: object) -> tuple[dict[str, Declared], list[str]]:
     if not isinstance(forbid, list) or not all(isinstance(clause, str) for clause in forbid):
         raise SpaceError("'forbid' must be a list of conditions")
     budget = iter(range(MAX_PARAMETERS))
-    return {name: _parameter(name, spec, 0, budget) for name, spec in data.items()}, forbid
+    return {name: _parameter(str(name), spec, 0, budget) for name, spec in data.items()}, forbid
 
 
-def _parameter(name: object, spec: object, depth: int, budget: Iterator[int]) -> Declared:
+def _parameter(path: str, spec: object, depth: int, budget: Iterator[int]) -> Declared:
     """One parameter and all below it; ``budget`` ends what YAML's aliases may multiply."""
     if next(budget, None) is None:
         raise SpaceError(f"a space has at most {MAX_PARAMETERS} parameters")
+    if depth > MAX_DEPTH:
+        raise SpaceError(f"choices nest deeper than {MAX_DEPTH} levels")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
-        raise SpaceError(f'parameter {name!r} must be an object with a "type": {", ".join(KEYS)}')
+        raise SpaceError(f'parameter {path!r} must be an object with a "type": {", ".join(KEYS)}')
     kind = spec["type"]
     if kind not in KEYS:
-        raise SpaceError(f"parameter {name!r} has the unknown type {kind!r}: one of {', '.join(KEYS)}")
+        raise SpaceError(f"parameter {path!r} has the unknown type {kind!r}: one of {', '.join(KEYS)}")
     arguments = {key: value for key, value in spec.items() if key != "type"}
     for key in arguments:
         if key not in KEYS[kind]:
-            raise SpaceError(
-                f"parameter {name!r} has the unknown key {key!r}: one of {', '.join(KEYS[kind])}"
-            )
-    required = ("options",) if "options" in KEYS[kind] else ("low", "high")
-    for key in required:
+            known = ", ".join(KEYS[kind])
+            raise SpaceError(f"parameter {path!r} has the unknown key {key!r}: one of {known}")
+    for key in ("options",) if "options" in KEYS[kind] else ("low", "high"):
         if key not in arguments:
-            raise SpaceError(f"parameter {name!r} of type {kind!r} needs {key!r}")
+            raise SpaceError(f"parameter {path!r} of type {kind!r} needs {key!r}")
+    if kind == "choice":
+        arguments["options"] = _options(path, arguments["options"], depth, budget)
     try:
-        if kind != "choice":
-            return CLASSES[kind](**arguments)
-        return Choice(**{**arguments, "options": _options(arguments["options"], depth, budget)})
+        return CLASSES[kind](**arguments)
     except SpaceError as error:
-        raise type(error)(f"parameter {name!r}: {error}") from None
+        raise type(error)(f"parameter {path!r}: {error}") from None
 
 
-def _options(options: object, depth: int, budget: Iterator[int]) -> object:
-    if depth >= MAX_DEPTH:
-        raise SpaceError(f"choices nest deeper than {MAX_DEPTH} levels")
-    if not isinstance(options, Mapping):
-        return options  # Choice says what is wrong with it
+def _options(path: str, options: object, depth: int, budget: Iterator[int]) -> object:
+    if not isinstance(options, Mapping) or not all(isinstance(each, Mapping) for each in options.values()):
+        return options  # Choice says what is wrong with them
     return {
-        label: {name: _parameter(name, spec, depth + 1, budget) for name, spec in children.items()}
-        if isinstance(children, Mapping)
-        else children
+        label: {
+            name: _parameter(f"{path}={label}/{name}", spec, depth + 1, budget)
+            for name, spec in children.items()
+        }
         for label, children in options.items()
     }
 

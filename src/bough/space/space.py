@@ -108,7 +108,7 @@ class Space:
         for column, domain in enumerate(domains):
             default = _default(domain)
             middle = 0.0 if domain.kind == "nominal" else 0.5
-            x[0, column] = middle if default is None else domain.position(domain.ranks(default))[0]
+            x[0, column] = middle if default is None else encoding.units(self.rules, column, default)[0]
         point = self._legal_default(x, given)
         config = self.decode(point)[0]
         for parameter, active in zip(self.parameters, self.layout.active(point.on)[0]):
