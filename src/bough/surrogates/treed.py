@@ -23,7 +23,7 @@ from bough.gp.kernels.conditional import Imputed, signatures
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.kernels.warp import Warp
 from bough.gp.likelihood import NOISE, Data, Model
-from bough.gp.posterior import GPPosterior, posterior
+from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior, posterior
 from bough.gp.slice import slice_sample
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
@@ -81,7 +81,8 @@ class Treed:
         inner: Kernel = Matern52(numeric, nominal)
         if self.warp and numeric:
             inner = Warp(numeric, self.layout.columns, inner)
-        return Scale(Imputed(inner, tuple(self.layout.group.tolist())))
+        branching = self.layout.groups > 1
+        return Scale(Imputed(inner, tuple(self.layout.group.tolist())) if branching else inner)
 
     def fit(
         self,
@@ -243,7 +244,7 @@ class TreedPosterior:
                 leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean, told)
             )
             if index is None:
-                key = next(iter(signatures(points.on[rows[:1]])))
+                key = np.packbits(points.on[rows[0]]).tobytes()
                 regions[key] = Region(Node(rows), len(found))
                 found.append(grown)
                 held.append(known + rows)
@@ -276,15 +277,16 @@ class TreedPosterior:
 
     @property
     def noisy(self) -> bool:
-        return any(leaf.process.noisy for leaf in self.leaves)
+        """Whether noise was told. What is sampled for a leaf of few rows may be noise or roughness."""
+        return any(bool((leaf.process.data.told > NEGLIGIBLE_NOISE).any()) for leaf in self.leaves)
 
     def _split(self, points: Points) -> list[tuple[IntArray, Leaf, int | None]]:
         """Rows of ``points`` by leaf, with the leaf and its number: None for a signature without data."""
         parts: list[tuple[IntArray, Leaf, int | None]] = []
-        every = np.arange(len(points))
-        for key, some in signatures(points.on).items():
-            rows = every[some]
-            region = self.regions.get(key)
+        found, of = np.unique(np.packbits(points.on, axis=1), axis=0, return_inverse=True)
+        for index, key in enumerate(found):
+            rows = np.flatnonzero(of == index)
+            region = self.regions.get(key.tobytes())
             if region is None:
                 parts.append((rows, self.elsewhere, None))
                 continue

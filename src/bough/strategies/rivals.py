@@ -1,0 +1,91 @@
+"""The rivals by name: what the papers compare with, each a composition with its options.
+
+As in the table of methods, a docstring's first line says what the method is, and keyword arguments
+are its options.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bough.acquisition.maximise.local import local_search
+from bough.acquisition.maximise.sobol import best_of_sobol
+from bough.space import Space
+from bough.strategies.base import Strategy
+from bough.strategies.cma import CmaSearch
+from bough.strategies.decisions import by
+from bough.strategies.designs import LatinHypercube, SobolSearch
+from bough.strategies.grid import GridSearch
+from bough.strategies.initial import InitialDesign
+from bough.strategies.interleave import Interleaved
+from bough.strategies.model_based import ModelBased
+from bough.strategies.parzen import ParzenSearch
+from bough.surrogates.forest import Forest
+from bough.surrogates.treed import Treed
+
+__all__ = ["cma", "forest", "grid", "lhs", "sobol", "tpe", "treed", "treed_warp"]
+
+
+def treed(
+    space: Space,
+    least: int = 5,
+    weight: float = 1.0,
+    samples: int = 8,
+    candidates: int = 20_000,
+    initial: int | None = None,
+) -> Strategy:
+    """treed Gaussian processes with pooled hyperparameters (Assael et al. 2014)"""
+    surrogate = Treed(space.layout, space.tree, least=least, weight=weight, samples=samples)
+    return _over_sobol_grid(surrogate, candidates, initial)
+
+
+def treed_warp(
+    space: Space,
+    least: int = 5,
+    weight: float = 1.0,
+    samples: int = 8,
+    candidates: int = 20_000,
+    initial: int | None = None,
+) -> Strategy:
+    """the same on inputs warped by Beta CDFs (Assael et al. 2014)"""
+    surrogate = Treed(space.layout, space.tree, warp=True, least=least, weight=weight, samples=samples)
+    return _over_sobol_grid(surrogate, candidates, initial)
+
+
+def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> Strategy:
+    # the tree belongs to all the data, so it is grown and its leaves are fitted anew at every trial
+    decide = by(partial(best_of_sobol, points=candidates))
+    return ModelBased(surrogate, decide, initial=InitialDesign(initial), growth=0.0)
+
+
+def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
+    """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
+    model = ModelBased(Forest(space.layout, trees), by(local_search), initial=InitialDesign(initial))
+    return Interleaved(model, random)
+
+
+def tpe(
+    space: Space, startup: int = 10, candidates: int = 24, quantile: float = 0.1, prior: float = 1.0
+) -> Strategy:
+    """tree-structured Parzen estimators, joint within a group (Bergstra et al. 2011)"""
+    return ParzenSearch(startup, candidates, quantile, prior=prior)
+
+
+def cma(space: Space, sigma: float = 0.25, population: int | None = None) -> Strategy:
+    """CMA-ES on the flattened space (Hansen 2016)"""
+    return CmaSearch(sigma, population)
+
+
+def sobol(space: Space) -> Strategy:
+    """a scrambled Sobol sequence (baseline)"""
+    return SobolSearch()
+
+
+def lhs(space: Space, rows: int = 10) -> Strategy:
+    """a Latin hypercube on every path (baseline)"""
+    return LatinHypercube(rows)
+
+
+def grid(space: Space, resolution: int = 5) -> Strategy:
+    """a grid, in an order that covers the space early (baseline)"""
+    return GridSearch(resolution)
