@@ -236,15 +236,18 @@ class On(Kernel):
         return out, self.add_to(out, theta, a, b)
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
-        rows = rows_of(a.on[:, self.group])
-        cols = rows if a is b else rows_of(b.on[:, self.group])
-        active_a = a.take(rows)
-        active_b = active_a if a is b else b.take(cols)
+        active_a, active_b = a.on[:, self.group], b.on[:, self.group]
+        if not (active_a.any() and active_b.any()):
+            return _zero_pullback(len(theta), a, b)
+        rows = rows_of(active_a)
+        cols = rows if a is b else rows_of(active_b)
+        some_a = a.take(rows)
+        some_b = some_a if a is b else b.take(cols)
         where = block(rows, cols)
         if isinstance(rows, slice) and isinstance(cols, slice):
-            pull = self.inner.add_to(out[where], theta, active_a, active_b)
+            pull = self.inner.add_to(out[where], theta, some_a, some_b)
         else:
-            k, pull = self.inner(theta, active_a, active_b)
+            k, pull = self.inner(theta, some_a, some_b)
             out[where] += k
         return Pullback(
             theta=lambda w: pull.theta(w[where]),
@@ -261,6 +264,15 @@ class On(Kernel):
             theta=lambda w: pull.theta(w[rows]),
             a=lambda w: _scatter(pull.a(w[rows]), rows, a.x.shape),
         )
+
+
+def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:
+    """Of a covariance that vanishes, whatever theta (of the given size)."""
+    return Pullback(
+        theta=lambda w: np.zeros(size),
+        a=lambda w: np.zeros(a.x.shape),
+        b=lambda w: np.zeros(b.x.shape),
+    )
 
 
 def rows_of(mask: BoolArray) -> Rows:
