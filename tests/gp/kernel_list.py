@@ -12,7 +12,6 @@ from bough.gp.kernels.base import Kernel, On, Scale, Sum
 from bough.gp.kernels.conditional import Centred, Imputed, SameSignature
 from bough.gp.kernels.features import (
     Activity,
-    Dot,
     Fourier,
     Gated,
     Linear,
@@ -20,6 +19,7 @@ from bough.gp.kernels.features import (
     Stack,
     Weighted,
 )
+from bough.gp.kernels.mapped import Dot
 from bough.gp.kernels.mondrian import Mondrian
 from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52
 from bough.gp.kernels.warp import Warp

@@ -7,7 +7,6 @@ import pytest
 
 from bough.gp.kernels.features import (
     Activity,
-    Dot,
     FeatureMap,
     Fourier,
     Gated,
@@ -16,6 +15,7 @@ from bough.gp.kernels.features import (
     Stack,
     Weighted,
 )
+from bough.gp.kernels.mapped import Dot
 from bough.gp.kernels.stationary import SE, Matern52
 from bough.gp.params import prior_draw
 from bough.points import Points

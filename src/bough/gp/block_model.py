@@ -21,7 +21,8 @@ import numpy as np
 
 from bough.gp.kernels.base import Kernel, On, Pullback
 from bough.gp.kernels.conditional import signatures
-from bough.gp.kernels.features import Dot, FeatureMap
+from bough.gp.kernels.features import FeatureMap
+from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.params import Param, log_prior, total_size
 from bough.gp.posterior import GPPosterior

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from bough.gp.kernels.base import Kernel, On, Sum
-from bough.gp.kernels.features import Dot
+from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import Data, Model, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points

@@ -20,7 +20,8 @@ from itertools import pairwise
 import numpy as np
 
 from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
-from bough.gp.kernels.features import FeatureMap, FeaturePullback, Mapped
+from bough.gp.kernels.features import FeatureMap, FeaturePullback
+from bough.gp.kernels.mapped import Mapped
 from bough.gp.kernels.stationary import Matern52, Stationary
 from bough.gp.params import Param, total_size
 from bough.gp.priors import LogNormal

@@ -15,7 +15,8 @@ import numpy as np
 from scipy import special
 
 from bough.gp.kernels.base import Kernel
-from bough.gp.kernels.features import FeatureMap, FeaturePullback, Mapped
+from bough.gp.kernels.features import FeatureMap, FeaturePullback
+from bough.gp.kernels.mapped import Mapped
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal, Prior
 from bough.points import FloatArray, Points
