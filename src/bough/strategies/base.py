@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bough.acquisition.maximise import pool
 from bough.errors import ExhaustedError
 from bough.history import History
 from bough.points import Points
@@ -33,8 +34,7 @@ def tried_points(history: History) -> Points:
 
 def row_keys(space: Space, points: Points) -> list[bytes]:
     """One key per row; equal exactly when two rows are the same configuration."""
-    active = space.layout.active(points.on)
-    return [row.tobytes() for row in np.where(active, points.x, -1.0)]
+    return pool.row_keys(space.layout, points)
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bough.acquisition.maximise.starts import branch_of
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
@@ -58,15 +59,10 @@ class InitialDesign:
         if len(tried) >= self.size(space):
             return None
         design = self.points(space, history.seed)
-        seen = {row.tobytes() for row in _branches(space, tried)}
-        for index, row in enumerate(_branches(space, design)):
-            if row.tobytes() not in seen:
+        branch = branch_of(space, Points.concat([tried, design]))
+        seen = set(branch[: len(tried)].tolist())
+        for index, number in enumerate(branch[len(tried) :].tolist()):
+            if number not in seen:
                 return design.take([index])
         return design.take([len(tried)])
 
-
-def _branches(space: Space, points: Points) -> np.ndarray:
-    """(n, groups + columns) what distinguishes the paths of points: activity and nominal switches."""
-    layout = space.layout
-    nominal_switch = layout.active(points.on) & layout.switch & layout.nominal
-    return np.hstack([points.on.astype(float), np.where(nominal_switch, points.x, -1.0)])

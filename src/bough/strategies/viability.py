@@ -33,13 +33,16 @@ typical neighbours in many dimensions are still neighbours."""
 
 @dataclass(frozen=True, eq=False)
 class Viability:
-    """log p(x) and its gradient, from tried points and whether each succeeded, (n,)."""
+    """The criterion log p(x), from tried points and whether each succeeded, (n,)."""
 
     layout: Layout
     tried: Points
     success: BoolArray
 
-    def log_probability(self, points: Points) -> tuple[FloatArray, FloatArray]:
+    def __call__(self, points: Points) -> FloatArray:
+        return self.with_gradient(points)[0]
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """(m,) log p and (m, columns) its gradient, zero under inactive and nominal columns."""
         value = np.empty(len(points))
         gradient = np.zeros(points.x.shape)

@@ -1,0 +1,114 @@
+"""Decisions: how the next point is chosen once the model is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bough.acquisition.additive import additive_ucb
+from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.pool import Allowed
+from bough.acquisition.maximise.starts import around
+from bough.acquisition.path import path_ei, two_step
+from bough.acquisition.thompson import thompson
+from bough.gp.posterior import Posterior
+from bough.gp.targets import Targets
+from bough.points import FloatArray, Points
+from bough.space import Space
+from bough.space.sampling import sample_points
+
+__all__ = ["Decision", "Maximiser", "Model", "Situation", "by", "joint_draw", "separable_bound", "two_steps"]
+
+THOMPSON_CANDIDATES = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that is believed when a proposal is made.
+
+    posteriors: one per hyperparameter sample, conditioned on finished and pending trials.
+    best: the value to beat under each. z: (n,) the finished values on the model's scale.
+    """
+
+    targets: Targets
+    posteriors: Sequence[Posterior]
+    best: Sequence[float]
+    z: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """What a decision looks at.
+
+    done: finished points, as ``model.z`` has their values; number: the trial to be proposed.
+    avoid: points not to be proposed again.
+    """
+
+    space: Space
+    model: Model
+    criterion: Criterion
+    done: Points
+    avoid: Points
+    number: int
+
+    @property
+    def near(self) -> Points:
+        """Finished points, best first."""
+        return self.done.take(np.argsort(self.model.z, kind="stable"))
+
+
+Decision = Callable[[Situation, np.random.Generator], Points]
+"""One legal, snapped point, or no row where everything is to be avoided."""
+
+
+class Maximiser(Protocol):
+    """Finds the point where a criterion is largest."""
+
+    def __call__(
+        self, space: Space, criterion: Criterion, *, near: Points, avoid: Points, rng: np.random.Generator
+    ) -> Points: ...
+
+
+def by(maximise: Maximiser) -> Decision:
+    """Where the criterion is largest."""
+
+    def decide(now: Situation, rng: np.random.Generator) -> Points:
+        return maximise(now.space, now.criterion, near=now.near, avoid=now.avoid, rng=rng)
+
+    return decide
+
+
+def two_steps(linear: bool) -> Decision:
+    """First the paths by what their shared weights promise, then the best point on the best of them.
+
+    Jenatton et al. 2017, eq. (6) and (5). linear: shared variables enter linearly, so the first
+    step need look only at the corners of their ranges.
+    """
+
+    def decide(now: Situation, rng: np.random.Generator) -> Points:
+        rank = path_ei(now.model.posteriors, now.model.best)  # type: ignore[arg-type]
+        return two_step(
+            now.space, now.criterion, rank, near=now.near, avoid=now.avoid, rng=rng, linear=linear
+        )
+
+    return decide
+
+
+def separable_bound(now: Situation, rng: np.random.Generator) -> Points:
+    """Ma & Blaschko 2020, Algorithm 2: every vertex maximises its own bound."""
+    posteriors = now.model.posteriors
+    return additive_ucb(now.space, posteriors, now.number + 1, avoid=now.avoid, rng=rng)  # type: ignore[arg-type]
+
+
+def joint_draw(now: Situation, rng: np.random.Generator) -> Points:
+    """Thompson sampling: the minimum of one joint draw over random points and some around the best."""
+    pool = Points.concat(
+        [sample_points(now.space, THOMPSON_CANDIDATES, rng), around(now.space, now.near, 16, rng)]
+    )
+    pool = pool.take(Allowed(now.space, now.avoid).mask(pool))
+    if not len(pool):
+        return pool
+    return pool.take(thompson(now.model.posteriors, pool, 1, rng))

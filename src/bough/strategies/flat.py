@@ -1,0 +1,95 @@
+"""Flattening: how methods that know nothing of branches see a branching space.
+
+Every column counts as active, and those that are not get a random value, drawn once per trial
+from a generator seeded by study seed and trial number: what a user of a flat optimiser does who
+ignores parameters that have no effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bough.gp.posterior import Posterior
+from bough.history import History
+from bough.points import FloatArray, IntArray, Layout, Points
+
+__all__ = ["FlatPosterior", "filling", "flat_history", "flat_layout", "flatten"]
+
+_FILL_STREAM = 2**31 + 1
+
+
+def flat_layout(layout: Layout) -> Layout:
+    """The same columns in one group that is always active."""
+    columns = layout.columns
+    return Layout(
+        kinds=layout.kinds,
+        levels=layout.levels,
+        group=np.zeros(columns, dtype=np.intp),
+        switch=np.zeros(columns, dtype=bool),
+        groups=1,
+    )
+
+
+def flatten(points: Points, layout: Layout, numbers: IntArray, seed: int) -> Points:
+    """Fill inactive columns of row i by trial ``numbers[i]``'s own random numbers; all columns active."""
+    if len(points) == 0:
+        return Points(points.x, np.ones((0, 1), dtype=bool))
+    fill = np.stack([filling(layout, int(number), seed) for number in numbers])
+    x = np.where(layout.active(points.on), points.x, fill)
+    return Points(x, np.ones((len(x), 1), dtype=bool))
+
+
+def flat_history(history: History, layout: Layout) -> History:
+    """The history with finished and pending points flattened."""
+    return replace(
+        history,
+        done=flatten(history.done, layout, history.done_numbers, history.seed),
+        pending=flatten(history.pending, layout, history.pending_numbers, history.seed),
+    )
+
+
+def filling(layout: Layout, number: int, seed: int) -> FloatArray:
+    """(columns,) what trial ``number`` reads in columns that are inactive, snapped to their levels."""
+    rng = np.random.default_rng([seed, number, _FILL_STREAM])
+    uniform = rng.random(layout.columns)
+    levels = np.maximum(layout.levels, 1)
+    return np.where(layout.levels > 0, (np.floor(uniform * levels) + 0.5) / levels, uniform)
+
+
+@dataclass(frozen=True, eq=False)
+class FlatPosterior:
+    """A posterior over flattened points, asked about branching ones: all as trial ``number`` would see them."""
+
+    inner: Posterior
+    layout: Layout
+    fill: FloatArray
+
+    def _flat(self, points: Points) -> Points:
+        x = np.where(self.layout.active(points.on), points.x, self.fill)
+        return Points(x, np.ones((len(x), 1), dtype=bool))
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        return self.inner.predict(self._flat(points))
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        mean, sd, mean_slope, sd_slope = self.inner.predict_grad(self._flat(points))
+        active = self.layout.active(points.on)
+        return mean, sd, np.where(active, mean_slope, 0.0), np.where(active, sd_slope, 0.0)
+
+    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> FlatPosterior:
+        return FlatPosterior(self.inner.condition(self._flat(points), y, noise), self.layout, self.fill)
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        return self.inner.sample(self._flat(points), n, rng)
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        return self.inner.leave_one_out()
+
+    def innovations(self) -> FloatArray:
+        return self.inner.innovations()
+
+    @property
+    def noisy(self) -> bool:
+        return self.inner.noisy

@@ -1,0 +1,31 @@
+"""The refit schedule is a fixed sequence: monotone, dense at the start, geometric later."""
+
+from __future__ import annotations
+
+import pytest
+
+from bough.strategies.schedule import half_way, scheduled
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
+def test_schedule_is_one_sequence(growth: float) -> None:
+    lengths = [scheduled(n, growth) for n in range(1, 400)]
+    assert all(length <= n for n, length in enumerate(lengths, 1))
+    assert lengths == sorted(lengths)
+    steps = sorted(set(lengths))
+    for before, after in zip(steps, steps[1:]):
+        assert after == before + 1 or after <= before * (1 + growth) + 1
+
+
+def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
+    assert [scheduled(n, 0.0) for n in range(1, 50)] == list(range(1, 50))
+    assert [scheduled(n, 0.05) for n in range(1, 20)] == list(range(1, 20))
+    assert len({scheduled(n, 0.05) for n in range(100, 200)}) < 20
+
+
+def test_halving_reaches_the_beginning_in_few_steps() -> None:
+    length, steps = scheduled(100_000, 0.05), 0
+    while (earlier := half_way(length, 0.05)) is not None:
+        assert earlier < length
+        length, steps = earlier, steps + 1
+    assert steps < 16
