@@ -227,8 +227,7 @@ def test_the_default_config_holds_the_given_defaults(world: World) -> None:
     given_defaults = {p.path: p.domain.default for p in space if p.domain.default not in (None, UNSET)}
     try:
         config = space.default
-    except SpaceError as error:
-        assert "forbidden" in str(error)
+    except SpaceError:  # forbidden by some clause
         assert world.forbids
         return
     if config is None:

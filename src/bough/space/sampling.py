@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 __all__ = ["box_points", "neighbours", "path_points", "perturb", "sample_points", "sobol_points"]
 
 REJECTION_ROUNDS = 30
+REDRAW_ROUNDS = 8
 REPAIR_ROUNDS = 300
 
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
-    """``n`` legal points, uniform: first what conditions and clauses read, then the rest of what is active."""
+    """``n`` legal points, uniform: first what conditions and clauses read, then all else that is active."""
     found = _rejection(space, n, lambda count: _decisive(space, count, rng))
     return _topped_up(space, _completed(space, found, rng), n, rng)
 
@@ -80,12 +81,18 @@ def neighbours(
     rows: list[FloatArray] = []
     for column in np.flatnonzero(active):
         for unit in _exchanges(space, int(column), float(point.x[0, column]), rng, n_per_numeric, scale):
-            x = np.where(active, point.x[0], rng.random(len(space)))
-            x[column] = unit
-            rows.append(x)
+            rows.append(point.x[0].copy())
+            rows[-1][column] = unit
     if not rows:
         return sample_points(space, 0, rng)
-    points = space.snap(np.array(rows))
+    x = np.array(rows)
+    illegal = np.arange(len(x))
+    for _ in range(REDRAW_ROUNDS):  # what a switch opens may be drawn so that it is forbidden
+        x[illegal] = np.where(active, x[illegal], rng.random((len(illegal), len(space))))
+        points = space.snap(x)
+        illegal = np.flatnonzero(~space.legal(points))
+        if not len(illegal):
+            break
     points = points.take(space.legal(points))
     fresh = (points.x != np.where(active, point.x[0], 0.5)).any(axis=1)
     _, first = np.unique(points.x, axis=0, return_index=True)
@@ -157,17 +164,15 @@ def _sobol(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray
 
 
 def _rejection(space: Space, n: int, draw: Callable[[int], Points]) -> Points:
-    """At most ``n`` of the legal points among those that ``draw`` tries, as few as the acceptance suggests."""
-    found = [draw(0)]
+    """At most ``n`` legal points from ``draw``, which tries as many as the acceptance so far suggests."""
+    found: list[Points] = []
     missing, accepted, drawn = n, 1, 1
-    for _ in range(REJECTION_ROUNDS):
-        if not missing:
-            break
+    while missing and len(found) < REJECTION_ROUNDS:
         count = min(int(1.1 * missing * drawn / accepted) + 16, 4 * n + 1000) if space.forbid else missing
         points = draw(count)
         found.append(points.take(slice(missing)))
         missing, accepted, drawn = missing - len(found[-1]), accepted + len(points), drawn + count
-    return Points.concat(found)
+    return Points.concat(found) if found else draw(0)
 
 
 def _only_legal(space: Space, points: Points) -> Points:
