@@ -1,21 +1,45 @@
-"""Studies: ask for trials, tell results, run objectives."""
+"""Studies: ask for trials, tell results, run objectives.
+
+Names are loaded when first used, so that a worker process, which needs only ``executors``, starts quickly.
+"""
 
 from __future__ import annotations
 
-from bough.study.catalogue import copy_study, delete_study, export_study, import_study, open_study, studies
-from bough.study.events import Event
-from bough.study.minimize import maximize, minimize
-from bough.study.study import Study
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bough.study.catalogue import copy_study as copy_study
+    from bough.study.catalogue import delete_study as delete_study
+    from bough.study.catalogue import export_study as export_study
+    from bough.study.catalogue import import_study as import_study
+    from bough.study.catalogue import open_study as open_study
+    from bough.study.catalogue import studies as studies
+    from bough.study.events import Event as Event
+    from bough.study.shortcuts import maximize as maximize
+    from bough.study.shortcuts import minimize as minimize
+    from bough.study.study import Study as Study
+
+_HOME = {
+    "Event": "events",
+    "Study": "study",
+    "copy_study": "catalogue",
+    "delete_study": "catalogue",
+    "export_study": "catalogue",
+    "import_study": "catalogue",
+    "maximize": "shortcuts",
+    "minimize": "shortcuts",
+    "open_study": "catalogue",
+    "studies": "catalogue",
+}
 
 __all__ = [
-    "Event",
-    "Study",
-    "copy_study",
-    "delete_study",
-    "export_study",
-    "import_study",
-    "maximize",
-    "minimize",
-    "open_study",
-    "studies",
-]
+    "Event", "Study", "copy_study", "delete_study", "export_study", "import_study",
+    "maximize", "minimize", "open_study", "studies",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bough.study' has no attribute {name!r}")
+    return getattr(import_module(f"bough.study.{_HOME[name]}"), name)

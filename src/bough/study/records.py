@@ -8,7 +8,7 @@ import secrets
 from typing import Any
 
 from bough.errors import StudyError
-from bough.methods import Method, resolve
+from bough.registry import Method, resolve
 from bough.space import Space
 from bough.storage import StudyRecord
 

@@ -18,7 +18,7 @@ from typing import Any, overload
 import numpy as np
 
 from bough.errors import ExhaustedError, StudyError, TrialError
-from bough.methods import Method, method, strategy_for
+from bough.registry import Method, method, strategy_for
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
 from bough.study.encoded import EncodedTrials
@@ -125,7 +125,8 @@ class Study:
             raise TrialError(f"ask for at least 1 trial, not {n}")
         trials = [self._ask(lease)]
         with contextlib.suppress(ExhaustedError):  # the last configurations of a finite space may be fewer
-            trials += [self._ask(lease) for _ in range(n - 1)]
+            while len(trials) < n:
+                trials.append(self._ask(lease))
         return trials
 
     def tell(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
-from bough.methods import Method
+from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
 from bough.study.events import Progress

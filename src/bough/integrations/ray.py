@@ -1,0 +1,70 @@
+"""Ray as a ``concurrent.futures.Executor``, for ``run(executor=RayExecutor())``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from importlib import import_module
+from typing import Any
+
+from bough.errors import MissingExtraError
+
+__all__ = ["RayExecutor"]
+
+
+class RayExecutor(Executor):
+    """Each call is a Ray task; a task whose worker dies is started again by Ray.
+
+    resources: what a task needs, as in ``ray.remote(...)``, for example ``num_cpus=2, num_gpus=1``. Connects
+    to the cluster that ``ray.init()`` finds unless the program is connected already, and leaves it running.
+    """
+
+    def __init__(self, **resources: Any) -> None:
+        try:
+            ray: Any = import_module("ray")
+        except ModuleNotFoundError:
+            raise MissingExtraError("RayExecutor needs Ray: pip install 'bough[ray]'") from None
+        if not ray.is_initialized():
+            ray.init(log_to_driver=False)
+        self._ray = ray
+        self._call = ray.remote(**resources)(_call) if resources else ray.remote(_call)
+        # As in the executors of the standard library; ``run`` evaluates so many trials at a time.
+        self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1) / resources.get("num_cpus", 1)))
+        self._closed = False
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self._closed:
+            raise RuntimeError("the executor was shut down")
+        reference = self._call.remote(fn, args, kwargs)
+        return _Task(reference.future(), stop=lambda: self._ray.cancel(reference, force=True))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._closed = True
+
+
+class _Task(Future[Any]):
+    """A future whose cancellation stops the Ray task, even one that runs."""
+
+    def __init__(self, result: Future[Any], stop: Callable[[], None]) -> None:
+        super().__init__()
+        self._stop = stop
+        result.add_done_callback(self._finish)
+
+    def cancel(self) -> bool:
+        cancelled = super().cancel()
+        if cancelled:
+            self._stop()
+        return cancelled
+
+    def _finish(self, result: Future[Any]) -> None:
+        if not self.set_running_or_notify_cancel():
+            return
+        error = result.exception()
+        if error is None:
+            self.set_result(result.result())
+        else:
+            self.set_exception(error)
+
+
+def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return fn(*args, **kwargs)

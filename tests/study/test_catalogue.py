@@ -1,0 +1,211 @@
+"""Opening by name, listing, copying, deleting, files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bough.errors import ConfigError, MethodError, StudyError
+from bough.space import Choice, Float, Int, Space
+from bough.storage import MemoryStorage
+from bough.study import (
+    Study,
+    copy_study,
+    delete_study,
+    export_study,
+    import_study,
+    open_study,
+    studies,
+)
+
+PARAMETERS = {"model": Choice({"svm": {"C": Float(0.1, 10.0)}, "bayes": {}}), "n": Int(1, 2**50)}
+SPACE = Space(PARAMETERS)
+
+
+def new_study(storage: Any, name: str = "s", **more: Any) -> Study:
+    return Study(SPACE, **{"name": name, "storage": storage, "method": "random", "seed": 7, **more})
+
+
+def full_study(storage: Any) -> Study:
+    study = new_study(storage)
+    done, failed, *_ = study.ask(3)
+    study.tell(done, 0.1 + 0.2, noise=1e-300, cost=-0.0)
+    study.fail(failed, "naïve \n reason")
+    study.enqueue({"model": "bayes", "n": 2**50 - 1})
+    study.add({"model": "svm", "C": 1 / 3, "n": 1}, 5e-324)
+    return study
+
+
+# ---- opening ---------------------------------------------------------------------------------------
+
+
+def test_opened_by_name(storage_url: str | None) -> None:
+    storage = storage_url or MemoryStorage()
+    first = full_study(storage)
+    for again in (new_study(storage), open_study("s", storage), Study(SPACE, name="s", storage=storage)):
+        assert again.trials == first.trials
+        assert (again.seed, again.method, again.direction) == (7, first.method, "minimize")
+        assert again.space == SPACE
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"direction": "maximize"}, "its direction is minimize, not maximize"),
+        ({"seed": 8}, "its seed is 7, not 8"),
+        ({"method": "sobol"}, "its method is .*random.*, not .*sobol"),
+    ],
+)
+def test_what_differs_is_said(change: dict[str, Any], message: str) -> None:
+    storage = MemoryStorage()
+    study = new_study(storage)
+    with pytest.raises(StudyError, match=f"study 's' exists and differs: {message}"):
+        new_study(storage, **change)
+    assert study.trials == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "forbid", "message"),
+    [
+        ({**PARAMETERS, "extra": Int(1, 2)}, [], "lacks your parameter 'extra'"),
+        ({"model": PARAMETERS["model"]}, [], "has a parameter 'n' that yours lacks"),
+        ({**PARAMETERS, "n": Int(1, 9)}, [], "its parameter 'n' is .*, not .*9"),
+        (
+            {**PARAMETERS, "model": Choice({"svm": {"C": Float(0.1, 99.0)}, "bayes": {}})},
+            [],
+            r"its parameter 'model=svm/C' is .*10\.0.*, not .*99\.0",
+        ),
+        ({**PARAMETERS, "n": Int(1, 2**50, when="model == 'svm'")}, [], "its parameter 'n' is"),
+        (PARAMETERS, ["n == 3"], r"its forbidden clauses are \[\], not .*n == 3"),
+    ],
+)
+def test_the_parameter_that_differs_is_named(parameters: Any, forbid: list[str], message: str) -> None:
+    storage = MemoryStorage()
+    new_study(storage)
+    with pytest.raises(StudyError, match=message):
+        Study(Space(parameters, forbid), name="s", storage=storage)
+
+
+def test_an_equal_space_in_another_order_gives_the_same_proposals() -> None:
+    storage = MemoryStorage()
+    expected = [trial.config for trial in new_study(None).ask(6)]
+    new_study(storage)
+    turned = Space(dict(reversed(PARAMETERS.items())))
+    assert [trial.config for trial in Study(turned, name="s", storage=storage).ask(6)] == expected
+
+
+def test_a_stored_study_needs_a_name(sqlite_url: str) -> None:
+    with pytest.raises(StudyError, match="needs a name: pass name="):
+        Study(SPACE, storage=sqlite_url)
+    assert Study(SPACE, method="random").name == "study"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"name": ""}, StudyError),
+        ({"name": "a\0b"}, StudyError),
+        ({"name": "x" * 201}, StudyError),
+        ({"name": 3}, StudyError),
+        ({"direction": "sideways"}, StudyError),
+        ({"seed": -1}, StudyError),
+        ({"seed": 1.5}, StudyError),
+        ({"seed": 2**63}, StudyError),
+        ({"method": "rnadom"}, MethodError),
+    ],
+    ids=str,
+)
+def test_wrong_arguments(wrong: dict[str, Any], error: type[Exception]) -> None:
+    storage = MemoryStorage()
+    with pytest.raises(error):
+        new_study(storage, **wrong)
+    assert studies(storage) == []
+
+
+def test_no_such_study(storage_url: str | None) -> None:
+    storage = storage_url or MemoryStorage()
+    with pytest.raises(StudyError, match="there is no study 'x'; there are none"):
+        open_study("x", storage)
+    new_study(storage)
+    for call in (open_study, delete_study):
+        with pytest.raises(StudyError, match="there is no study 'x'; there are 's'"):
+            call("x", storage)
+
+
+# ---- listing, copying, deleting --------------------------------------------------------------------
+
+
+def test_list_and_delete(storage_url: str | None) -> None:
+    storage = storage_url or MemoryStorage()
+    for name in ("one", "zwei", "три"):
+        new_study(storage, name)
+    assert [record.name for record in studies(storage)] == ["one", "zwei", "три"]
+    held = open_study("zwei", storage)
+    delete_study("zwei", storage)
+    assert [record.name for record in studies(storage)] == ["one", "три"]
+    with pytest.raises(StudyError, match="deleted"):
+        held.ask()
+
+
+def waiting(study: Study) -> list[Any]:
+    """What a copy must have of a study: finished trials as they are, others waiting."""
+    return [
+        (t.number, t.config, t.state if t.over else "queued", t.value, t.noise, t.cost, t.error)
+        for t in study.trials
+    ]
+
+
+def test_copy(storage_url: str | None) -> None:
+    original = full_study(MemoryStorage())
+    copy = copy_study(original, "copy", storage_url or MemoryStorage())
+    assert waiting(copy) == waiting(original)
+    assert copy.best == original.best
+    assert copy.seed == original.seed
+    assert [copy.ask().number, copy.ask().number, copy.ask().number] == [2, 3, 5], (
+        "the waiting ones, then a new one"
+    )
+    assert [trial.state for trial in original.trials].count("running") == 1
+    with pytest.raises(StudyError, match="'copy' exists already"):
+        copy_study(original, "copy", copy._storage)
+
+
+def test_export_and_import_are_exact(storage_url: str | None, tmp_path: Path) -> None:
+    original = full_study(MemoryStorage())
+    export_study(original, tmp_path / "s.jsonl")
+    storage = storage_url or MemoryStorage()
+    imported = import_study(tmp_path / "s.jsonl", storage)
+    assert waiting(imported) == waiting(original)
+    assert repr(imported.trials[0].cost) == "-0.0"
+    assert [trial for trial in imported.trials if trial.over] == [
+        trial for trial in original.trials if trial.over
+    ]
+    assert (imported.name, imported.space, imported.seed) == ("s", SPACE, 7)
+    assert import_study(tmp_path / "s.jsonl", storage, name="t").name == "t"
+    with pytest.raises(StudyError, match="'s' exists already"):
+        import_study(tmp_path / "s.jsonl", storage)
+    lines = (tmp_path / "s.jsonl").read_text().splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda lines: [],
+        lambda lines: ["not json"],
+        lambda lines: lines[:2] + lines[3:],
+        lambda lines: [lines[0].replace('"bough": 1', '"bough": 99'), *lines[1:]],
+        lambda lines: [lines[0], lines[1].replace('"number"', '"nummer"')],
+        lambda lines: [lines[0], lines[1].replace('"n": ', '"m": ')],
+    ],
+)
+def test_damaged_files_are_refused(damage: Any, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    export_study(full_study(MemoryStorage()), path)
+    path.write_text("\n".join(damage(path.read_text().splitlines())))
+    storage = MemoryStorage()
+    with pytest.raises((StudyError, ConfigError)):
+        import_study(path, storage)
+    assert studies(storage) == []

@@ -1,0 +1,66 @@
+"""The progress line: what it says, and that it keeps quiet where nobody watches."""
+
+from __future__ import annotations
+
+import io
+
+from bough.study.events import Event
+from bough.study.progress import describe, sparkline, terminal
+from bough.trial import Trial
+
+BEST = Trial(3, {"model": "svm", "C": 2.0}, "done", value=0.0213)
+NOW = Trial(41, {"model": "forest", "trees": 5}, "done", value=0.3)
+
+
+def event(kind: str = "trial", **changes: object) -> Event:
+    values: dict[str, object] = dict(
+        kind=kind, study="s", direction="minimize", trial=NOW, finished=42, failed=2, limit=60, running=1, best=BEST,
+        elapsed=21.0,
+    )  # fmt: skip
+    return Event(**{**values, **changes})  # type: ignore[arg-type]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_line_says_how_far_how_good_where_and_how_long():
+    line = describe(event(), [0.5, 0.3, 0.0213], fresh=42)
+    for part in ("42/60", "best 0.0213 (svm)", "now forest", "2.0/s", "0:09 left", "2 failed"):
+        assert part in line
+    assert describe(event(kind="end", trial=None), [0.5], 42).endswith("in 0:21  2 failed")
+
+
+def test_nothing_is_invented_before_the_first_result():
+    line = describe(event(kind="start", trial=None, best=None, finished=0, failed=0, elapsed=0.0), [], 0)
+    assert "best" not in line and "left" not in line and "/s" not in line
+    assert describe(event(limit=None), [1.0], 1).startswith("42 trials")
+
+
+def test_a_sparkline_follows_the_values():
+    assert sparkline([3.0, 2.0, 1.0], 10) == "█▅▁"
+    assert sparkline([1.0, 1.0], 10) == ""
+    assert len(sparkline(list(range(1000)), 10)) == 10
+    assert sparkline(list(range(1000)), 10)[-1] == "█"
+
+
+def test_a_terminal_rewrites_one_line():
+    stream = Terminal()
+    report = terminal(stream)
+    for kind in ("start", "trial", "end"):
+        report(event(kind=kind))
+    text = stream.getvalue()
+    assert text.count("\n") == 1 and text.endswith("\n")
+    assert text.count("\r\x1b[K") >= 2
+
+
+def test_a_log_file_gets_few_plain_lines():
+    stream = io.StringIO()
+    report = terminal(stream)
+    report(event(kind="start"))
+    for number in range(500):
+        report(event(finished=number))
+    report(event(kind="end"))
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 2 and "\x1b" not in stream.getvalue()

@@ -1,0 +1,228 @@
+"""Evaluating in processes and executors: lambdas, dead workers, timeouts, asynchrony."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bough.errors import StudyError
+from bough.space import Float, Space
+from bough.storage.transitions import MAX_ATTEMPTS
+from bough.study import Study, minimize
+from bough.trial import Trial
+
+LINE = Space({"x": Float(0, 1)})
+
+
+def run(objective: Any, trials: int, **more: Any) -> Study:
+    return minimize(objective, LINE, trials, **{"method": "random", "seed": 0, "progress": False, **more})
+
+
+def plain_objective(config: dict[str, float]) -> float:
+    return config["x"]
+
+
+# ---- processes of our own --------------------------------------------------------------------------
+
+
+def test_closures_run_in_other_processes() -> None:
+    scale, here = 2.0, os.getpid()
+    study = run(
+        lambda config: {"value": scale * config["x"], "cost": float(os.getpid() != here)}, 6, workers=2
+    )
+    assert [trial.value for trial in study.trials] == [2 * trial.config["x"] for trial in study.trials]
+    assert all(trial.cost == 1.0 for trial in study.trials)
+
+
+def test_failures_come_back_with_their_reason() -> None:
+    def objective(config: dict[str, float]) -> Any:
+        if config["x"] < 0.5:
+            raise RuntimeError("too small")
+        return threading.Lock()  # cannot be sent to another process, and need not be
+
+    study = run(objective, 6, workers=2)
+    for trial in study.trials:
+        expected = "RuntimeError: too small" if trial.config["x"] < 0.5 else "must be a number, not <unlocked"
+        assert trial.error is not None and expected in trial.error
+
+
+def test_a_killed_worker_costs_one_attempt_and_no_neighbour(tmp_path: Path) -> None:
+    """The first trial kills its worker once; the trial of the other worker is not disturbed."""
+    mark = tmp_path / "killed"
+
+    def objective(config: dict[str, float]) -> float:
+        if config["x"] == 0.125 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.3)
+        return config["x"]
+
+    study = Study(LINE, method="random", seed=0)
+    study.enqueue({"x": 0.125})
+    study.run(objective, 5, workers=2, progress=False)
+    assert [trial.state for trial in study.trials] == ["done"] * 5
+    assert [trial.attempt for trial in study.trials] == [2, 1, 1, 1, 1]
+
+
+def test_a_trial_that_kills_every_worker_fails_in_the_end() -> None:
+    study = Study(LINE, method="random", seed=0)
+    study.enqueue({"x": 0.125})
+    study.run(lambda config: os._exit(1) if config["x"] == 0.125 else 1.0, 3, workers=2, progress=False)
+    first = study.trials[0]
+    assert (first.state, first.attempt) == ("failed", MAX_ATTEMPTS)
+    assert first.error is not None and f"lost in each of {MAX_ATTEMPTS} attempts" in first.error
+    assert [trial.state for trial in study.trials[1:]] == ["done", "done"]
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_trial_timeout(workers: int | None, tmp_path: Path) -> None:
+    def objective(config: dict[str, float]) -> float:
+        (tmp_path / str(os.getpid())).touch()
+        if config["x"] == 0.125:
+            while True:  # does not even listen to signals of Python
+                sum(range(10_000))
+        return 1.0
+
+    study = Study(LINE, method="random", seed=0)
+    study.enqueue({"x": 0.125})
+    study.run(objective, 3, workers=workers, trial_timeout=3.0, progress=False)
+    assert [trial.state for trial in study.trials] == ["failed", "done", "done"]
+    assert study.trials[0].error == "stopped after 3 s (trial_timeout)"
+    for path in tmp_path.iterdir():  # no process is left behind
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name), 0)
+
+
+def test_a_free_worker_does_not_wait_for_a_slow_one(tmp_path: Path) -> None:
+    """One trial runs until all the others are done, which only asynchronous suggestions allow."""
+
+    def objective(config: dict[str, float]) -> float:
+        if config["x"] == 0.125:
+            while len(list(tmp_path.iterdir())) < 5:
+                time.sleep(0.01)
+        else:
+            (tmp_path / str(config["x"])).touch()
+        return 1.0
+
+    study = Study(LINE, method="random", seed=0)
+    study.enqueue({"x": 0.125})
+    study.run(objective, 6, workers=2, progress=False)
+    assert [trial.state for trial in study.trials] == ["done"] * 6
+    assert max(trial.finished or 0.0 for trial in study.trials) == study.trials[0].finished
+
+
+# ---- executors -------------------------------------------------------------------------------------
+
+
+def test_threads() -> None:
+    names: set[str] = set()
+
+    def objective(config: dict[str, float]) -> float:
+        names.add(threading.current_thread().name)
+        time.sleep(0.02)
+        return config["x"]
+
+    with ThreadPoolExecutor(3, thread_name_prefix="mine") as executor:
+        study = run(objective, 12, executor=executor)
+        assert executor.submit(int).result() == 0, "the executor stays open"
+    assert [trial.value for trial in study.trials] == [trial.config["x"] for trial in study.trials]
+    assert len(names) == 3 and all(name.startswith("mine") for name in names)
+
+
+def test_processes_of_the_standard_library() -> None:
+    with ProcessPoolExecutor(2) as executor:
+        study = run(plain_objective, 6, executor=executor)
+    assert [trial.value for trial in study.trials] == [trial.config["x"] for trial in study.trials]
+
+
+def test_an_objective_that_cannot_be_sent_is_named() -> None:
+    with ProcessPoolExecutor(1) as executor, pytest.raises(StudyError, match=r"all 10 trials .*pickle"):
+        run(lambda config: 1.0, 20, executor=executor)
+
+
+def test_an_executor_that_breaks_ends_the_run() -> None:
+    study = Study(LINE, method="random", seed=0)
+    with (
+        ProcessPoolExecutor(1) as executor,
+        pytest.raises(StudyError, match="executor takes no more"),
+    ):
+        study.run(_die, 5, executor=executor, progress=False)
+    assert {trial.state for trial in study.trials} == {"queued"}
+
+
+def _die(config: dict[str, float]) -> float:
+    os._exit(1)
+
+
+class OneByOne(Executor):
+    """An executor that does not say how many calls it takes at a time."""
+
+    most = 0
+    now = 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.now += 1
+        self.most = max(self.most, self.now)
+
+        def work() -> None:
+            time.sleep(0.02)
+            self.now -= 1
+            future.set_result(fn(*args, **kwargs))
+
+        threading.Thread(target=work).start()
+        return future
+
+
+def test_workers_say_how_many_at_a_time() -> None:
+    executor = OneByOne()
+    with pytest.raises(StudyError, match="say with workers= how many trials OneByOne evaluates at a time"):
+        run(plain_objective, 3, executor=executor)
+    assert len(run(plain_objective, 10, executor=executor, workers=3).trials) == 10
+    assert executor.most == 3
+
+
+def test_timeouts_of_trials_are_refused_with_an_executor() -> None:
+    with (
+        ThreadPoolExecutor(1) as executor,
+        pytest.raises(StudyError, match="needs processes of our own"),
+    ):
+        run(plain_objective, 3, executor=executor, trial_timeout=1.0)
+
+
+def test_pending_trials_are_known_to_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    pending: list[list[int]] = []
+    study = Study(LINE, method="random", seed=0)
+    propose = type(study._strategy).propose
+
+    def noting(self: Any, space: Space, history: Any, rng: Any) -> Any:
+        pending.append(history.pending_numbers.tolist())
+        return propose(self, space, history, rng)
+
+    monkeypatch.setattr(type(study._strategy), "propose", noting)
+    with ThreadPoolExecutor(3) as executor:
+        study.run(lambda config: time.sleep(0.1) or 1.0, 3, executor=executor, progress=False)
+    assert pending == [[], [0], [0, 1]]
+
+
+def test_the_end_of_a_run_gives_trials_back() -> None:
+    """A callback stops the run while another trial is still going on: it is waited for, not thrown away."""
+    study = Study(LINE, method="random", seed=0)
+    ends: list[Trial] = []
+    with ThreadPoolExecutor(2) as executor:
+        study.run(
+            lambda config: time.sleep(config["x"] / 5) or 1.0,
+            10,
+            executor=executor,
+            callbacks=[lambda study, trial: ends.append(trial) or True],
+            progress=False,
+        )
+    assert [trial.state for trial in study.trials] == ["done"] * 2
+    assert len(ends) == 2
