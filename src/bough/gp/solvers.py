@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from bough.points import FloatArray
 
@@ -119,22 +119,26 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
 
 
 def _invert_lower(lower: FloatArray) -> FloatArray:
-    """L⁻¹ by halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]].
-
-    Matrix products run several times faster than LAPACK's dtrtri, which serves the small blocks.
-    """
-    n = len(lower)
-    if n == 0:
-        return lower
-    if n <= 64:
-        inverse, _ = lapack.dtrtri(lower, lower=1)
-        return np.asarray(inverse)
-    half = n // 2
-    out = np.zeros((n, n), order="F")
-    out[:half, :half] = top = _invert_lower(lower[:half, :half])
-    out[half:, half:] = bottom = _invert_lower(lower[half:, half:])
-    out[half:, :half] = -bottom @ (lower[half:, :half] @ top)
+    """L⁻¹ (n, n) in Fortran order."""
+    out = np.zeros(lower.shape, order="F")
+    if len(lower):
+        _invert_into(out, lower)
     return out
+
+
+def _invert_into(out: FloatArray, lower: FloatArray) -> None:
+    """By halves, [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]]: more than twice as fast as LAPACK's
+    dtrtri, which serves the small blocks."""
+    n = len(lower)
+    if n <= 32:
+        out[:], _ = lapack.dtrtri(lower, lower=1)
+        return
+    half = n // 2
+    top, bottom = out[:half, :half], out[half:, half:]
+    _invert_into(top, lower[:half, :half])
+    _invert_into(bottom, lower[half:, half:])
+    corner = blas.dtrmm(-1.0, top, lower[half:, :half], side=1, lower=1)
+    out[half:, :half] = blas.dtrmm(1.0, bottom, corner, lower=1, overwrite_b=1)
 
 
 def _mirror(lower: FloatArray) -> FloatArray:
