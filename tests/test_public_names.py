@@ -11,7 +11,7 @@ LIGHT = """
 import sys
 import bough
 bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})}).to_json()
-heavy = "scipy sqlalchemy loky click yaml plotly fastapi ConfigSpace optuna sklearn ray distributed cmaes pandas"
+heavy = "scipy sqlalchemy loky click yaml plotly fastapi ConfigSpace optuna sklearn ray distributed cmaes"
 print([name for name in heavy.split() if name in sys.modules])
 """
 

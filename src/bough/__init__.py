@@ -10,11 +10,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bough.registry import method as method
+    from bough.registry import methods as methods
     from bough.space import Categorical as Categorical
     from bough.space import Choice as Choice
     from bough.space import Float as Float
     from bough.space import Int as Int
     from bough.space import Space as Space
+    from bough.study import Study as Study
+    from bough.study import maximize as maximize
+    from bough.study import minimize as minimize
+    from bough.study import open_study as open_study
+    from bough.study import studies as studies
+    from bough.trial import Trial as Trial
 
 __version__ = "0.1.0"
 

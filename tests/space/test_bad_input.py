@@ -6,6 +6,8 @@ import json
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bough.errors import BoughError, ConditionError, ConfigError, SpaceError
 from bough.space import Categorical, Choice, Float, Int, Space
@@ -115,6 +117,7 @@ BAD_SPACES = [
     (lambda: Categorical([1, 1.0]), SpaceError, ["1.0", "twice"]),
     (lambda: Categorical([math.nan]), SpaceError, ["nan"]),
     (lambda: Categorical([("a",)]), SpaceError, ["('a',)"]),
+    (lambda: Categorical(["\ud800"]), SpaceError, ["ud800"]),
     (lambda: Choice({}), SpaceError, ["options"]),
     (lambda: Choice({1: {}}), SpaceError, ["1", "string"]),
     (lambda: Choice({"a": Float(0, 1)}), SpaceError, ["'a'", "dict"]),
@@ -130,6 +133,7 @@ BAD_SPACES = [
     (lambda: nested_json(2000), SpaceError, ["deep"]),
     (lambda: Space.from_json('{"a": '), SpaceError, ["not valid JSON", "line 1"]),
     (lambda: Space.from_json("[]"), SpaceError, ["object"]),
+    (lambda: Space.from_json('{"a": ' + "9" * 5000 + "}"), SpaceError, ["not valid JSON", "digits"]),
     (lambda: Space.from_json('{"a": {"type": "int", "low": 0, "high": NaN}}'), SpaceError, ["NaN"]),
     (
         lambda: Space.from_json('{"a": {"type": "int", "low": 0, "low": 1, "high": 3}}'),
@@ -257,6 +261,48 @@ def _bomb():
         children = ", ".join(f"c{i}: *p{level - 1}" for i in range(10))
         lines.append(f"p{level}: &p{level} {{type: choice, options: {{a: {{{children}}}}}}}")
     return "\n".join(lines)
+
+
+KEYS = [
+    "type",
+    "options",
+    "low",
+    "high",
+    "log",
+    "step",
+    "default",
+    "when",
+    "ordered",
+    "parameters",
+    "forbid",
+    "hyperparameters",
+]
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.sampled_from(["int", "choice", "float", "categorical", "x"])
+)
+DATA = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=3), inner, max_size=4)
+    ),
+    max_leaves=15,
+)
+
+
+@given(DATA)
+@settings(max_examples=300, deadline=None)
+def test_any_data_is_a_space_or_one_clear_line(data):
+    try:
+        space = Space.from_json(data)
+    except SpaceError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert Space.from_json(space.to_json()) == space
 
 
 def test_all_errors_are_bough_errors_and_value_errors():

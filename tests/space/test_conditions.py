@@ -6,10 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bough.errors import ConditionError
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.space.conditions import canonical, leaves, parse
+from bough.space.conditions import canonical, parse
 
 
 @pytest.mark.parametrize(
@@ -45,15 +47,42 @@ def test_canonical_form(written, printed):
     assert parse(printed) == parse(written)
 
 
+WORDS = [
+    *"ab()[],-+.=`'x",
+    "1",
+    "2.5e3",
+    "==",
+    "!=",
+    "<",
+    ">=",
+    "in",
+    "not",
+    "and",
+    "or",
+    "True",
+    "None",
+    "'s'",
+    "`q r`",
+    "is",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(max_size=20))
+@settings(max_examples=500, deadline=None)
+def test_any_text_is_a_condition_or_one_clear_line(text):
+    try:
+        printed = canonical(text)
+    except ConditionError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+    else:
+        assert canonical(printed) == printed
+        assert parse(printed) == parse(text)
+
+
 def test_one_true_and_quoted_one_are_different_conditions():
     texts = ["a == 1", "a == True", "a == '1'", "a == None", "a == 'None'"]
     for left, right in itertools.combinations(texts, 2):
         assert parse(left) != parse(right)
-
-
-def test_leaves_come_from_left_to_right():
-    found = leaves(parse("a == 1 and (b < c or not d in (1, 2))"))
-    assert list(map(str, found)) == ["a == 1", "b < c", "d in (1, 2)"]
 
 
 def activity(text):

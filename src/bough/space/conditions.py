@@ -26,7 +26,7 @@ from bough.space.scalars import Scalar
 
 __all__ = [
     "All", "Any", "Compare", "Condition", "Not", "Relate",
-    "canonical", "leaves", "parse", "quote", "rename",
+    "canonical", "parse", "quote", "rename",
 ]  # fmt: skip
 
 MAX_LENGTH = 100_000
@@ -113,18 +113,6 @@ def canonical(text: None) -> None: ...
 def canonical(text: str | None) -> str | None:
     """``text`` parsed and printed back: the same condition in one spelling; None stays None."""
     return None if text is None else str(parse(text))
-
-
-def leaves(condition: Condition) -> Iterator[Compare | Relate]:
-    """The comparisons of a condition, from left to right."""
-    match condition:
-        case All(parts) | Any(parts):
-            for part in parts:
-                yield from leaves(part)
-        case Not(part):
-            yield from leaves(part)
-        case _:
-            yield condition
 
 
 def rename(condition: Condition, new: Callable[[str], str]) -> Condition:

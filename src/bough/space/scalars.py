@@ -58,7 +58,7 @@ def finite(value: object, what: str) -> float | int:
 
 def as_option(value: object) -> Scalar:
     value = plain(value)
-    if value is None or isinstance(value, str | bool):
+    if value is None or isinstance(value, bool) or (isinstance(value, str) and _is_unicode(value)):
         return value
     if isinstance(value, int | float) and abs(value) < 2**1023:
         return value
@@ -69,3 +69,12 @@ def decimals(number: float) -> int:
     mantissa, _, exponent = repr(number).partition("e")
     fraction = mantissa.partition(".")[2].rstrip("0")
     return max(0, len(fraction) - int(exponent or 0))
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the text can be written to a file: lone surrogates cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -157,10 +157,14 @@ def parse(text: str) -> object:
         raise SpaceError(f"a space of {len(text)} characters is longer than {MAX_BYTES}")
     try:
         return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except SpaceError:
+        raise
     except json.JSONDecodeError as error:
         raise SpaceError(
             f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise SpaceError(f"not valid JSON: {error}") from None
     except RecursionError:
         raise SpaceError("JSON nested too deeply to be a space") from None
 

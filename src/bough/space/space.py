@@ -163,9 +163,9 @@ class Space:
 
     # ---- configs and points ------------------------------------------------------------------
 
-    def sample(self, n: int, rng: np.random.Generator) -> list[Config]:
-        """``n`` random legal configs, uniform: a choice first, then its children."""
-        return self.decode(sampling.sample_points(self, n, rng))
+    def sample(self, n: int, rng: np.random.Generator | int | None = None) -> list[Config]:
+        """``n`` random legal configs, uniform: a choice first, then its children. ``rng`` may be a seed."""
+        return self.decode(sampling.sample_points(self, n, np.random.default_rng(rng)))
 
     def validate(self, config: Mapping[str, Any]) -> Config:
         """``config`` with its values in canonical types, or a ConfigError that says what is wrong."""

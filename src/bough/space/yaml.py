@@ -50,6 +50,8 @@ def parse_yaml(text: str) -> object:
     """The data of a YAML text."""
     try:
         return yaml.load(text, _Loader)  # noqa: S506 - a safe loader
+    except SpaceError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
