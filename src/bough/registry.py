@@ -307,7 +307,7 @@ _VALUES: dict[str, _Value] = {
     "candidates": _COUNT,
     "least": _Value(lambda v: _whole(v) and v >= 2, "a number of points, at least 2"),
     "population": _Value(
-        lambda v: v is None or (_whole(v) and v >= 3), "a number of trials, at least 3, or None"
+        lambda v: v is None or (_whole(v) and v >= 4), "a number of trials, at least 4, or None"
     ),
     "prior": _POSITIVE,
     "quantile": _SHARE,

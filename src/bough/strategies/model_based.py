@@ -102,8 +102,8 @@ class ModelBased:
             model=model,
             criterion=self._criterion(space, history, model),
             done=history.done,
-            # to repeat a trial tells something only where results are noisy
-            avoid=history.pending if noisy else tried_points(history),
+            # to repeat a trial tells something only where results are noisy; a finite space is used up
+            avoid=history.pending if noisy and space.size == np.inf else tried_points(history),
             number=history.number,
         )
 

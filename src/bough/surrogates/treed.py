@@ -27,7 +27,7 @@ from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior, posterior
 from bough.gp.slice import slice_sample
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.base import BURN_IN, BURN_IN_WARM, Fit
+from bough.surrogates.base import Fit
 from bough.surrogates.cart import Node, grow, leaves, route
 from bough.surrogates.paths import roles
 from bough.surrogates.pooling import OUTSIDE, Hyper, PseudoLikelihood, ancestors, group_depths, pool
@@ -35,6 +35,9 @@ from bough.surrogates.pooling import OUTSIDE, Hyper, PseudoLikelihood, ancestors
 __all__ = ["Treed", "TreedPosterior"]
 
 NO_ROWS = np.empty(0, dtype=np.intp)
+
+BURN_IN, BURN_IN_WARM = 5, 2
+"""Sweeps of the sampler to discard: from the prior's median, or from where a neighbour's chain ended."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,127 @@
+"""What every method owes: legal proposals on every kind of space, whatever happens to the trials."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import bough
+from bough.errors import ExhaustedError, MethodError, MissingExtraError
+from bough.registry import Method
+from tests.methods.spaces import FINITE, NESTED, SPACES, value
+
+QUICK = {"samples": 2, "candidates": 64, "initial": 3, "startup": 3, "population": 4}
+"""Options that make a method quick without changing what it is."""
+
+
+def quick(name: str) -> Method:
+    """The method with those of QUICK that it takes."""
+    options = {}
+    for option, setting in QUICK.items():
+        try:
+            bough.method(name, **{option: setting})
+        except MethodError:
+            continue
+        options[option] = setting
+    return bough.method(name, **options)
+
+
+@pytest.fixture(params=sorted(bough.methods()))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.parametrize("kind", sorted(SPACES))
+def test_proposals_are_legal_through_results_failures_and_batches(name: str, kind: str) -> None:
+    space = SPACES[kind]
+    study = bough.Study(space, method=quick(name), seed=3)
+    for number in range(6):
+        trial = study.ask()
+        assert trial.number == number
+        assert space.validate(trial.config) == trial.config
+        if number == 2:
+            study.fail(trial, "no memory")
+        else:
+            study.tell(trial, value(trial.config))
+    batch = study.ask(2)
+    for trial in batch:
+        assert space.validate(trial.config) == trial.config
+    study.tell(batch[1], value(batch[1].config))
+    later = study.ask()  # batch[0] is still running
+    assert space.validate(later.config) == later.config
+
+
+def test_one_seed_one_sequence_and_dropping_caches_changes_nothing(name: str, tmp_path: Path) -> None:
+    kept = bough.Study(NESTED, method=quick(name), seed=11)
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    for _ in range(6):
+        # opened anew every time, so that nothing is remembered but the stored trials
+        fresh = bough.Study(NESTED, name="s", storage=storage, method=quick(name), seed=11)
+        one, other = kept.ask(), fresh.ask()
+        assert one.config == other.config
+        kept.tell(one, value(one.config))
+        fresh.tell(other, value(other.config))
+
+
+def test_another_seed_gives_another_sequence(name: str) -> None:
+    def sequence(seed: int) -> list[dict[str, object]]:
+        study = bough.Study(NESTED, method=quick(name), seed=seed)
+        return [trial.config for trial in study.ask(3)]
+
+    assert sequence(1) != sequence(2)
+
+
+def test_a_finite_space_is_used_up_without_repeats(name: str) -> None:
+    study = bough.Study(FINITE, method=quick(name), seed=5)
+    seen = []
+    for _ in range(FINITE.size):
+        trial = study.ask()
+        study.tell(trial, value(trial.config))
+        seen.append(tuple(sorted(trial.config.items())))
+    assert len(set(seen)) == FINITE.size == 5
+    with pytest.raises(ExhaustedError):
+        study.ask()
+
+
+def test_a_batch_may_use_up_a_finite_space_before_any_result(name: str) -> None:
+    study = bough.Study(FINITE, method=quick(name), seed=6)
+    batch = study.ask(FINITE.size)
+    assert len({tuple(sorted(trial.config.items())) for trial in batch}) == FINITE.size
+    with pytest.raises(ExhaustedError):
+        study.ask()
+
+
+def test_nothing_but_failures_is_survived(name: str) -> None:
+    study = bough.Study(NESTED, method=quick(name), seed=7)
+    for _ in range(6):
+        trial = study.ask()
+        assert NESTED.validate(trial.config) == trial.config
+        study.fail(trial, "always")
+    assert len({str(trial.config) for trial in study.trials}) > 1
+
+
+def test_equal_values_are_survived(name: str) -> None:
+    study = bough.Study(SPACES["unbranched"], method=quick(name), seed=8)
+    for _ in range(6):
+        study.tell(study.ask(), 1.0)
+    assert study.best.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("method", "package", "extra"), [("cma", "cmaes", "cma"), ("forest", "sklearn.ensemble", "sklearn")]
+)
+def test_a_missing_extra_is_named(
+    method: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    study = bough.Study(NESTED, method=bough.method(method), seed=0)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'bough\[{extra}\]'"):
+        for _ in range(20):
+            study.tell(study.ask(), 0.5)
+
+
+def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> None:
+    with pytest.raises(MethodError, match="has no option 'depth'"):
+        bough.method(name, depth=3)
