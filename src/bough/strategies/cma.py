@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.errors import MissingExtraError
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
@@ -82,12 +81,8 @@ class CmaSearch:
         return optimiser, len(points) - told + len(history.pending)
 
     def _start(self, space: Space, rng: np.random.Generator, population: int | None) -> CMA:
-        try:
-            from cmaes import CMA
-        except ImportError:
-            raise MissingExtraError(
-                "method 'cma' needs the cmaes package: pip install 'bough[cma]'"
-            ) from None
+        from cmaes import CMA
+
         columns = max(space.layout.columns, LEAST_COLUMNS)
         return CMA(
             mean=rng.uniform(0.25, 0.75, columns),

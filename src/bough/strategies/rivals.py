@@ -7,9 +7,11 @@ are its options.
 from __future__ import annotations
 
 from functools import partial
+from importlib import import_module
 
 from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.sobol import best_of_sobol
+from bough.errors import MissingExtraError
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.cma import CmaSearch
@@ -60,6 +62,7 @@ def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> 
 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
+    _need("sklearn.ensemble", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
     model = ModelBased(Forest(space.layout, trees), by(local_search), initial=InitialDesign(initial))
     return Interleaved(model, random)
 
@@ -73,6 +76,7 @@ def tpe(
 
 def cma(space: Space, sigma: float = 0.25, population: int | None = None) -> Strategy:
     """CMA-ES on the flattened space (Hansen 2016)"""
+    _need("cmaes", "method 'cma' needs the cmaes package: pip install 'bough[cma]'")
     return CmaSearch(sigma, population)
 
 
@@ -89,3 +93,11 @@ def lhs(space: Space, rows: int = 10) -> Strategy:
 def grid(space: Space, resolution: int = 5) -> Strategy:
     """a grid, in an order that covers the space early (baseline)"""
     return GridSearch(resolution)
+
+
+def _need(module: str, otherwise: str) -> None:
+    """Raise MissingExtraError where an optional dependency cannot be imported."""
+    try:
+        import_module(module)
+    except ImportError:
+        raise MissingExtraError(otherwise) from None

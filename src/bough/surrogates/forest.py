@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import MissingExtraError
 from bough.points import FloatArray, IntArray, Layout, Points
 from bough.surrogates.base import Fit
 
@@ -74,12 +73,8 @@ class Forest:
         self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
     ) -> tuple[ForestPosterior]:
         """The forest of the data, grown with the seed ``theta``."""
-        try:
-            from sklearn.ensemble import RandomForestRegressor
-        except ImportError:
-            raise MissingExtraError(
-                "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'"
-            ) from None
+        from sklearn.ensemble import RandomForestRegressor
+
         forest = RandomForestRegressor(
             self.trees,
             min_samples_split=self.split,
