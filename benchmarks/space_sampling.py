@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ConfigSpace import ConfigurationSpace
 
 import bough
 
@@ -22,36 +23,39 @@ FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "configspaces
 FILES = ("auto-sklearn_2017_11.json", "autoweka.json")
 
 
-def best_time(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """The shortest of ``repeats`` runs in milliseconds, and what the last run returned."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = call()
-        times.append(1e3 * (time.perf_counter() - start))
-    return min(times), result
+def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Milliseconds that the call took, and what it returned."""
+    start = time.perf_counter()
+    result = call(*arguments)
+    return 1e3 * (time.perf_counter() - start), result
+
+
+def one_round(
+    ours: bough.Space, theirs: ConfigurationSpace, n: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Milliseconds of each task for ``n`` configs."""
+    times: dict[str, float] = {}
+    times["ConfigSpace sample (vectors)"], _ = timed(theirs.sample_configuration, n)
+    times["bough sample (dicts)"], configs = timed(ours.sample, n, rng)
+    times["bough encode"], points = timed(ours.encode, configs)
+    times["bough decode"], again = timed(ours.decode, points)
+    assert [config.keys() for config in again] == [config.keys() for config in configs]
+    return times
 
 
 def measure(path: Path, n: int, repeats: int) -> dict[str, float]:
-    """Milliseconds per task for ``n`` configs of the space in ``path``."""
-    from ConfigSpace import ConfigurationSpace
-
+    """The shortest time of each task; they take turns, so that other load on the machine hits all of them."""
     ours, theirs = bough.Space.load(path), ConfigurationSpace.from_json(path)
     rng = np.random.default_rng(0)
-    rows: dict[str, float] = {}
-    rows["ConfigSpace sample (vectors)"], vectors = best_time(lambda: theirs.sample_configuration(n), repeats)
-    rows["bough sample (dicts)"], configs = best_time(lambda: ours.sample(n, rng), repeats)
-    rows["bough encode"], points = best_time(lambda: ours.encode(configs), repeats)
-    rows["bough decode"], again = best_time(lambda: ours.decode(points), repeats)
-    rows["ConfigSpace vectors to dicts"], _ = best_time(lambda: [dict(vector) for vector in vectors], 1)
-    assert [config.keys() for config in again] == [config.keys() for config in configs]
-    return rows
+    rounds = [one_round(ours, theirs, n, rng) for _ in range(repeats)]
+    best = {task: min(times[task] for times in rounds) for task in rounds[0]}
+    vectors = theirs.sample_configuration(n)
+    best["ConfigSpace vectors to dicts"], _ = timed(lambda: [dict(vector) for vector in vectors])
+    return best
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description="Sampling 10,000 configs, beside ConfigSpace.")
     parser.add_argument("--configs", type=int, default=10_000)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
