@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from bough.gp.kernels.base import Kernel, Pullback
-from bough.gp.params import Param, log_prior
+from bough.gp.params import JointPrior, Param
 from bough.gp.priors import LogNormal
 from bough.gp.solvers import Dense, factor
 from bough.points import FloatArray, Points
@@ -48,6 +48,10 @@ class Model:
     @cached_property
     def params(self) -> tuple[Param, ...]:
         return (*self.kernel.params, self.noise)
+
+    @cached_property
+    def prior(self) -> JointPrior:
+        return JointPrior(self.params)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +96,7 @@ def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, 
 def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) + log p(theta), and its gradient (p,)."""
     value, gradient = log_likelihood(model, theta, data)
-    prior, slope = log_prior(model.params, theta)
+    prior, slope = model.prior.log_density(theta)
     return value + prior, gradient + slope
 
 
@@ -100,7 +104,7 @@ def log_density(model: Model, theta: FloatArray, data: Data) -> float:
     """log p(y | theta) + log p(theta), without gradient."""
     solver, _ = factorise(model, theta, data)
     white = solver.whiten(data.y)
-    return _log_normal(float(white @ white), solver) + log_prior(model.params, theta)[0]
+    return _log_normal(float(white @ white), solver) + model.prior.log_density(theta)[0]
 
 
 def factorise(model: Model, theta: FloatArray, data: Data) -> tuple[Dense, Pullback]:

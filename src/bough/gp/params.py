@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from bough.gp.priors import Prior
-from bough.points import FloatArray
+from bough.points import FloatArray, IntArray
 
-__all__ = ["Param", "bounds", "clip", "log_prior", "prior_draw", "prior_median", "total_size"]
+__all__ = ["JointPrior", "Param", "bounds", "clip", "log_prior", "prior_draw", "prior_median", "total_size"]
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,28 @@ def prior_draw(params: Sequence[Param], rng: np.random.Generator) -> FloatArray:
 
 def log_prior(params: Sequence[Param], theta: FloatArray) -> tuple[float, FloatArray]:
     """log p(theta), up to a constant, and its gradient (p,)."""
-    value, gradient, start = 0.0, np.empty_like(theta), 0
-    for param in params:
-        part = slice(start, start + param.size)
-        density, slope = param.prior.log_density(theta[part])
-        value += float(density.sum())
-        gradient[part] = slope
-        start += param.size
-    return value, gradient
+    return JointPrior(tuple(params)).log_density(theta)
+
+
+@dataclass(frozen=True)
+class JointPrior:
+    """The prior of all of theta. Worth keeping where it is evaluated often: entries with equal priors,
+    of which a model has many, are found once and then evaluated together."""
+
+    params: tuple[Param, ...]
+
+    @cached_property
+    def _entries(self) -> list[tuple[Prior, IntArray]]:
+        owner = np.repeat(np.arange(len(self.params)), [param.size for param in self.params])
+        found: dict[Prior, list[int]] = {}
+        for entry, param in enumerate(owner):
+            found.setdefault(self.params[param].prior, []).append(entry)
+        return [(prior, np.array(entries)) for prior, entries in found.items()]
+
+    def log_density(self, theta: FloatArray) -> tuple[float, FloatArray]:
+        """log p(theta), up to a constant, and its gradient (p,)."""
+        value, gradient = 0.0, np.empty_like(theta)
+        for prior, entries in self._entries:
+            density, gradient[entries] = prior.log_density(theta[entries])
+            value += float(density.sum())
+        return value, gradient

@@ -22,6 +22,7 @@ read and in nominal ones. Put the kernel in ``tests/gp/kernel_list.py``: that ch
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -195,7 +196,7 @@ class Scale(Kernel):
         return (Param("variance", 1, self.prior, self.low, self.high), *self.inner.params)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        variance = np.exp(theta[0])
+        variance = math.exp(theta[0])
         inner, pull = self.inner(theta[1:], a, b)
         k = variance * inner
         return k, Pullback(

@@ -57,7 +57,7 @@ def _matern32(s2: FloatArray) -> tuple[FloatArray, Slope]:
     return s, lambda: -0.5 * decay
 
 
-def _matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
+def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
     """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(s²) = −(1/6) (1 + s) e^{−s}."""
     s = np.sqrt(s2)
     decay = np.negative(s)
@@ -110,7 +110,7 @@ class Stationary(Kernel):
         numeric, weights = inverse[: len(self.columns)], inverse[len(self.columns) :] ** 2
         za = self._scaled(a, numeric)
         zb = za if a is b else self._scaled(b, numeric)
-        s2 = _squared_distances(za, zb)
+        s2 = squared_distances(za, zb)
         differ = [a.x[:, c, None] != b.x[None, :, c] for c in self.nominal]
         for weight, mask in zip(weights, differ):
             s2 += weight * mask
@@ -121,7 +121,7 @@ class Stationary(Kernel):
             # Σ_ij G_ij (z_i − z'_j)² = Σ_i [(G z'²)_i − 2 z_i (G z')_i + z_i² (G 1)_i].
             g = slope()
             g *= w
-            square, line, total = _moments(g, zb)
+            square, line, total = moments(g, zb)
             square += za * (za * total - 2.0 * line)
             hamming = [weight * float(g[mask].sum()) for weight, mask in zip(weights, differ)]
             return -2.0 * np.concatenate([square.sum(0), hamming])
@@ -158,7 +158,7 @@ def Matern52(
     columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
 ) -> Stationary:
     """Matérn-5/2, (1 + √5 r + 5r²/3) exp(−√5 r)."""
-    return Stationary(_matern52, math.sqrt(5.0), columns, nominal, prior)
+    return Stationary(matern52, math.sqrt(5.0), columns, nominal, prior)
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Constant(Kernel):
         return out, self.add_to(out, theta, a, b)
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
-        offset = np.exp(theta[0])
+        offset = math.exp(theta[0])
         out += offset
         return Pullback(
             theta=lambda w: np.array([offset * w.sum()]),
@@ -244,22 +244,18 @@ class Constant(Kernel):
         )
 
 
-def _squared_distances(za: FloatArray, zb: FloatArray) -> FloatArray:
-    """|z_i − z'_j|² (n, m), never negative, as one product: [−2z, |z|², 1] · [z', 1, |z'|²]."""
-    d = za.shape[1]
-    left, right = np.empty((len(za), d + 2)), np.empty((len(zb), d + 2))
-    np.multiply(za, -2.0, out=left[:, :d])
-    left[:, d] = np.einsum("id,id->i", za, za)
-    left[:, d + 1] = 1.0
-    right[:, :d] = zb
-    right[:, d] = 1.0
-    right[:, d + 1] = left[:, d] if za is zb else np.einsum("id,id->i", zb, zb)
-    s2: FloatArray = left @ right.T
+def squared_distances(za: FloatArray, zb: FloatArray) -> FloatArray:
+    """|z_i − z'_j|² = |z_i|² + |z'_j|² − 2 z_i·z'_j (n, m), never negative."""
+    length_a = np.einsum("id,id->i", za, za)
+    length_b = length_a if za is zb else np.einsum("id,id->i", zb, zb)
+    s2: FloatArray = za @ (-2.0 * zb).T
+    s2 += length_a[:, None]
+    s2 += length_b
     np.maximum(s2, 0.0, out=s2)
     return s2
 
 
-def _moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """G z² (n, d), G z (n, d) and G 1 (n, 1), in one product."""
     d = z.shape[1]
     right = np.empty((len(z), 2 * d + 1))
