@@ -247,22 +247,30 @@ def _drop_implied(
 ) -> None:
     """Drop conjuncts that another one implies: ``model == 'svm' and kernel == 'rbf'`` is just the
     latter where kernel exists only for svm. So nested and flat spellings give the same groups."""
-    implied_by_activity: dict[int, set[Bound]] = {}
+    meanings: dict[int, list[Bound]] = {}
     for column in order:
         text = texts[column]
-        if text is None:
-            implied_by_activity[column] = set()
-            continue
-        parts = text.parts if isinstance(text, conditions.All) else (text,)
-        bound = [rebind(part) for part in parts]
-        certain = [
-            set[Bound]().union(*(implied_by_activity[read] for read in needed_active(part))) for part in bound
-        ]
-        implied = set[Bound]().union(*certain)
-        kept = [part for part, meaning in zip(parts, bound) if not _implied(meaning, implied)]
-        texts[column] = conditions.join(conditions.All, kept)
-        implied_by_activity[column] = implied.union(bound)
+        parts = text.parts if isinstance(text, conditions.All) else () if text is None else (text,)
+        meanings[column] = [rebind(part) for part in parts]
+        if len(parts) > 1:
+            implied = _implied(meanings[column], meanings)
+            kept = [part for part, meaning in zip(parts, meanings[column]) if not _follows(meaning, implied)]
+            texts[column] = conditions.join(conditions.All, kept)
 
 
-def _implied(part: Bound, known: set[Bound]) -> bool:
+def _implied(parts: Sequence[Bound], meanings: Mapping[int, Sequence[Bound]]) -> set[Bound]:
+    """What holds wherever the columns that ``parts`` read are active."""
+    implied: set[Bound] = set()
+    seen: set[int] = set()
+    waiting = [column for part in parts for column in needed_active(part)]
+    while waiting:
+        column = waiting.pop()
+        if column not in seen:
+            seen.add(column)
+            implied.update(meanings[column])
+            waiting += [read for part in meanings[column] for read in needed_active(part)]
+    return implied
+
+
+def _follows(part: Bound, known: set[Bound]) -> bool:
     return part in known or any(implies(each, part) for each in known)

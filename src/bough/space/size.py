@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["AtMost", "size"]
 
 MAX_ROWS = 1_000_000
+MAX_CELLS = 300_000_000
 MAX_STEPS = 50_000
 MAX_CHAIN = 150
 MAX_RELATED_LEVELS = 1000
@@ -196,6 +197,7 @@ def _list_legal(rules: Rules) -> int | float | None:
     x: FloatArray = np.full((1, len(rules.domains)), 0.5)
     on = np.zeros((1, len(rules.groups)), dtype=bool)
     weight = np.ones(1, dtype=object)
+    cells = 0
     for group in rules.groups:
         on[:, group.index] = True if group.bound is None else rules.holds(group.bound, View(rules, x), on)
         for column in group.columns:
@@ -204,7 +206,9 @@ def _list_legal(rules: Rules) -> int | float | None:
                 weight[active] *= rules.domains[column].levels or math.inf
                 continue
             widths = _widths(rules, column, pieces[column])
-            if len(x) + active.sum() * (len(widths) - 1) > MAX_ROWS:
+            count = len(x) + int(active.sum()) * (len(widths) - 1)
+            cells += count * len(rules.domains)
+            if count > MAX_ROWS or cells > MAX_CELLS:
                 return None
             rows = np.repeat(np.arange(len(x)), np.where(active, len(widths), 1))
             first = np.searchsorted(rows, rows)

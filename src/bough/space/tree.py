@@ -120,14 +120,35 @@ class Tree:
         tests = [leaf for bound in self._conditions for leaf in leaf_nodes(bound) if isinstance(leaf, Test)]
         return {test: self._pieces[test.column].table(test.intervals).tolist() for test in tests}
 
+    @cached_property
+    def _steps(self) -> list[tuple[int, int | None]]:
+        """What the walk decides, in order: (group, None) and (group, switch of it). A group follows as
+        soon as the switches it reads are decided, so that a change of one switch undoes little else."""
+        switches = set(self.switches)
+        undecided = [columns_read(group.bound) if group.bound else set() for group in self.groups]
+        readers: dict[int, list[int]] = {column: [] for column in switches}
+        for group in reversed(self.groups):
+            for column in undecided[group.index]:
+                readers[column].append(group.index)
+        steps: list[tuple[int, int | None]] = []
+        stack: list[tuple[int, int | None]] = [(0, None)]
+        while stack:
+            index, decided = stack.pop()
+            steps.append((index, decided))
+            if decided is None:
+                columns = reversed(self.groups[index].columns)
+                stack += [(index, switch) for switch in columns if switch in switches]
+                continue
+            for reader in readers[decided]:
+                undecided[reader].discard(decided)
+                if not undecided[reader]:
+                    stack.append((reader, None))
+        return steps
+
     def _walk(self) -> Iterator[tuple[BoolArray, dict[int, int]]]:
         """Depth-first over the activity of groups and the pieces of switches, without recursion:
         the k-th step decides a group or, where its group is active, a switch of it."""
-        switches = set(self.switches)
-        steps: list[tuple[int, int | None]] = []
-        for group in self.groups:
-            steps.append((group.index, None))
-            steps += [(group.index, column) for column in group.columns if column in switches]
+        steps = self._steps
         on = np.zeros(len(self.groups), dtype=bool)
         pieces: dict[int, int] = {}
         trail: list[Iterator[int]] = []
