@@ -40,11 +40,10 @@ def from_configspace_dict(data: Item) -> tuple[dict[str, Declared], list[str]]:
     warning names it all."""
     try:
         if lost := _lost(data):
-            warnings.warn(
-                f"left out, as a Space cannot hold it: {', '.join(lost)}", UserWarning, stacklevel=2
-            )
+            message = f"left out, as a Space cannot hold it: {', '.join(lost)}"
+            warnings.warn(message, UserWarning, stacklevel=5)  # at the caller of Space.load or from_json
         return _read(data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"an entry lacks {error}" if isinstance(error, KeyError) else str(error)
         raise SpaceError(f"malformed ConfigSpace description: {what}") from None
 
@@ -53,7 +52,7 @@ def own_description(data: Item) -> Item | None:
     """bough's own description in a document that it wrote, unless somebody changed the rest since."""
     own = data.get("bough")
     if isinstance(own, Mapping) and own.get("digest") == digest(data):
-        space: Item = own["space"]
+        space: Item | None = own.get("space")
         return space
     return None
 

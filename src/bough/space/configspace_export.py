@@ -9,6 +9,7 @@ negated test becomes "the parameter is inactive, or its value is one of the othe
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -52,9 +53,17 @@ def to_configspace_dict(space: Space) -> dict[str, Any]:
         "python_module_version": "1.2.0",
         "format_version": 0.4,
     }
-    if type(space).from_json(data) != space:
+    if not _reads_back(data, space):
         data["bough"] = {"space": space.to_dict(), "digest": digest(data)}
     return data
+
+
+def _reads_back(data: dict[str, Any], space: Space) -> bool:
+    """Whether reading ``data`` gives an equal space; a condition written out may be too long to read."""
+    try:
+        return type(space).from_json(data) == space
+    except SpaceError:
+        return False
 
 
 class _Writer:
@@ -62,8 +71,8 @@ class _Writer:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        names = [parameter.name for parameter in space.parameters]
-        self.names = [p.name if names.count(p.name) == 1 else p.path for p in space.parameters]
+        uses = Counter(parameter.name for parameter in space.parameters)
+        self.names = [p.name if uses[p.name] == 1 else p.path for p in space.parameters]
         self.domains = space.rules.domains
 
     def guard(self, column: int) -> Bound | None:
