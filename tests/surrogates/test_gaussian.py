@@ -263,3 +263,30 @@ def test_additive_model_shares_between_branches() -> None:
         fit = SURROGATES[name](space).fit(train, truth(train), untold(len(train)), rng)
         error[name] = float(np.mean((fit.posteriors[0].predict(test)[0] - truth(test)) ** 2))
     assert error["add-tree"] < 0.1 < error["conditional"]
+
+
+def test_interactions_are_independent_between_leaves() -> None:
+    """Ma & Blaschko App. E: the extra term covers one path at a time and lets its columns interact."""
+    space, rng = SPACES["branching"], np.random.default_rng(12)
+    plain, more = (
+        additive_tree(space.layout, space.tree, interactions=i).model.kernel for i in (False, True)
+    )
+    points = sample_points(space, 30, rng)
+    theta = prior_median(more.params)
+    extra = (
+        more(theta, points, points)[0] - plain(theta[: len(prior_median(plain.params))], points, points)[0]
+    )
+    same = (points.on[:, None] == points.on).all(axis=2)
+    assert np.abs(extra[~same]).max() < 1e-12 < extra[same].min()
+    np.testing.assert_allclose(np.diag(extra), np.exp(-1.4))
+
+
+def test_told_noise_is_believed() -> None:
+    """The same value told with and without noise: the exact one is followed, the noisy one is not."""
+    space = SPACES["no branching"]
+    points = sample_points(space, 2, np.random.default_rng(13))
+    y, noise = np.array([2.0, 2.0]), np.array([0.0, 10.0])
+    for name in ("add-tree", "conditional", "gp"):
+        fit = SURROGATES[name](space).fit(points, y, noise, np.random.default_rng(0))
+        mean, sd = fit.posteriors[0].predict(points)
+        assert mean[0] == pytest.approx(2.0, abs=0.05) and sd[0] < 0.05 < sd[1]

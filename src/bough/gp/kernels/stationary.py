@@ -12,7 +12,7 @@ No (n, m, d) array is ever built: distances and their gradients are matrix produ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,21 +59,22 @@ def _matern32(s2: FloatArray) -> tuple[FloatArray, Slope]:
 
 def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
     """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(s²) = −(1/6) (1 + s) e^{−s}."""
-    s = np.sqrt(s2)
-    decay = np.negative(s)
-    np.exp(decay, out=decay)
-    s += 1.0
-    k = s2
-    k *= 1.0 / 3.0
-    k += s
-    k *= decay
+    k, rise = s2, np.empty_like(s2)  # rise: (1 + s) e^{−s}
+    for rows in _strips(s2):
+        s, part = np.sqrt(s2[rows], out=rise[rows]), k[rows]
+        decay = np.exp(-s)
+        s += 1.0
+        s *= decay
+        decay *= 1.0 / 3.0
+        part *= decay
+        part += s
+    return k, lambda: (-1.0 / 6.0) * rise
 
-    def slope() -> FloatArray:
-        out = s * decay
-        out *= -1.0 / 6.0
-        return out
 
-    return k, slope
+def _strips(matrix: FloatArray) -> Iterator[slice]:
+    """Rows of a matrix in portions that stay in the cache while several operations pass over them."""
+    height = 1 + 32768 // max(matrix.shape[1], 1)
+    return (slice(i, i + height) for i in range(0, len(matrix), height))
 
 
 @dataclass(frozen=True)
