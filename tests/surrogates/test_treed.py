@@ -1,0 +1,173 @@
+"""Treed Gaussian processes: pooling by direct computation, and the plain process as a special case."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from bough import Categorical, Choice, Float, Space
+from bough.gp.kernels.base import Scale
+from bough.gp.kernels.stationary import Matern52
+from bough.gp.likelihood import Data, Model
+from bough.gp.posterior import posterior
+from bough.points import Points
+from bough.surrogates.cart import leaves
+from bough.surrogates.pooling import PseudoLikelihood, ancestors, group_depths, pool
+from bough.surrogates.treed import Treed
+
+PLANE = Space({"a": Float(0, 1), "b": Float(0, 1)})
+BRANCHES = Space(
+    {
+        "top": Choice(
+            {
+                "l": {"sub": Choice({"u": {"x": Float(0, 1)}, "v": {"x": Float(0, 1)}}), "s": Float(0, 1)},
+                "r": {"y": Float(0, 1), "kind": Categorical(["p", "q", "w"])},
+            }
+        ),
+        "z": Float(0, 1),
+    }
+)
+
+
+def sample(space: Space, n: int, seed: int) -> tuple[Points, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    points = space.encode(space.sample(n, rng))
+    # what stands under an inactive column must never be read
+    x = np.where(space.layout.active(points.on), points.x, np.nan)
+    y = np.sin(9 * np.nansum(x, axis=1)) + 0.3 * points.on.sum(axis=1)
+    return Points(x, points.on), (y - y.mean()) / y.std(), np.full(n, np.nan)
+
+
+def matern(x: np.ndarray, lengths: np.ndarray, variance: float) -> np.ndarray:
+    """The Matérn-5/2 covariance, by the formula."""
+    r = np.sqrt(np.sum(((x[:, None] - x[None]) / lengths) ** 2, axis=2))
+    return variance * (1 + np.sqrt(5) * r + 5 * r**2 / 3) * np.exp(-np.sqrt(5) * r)
+
+
+def test_weights_fall_harmonically_and_parts_exclude_the_child() -> None:
+    leaf, parent, root = np.array([1, 4]), np.array([0, 1, 4, 7]), np.arange(9)
+    parts = pool([leaf, parent, parent, root], first=2.0)
+    assert [part.weight for part in parts] == pytest.approx([2.0, 1.0, 2 / 3])
+    assert [part.rows.tolist() for part in parts] == [[1, 4], [0, 7], [2, 3, 5, 6, 8]]
+
+
+def test_pseudo_likelihood_of_a_three_level_tree_by_direct_computation() -> None:
+    points, y, noise = sample(PLANE, 40, 3)
+    surrogate = Treed(PLANE.layout, PLANE.tree, weight=2.0)
+    data = Data(points, y, noise)
+    (region,) = surrogate.partition(data).values()
+    paths = list(leaves(region.root))
+    number = next(i for i, path in enumerate(paths) if len(path) == 3)
+    target = surrogate.targets(data)[number]
+
+    mean, variance, lengths, sigma2 = 0.3, 1.7, np.array([0.4, 0.9]), 0.02
+    theta = np.array([mean, *np.log([variance, *lengths, sigma2])])
+
+    def log_normal(rows: list[int]) -> float:
+        covariance = matern(points.x[rows], lengths, variance) + sigma2 * np.eye(len(rows))
+        return float(multivariate_normal.logpdf(y[rows], np.full(len(rows), mean), covariance))
+
+    leaf, parent, root = (set(node.rows.tolist()) for node in paths[number])
+    expected = (
+        2 * log_normal(sorted(leaf))
+        + 2 / 2 * log_normal(sorted(parent - leaf))
+        + 2 / 3 * log_normal(sorted(root - parent))
+    )
+    prior = -0.5 * mean**2
+    for param, value in zip(np.repeat(target.hyper.params, [p.size for p in target.hyper.params]), theta[1:]):
+        prior += float(param.prior.log_density(np.array([value]))[0][0])
+    assert target(theta) == pytest.approx(expected + prior, rel=1e-10)
+    outside = theta.copy()
+    outside[2] = np.log(1e9)
+    assert target(outside) == -np.inf
+
+
+def test_the_known_tree_continues_the_path() -> None:
+    points, _, _ = sample(BRANCHES, 60, 5)
+    depths = group_depths(BRANCHES.tree)
+    assert depths[0] == 0
+    assert depths.max() == 2
+    signature = points.on[0]
+    nested = ancestors(points.on, signature, depths)
+    assert [len(rows) for rows in nested] == sorted(len(rows) for rows in nested)
+    assert nested[0].tolist() == np.flatnonzero((points.on == signature).all(axis=1)).tolist()
+    assert nested[-1].tolist() == list(range(60))
+
+
+def test_rows_of_other_branches_are_independent_given_the_hyperparameters() -> None:
+    points, y, noise = sample(BRANCHES, 30, 7)
+    surrogate = Treed(BRANCHES.layout, BRANCHES.tree, least=100)  # no learned split
+    data = Data(points, y, noise)
+    target = surrogate.targets(data)[0]
+    theta = target.hyper.start + np.random.default_rng(0).normal(0, 0.3, len(target.hyper.start))
+    together = target(theta)
+    empty = PseudoLikelihood(target.hyper, target.kernel, [pool([np.arange(0)], 1.0)[0]], data)
+    prior = empty(theta)
+    total = 0.0
+    for part in target.parts:
+        for signature in np.unique(points.on[part.rows], axis=0):
+            rows = part.rows[(points.on[part.rows] == signature).all(axis=1)]
+            alone = PseudoLikelihood(target.hyper, target.kernel, [pool([rows], part.weight)[0]], data)
+            total += alone(theta) - prior
+    assert together - prior == pytest.approx(total, rel=1e-9)
+
+
+def test_without_a_split_the_posterior_is_that_of_a_plain_process() -> None:
+    points, y, noise = sample(PLANE, 12, 1)
+    theta = np.log([1.3, 0.5, 0.8, 1e-3])
+    plain = posterior(Model(Scale(Matern52((0, 1)))), theta, Data(points, y, noise))
+    surrogate = Treed(PLANE.layout, PLANE.tree, least=12)
+    (treed,) = surrogate.posterior(np.array([[0.0, *theta]]), points, y, noise)
+    test, more = sample(PLANE, 25, 2)[0], sample(PLANE, 3, 4)
+    for ours, theirs in ((treed, plain), (treed.condition(*more[:2]), plain.condition(*more[:2]))):
+        for a, b in zip(ours.predict_grad(test), theirs.predict_grad(test)):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+        for a, b in zip(ours.leave_one_out(), theirs.leave_one_out()):
+            np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+def test_each_leaf_predicts_from_its_own_rows_and_interpolates_the_shared_one() -> None:
+    points, y, noise = sample(PLANE, 50, 9)
+    surrogate = Treed(PLANE.layout, PLANE.tree)
+    data = Data(points, y, noise)
+    targets = surrogate.targets(data)
+    assert len(targets) > 2
+    quiet = np.concatenate([[*target.hyper.start[:-1], np.log(1e-6)] for target in targets])
+    (treed,) = surrogate.posterior(quiet[None], points, y, noise)
+    mean, sd = treed.predict(points)
+    # a row on a threshold is data of both leaves, so there is no gap in which neither knows it
+    np.testing.assert_allclose(mean, y, atol=0.02)
+    assert sd.max() < 0.05
+
+
+def test_a_signature_without_data_has_the_pooled_prior_until_it_gets_some() -> None:
+    points, y, noise = sample(BRANCHES, 40, 11)
+    right = points.on[:, BRANCHES.layout.group[list(BRANCHES.layout.kinds).index("nominal", 1)]]
+    seen = points.take(~right) if right.any() else points
+    unseen = points.take(right)
+    assert 0 < len(unseen) < 40
+    surrogate = Treed(BRANCHES.layout, BRANCHES.tree, samples=2)
+    rows = np.flatnonzero(~right)
+    fit = surrogate.fit(seen, y[rows], noise[rows], np.random.default_rng(0))
+    assert len(fit.posteriors) == 2
+    for known in fit.posteriors:
+        mean, sd = known.predict(unseen)
+        assert np.ptp(mean) == 0
+        assert np.ptp(sd) == 0
+        after = known.condition(unseen, y[right])
+        assert np.all(after.predict(unseen)[1] < sd)
+        np.testing.assert_allclose(after.predict(seen)[0], known.predict(seen)[0])
+        assert len(after.leave_one_out()[0]) == 40
+        assert known.sample(points, 3, np.random.default_rng(1)).shape == (3, 40)
+
+
+def test_fit_is_reproducible_from_theta() -> None:
+    points, y, noise = sample(BRANCHES, 25, 13)
+    for warp in (False, True):
+        surrogate = Treed(BRANCHES.layout, BRANCHES.tree, warp=warp, samples=2)
+        fit = surrogate.fit(points, y, noise, np.random.default_rng(2))
+        again = surrogate.posterior(fit.theta, points, y, noise)
+        test = sample(BRANCHES, 20, 14)[0]
+        for one, other in zip(fit.posteriors, again):
+            np.testing.assert_array_equal(one.predict(test), other.predict(test))
