@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["box_points", "neighbours", "path_points", "perturb", "sample_points", "sobol_points"]
 
 REJECTION_ROUNDS = 30
-REDRAW_ROUNDS = 8
+REDRAW_ROUNDS = 4
 REPAIR_ROUNDS = 300
 
 
@@ -86,14 +86,16 @@ def neighbours(
     if not rows:
         return sample_points(space, 0, rng)
     x = np.array(rows)
-    illegal = np.arange(len(x))
+    found: list[Points] = []
     for _ in range(REDRAW_ROUNDS):  # what a switch opens may be drawn so that it is forbidden
-        x[illegal] = np.where(active, x[illegal], rng.random((len(illegal), len(space))))
-        points = space.snap(x)
-        illegal = np.flatnonzero(~space.legal(points))
-        if not len(illegal):
+        points = space.snap(np.where(active, x, rng.random(x.shape)))
+        legal = space.legal(points)
+        found.append(points.take(legal))
+        opened = (space.layout.active(points.on) & ~active).any(axis=1)
+        x = x[~legal & opened]
+        if not len(x):
             break
-    points = points.take(space.legal(points))
+    points = Points.concat(found)
     fresh = (points.x != np.where(active, point.x[0], 0.5)).any(axis=1)
     _, first = np.unique(points.x, axis=0, return_index=True)
     return points.take(np.intersect1d(np.flatnonzero(fresh), first))
