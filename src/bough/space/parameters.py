@@ -230,7 +230,7 @@ class Categorical:
     same number, since a JSON file cannot tell them apart reliably.
     """
 
-    options: tuple[Scalar, ...]
+    options: Sequence[Scalar]
     ordered: bool = False
     default: Scalar | Unset = UNSET
     when: str | None = None
