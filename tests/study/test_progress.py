@@ -14,8 +14,8 @@ NOW = Trial(41, {"model": "forest", "trees": 5}, "done", value=0.3)
 
 def event(kind: str = "trial", **changes: object) -> Event:
     values: dict[str, object] = dict(
-        kind=kind, study="s", direction="minimize", trial=NOW, finished=42, failed=2, limit=60, running=1, best=BEST,
-        elapsed=21.0,
+        kind=kind, study="s", direction="minimize", trial=NOW, finished=42, failed=2, limit=60, running=1,
+        best=BEST, elapsed=21.0,
     )  # fmt: skip
     return Event(**{**values, **changes})  # type: ignore[arg-type]
 

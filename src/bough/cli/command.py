@@ -160,29 +160,31 @@ def arguments(words: Sequence[str], config: Config, extra: dict[str, str]) -> li
 
 def result_in(text: str, where: str) -> dict[str, Any]:
     """The last JSON object with a "value", or else the last number, in what a program wrote."""
+    found = _object(text, where)  # it may go over several lines
     for line in reversed(text.splitlines()):
-        stripped = line.strip()
-        if stripped.startswith("{"):
-            try:
-                found = json.loads(stripped)
-            except ValueError:
-                continue
-            if "value" not in found:
-                raise CommandFailed(f'the JSON object on {where} has no "value": {stripped[:80]}')
-            return {key: found[key] for key in ("value", "noise", "cost") if key in found}
-        numbers = NUMBER.findall(stripped)
+        if found is not None:
+            break
+        found = _object(line, where)
+        numbers = NUMBER.findall(line) if found is None and not line.lstrip().startswith("{") else []
         if numbers:
-            return {"value": float(numbers[-1])}
-    if text.lstrip().startswith("{"):  # an object over several lines
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        if isinstance(found, dict) and "value" in found:
-            return {key: found[key] for key in ("value", "noise", "cost") if key in found}
-    raise CommandFailed(
-        f"no number on {where}" + (f"; it ends with {text.strip()[-60:]!r}" if text.strip() else "")
-    )
+            found = {"value": float(numbers[-1])}
+    if found is None:
+        ending = f"; it ends with {text.strip()[-60:]!r}" if text.strip() else ""
+        raise CommandFailed(f"no number on {where}{ending}")
+    return found
+
+
+def _object(text: str, where: str) -> dict[str, Any] | None:
+    """The result in a JSON object; None if the text is not one."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    if "value" not in found:
+        raise CommandFailed(f'the JSON object on {where} has no "value": {text.strip()[:80]}')
+    return {key: found[key] for key in ("value", "noise", "cost") if key in found}
 
 
 def _fill(found: re.Match[str], config: Config, extra: dict[str, str]) -> str:

@@ -46,7 +46,6 @@ def demo(trials: int, method: str, seed: int, folder: Path, anew: bool) -> int:
       bough demo --anew --method tpe         another method, from the start
     """
     features, labels = load_digits()
-    space = digits_space()
     folder.mkdir(parents=True, exist_ok=True)
     storage = f"sqlite:///{folder}/demo.db"
     click.echo(

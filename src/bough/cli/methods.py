@@ -22,7 +22,7 @@ def methods(json_: bool) -> None:
       bough methods
       bough run space.yaml --trials 50 --method tpe -- ./train {config}
     """
-    from bough.methods import methods as all_methods
+    from bough.registry import methods as all_methods
 
     known = all_methods()
     if json_:

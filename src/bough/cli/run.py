@@ -14,7 +14,6 @@ from bough.cli.command import Command, CommandFailed, check_command
 from bough.cli.options import as_json, json_option, storage_option
 from bough.cli.text import config_text
 from bough.errors import SpaceError, StudyError
-from bough.study.results import failure, outcome
 from bough.trial import Trial
 
 if TYPE_CHECKING:
@@ -130,6 +129,8 @@ class _Threads(ThreadPoolExecutor):
 
 
 def _evaluate(program: Command, trial: Trial) -> Trial:
+    from bough.study.results import failure, outcome
+
     try:
         return outcome(trial, program(trial))
     except CommandFailed as error:

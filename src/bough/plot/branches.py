@@ -21,9 +21,9 @@ MOST_POINTS = 400
 
 def draw_branches(view: StudyView) -> Any:
     """Above: the share of each branch in the trials so far. Below: the best value of each so far."""
+    graph_objects()
     from plotly.subplots import make_subplots
 
-    graph_objects()
     figure = make_subplots(
         rows=2,
         cols=1,

@@ -26,9 +26,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bough.plot.ways import comparisons
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
-from bough.space.conditions import Compare, leaves
+from bough.space.conditions import Compare
 
 __all__ = ["Decomposition", "Share", "decompose", "dependencies"]
 
@@ -113,7 +114,7 @@ def dependencies(space: Space) -> BoolArray:
     column = {p.name if uses[p.name] == 1 else p.path: i for i, p in enumerate(space.parameters)}
     above = np.zeros((len(space), len(space)), dtype=bool)
     for i, parameter in enumerate(space.parameters):
-        for leaf in () if parameter.condition is None else leaves(parameter.condition):
+        for leaf in () if parameter.condition is None else comparisons(parameter.condition):
             names: Sequence[str] = (leaf.name,) if isinstance(leaf, Compare) else (leaf.left, leaf.right)
             above[i, [column[name] for name in names]] = True
     while True:  # transitive closure

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.points import FloatArray, IntArray, Layout, Points
-from bough.surrogates.forest import features
 
 __all__ = ["Ensemble", "fit_ensemble"]
 
@@ -58,14 +57,14 @@ class Ensemble:
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Mean of the trees at points, and their standard deviation."""
-        seen = features(self.layout, points)
+        seen = _features(self.layout, points)
         each = np.stack([tree(seen) for tree in self.trees])
         return each.mean(axis=0), each.std(axis=0)
 
 
 def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.Generator) -> Ensemble:
     """Grow the trees on points and their values y (n,), at least one."""
-    seen = features(layout, points)
+    seen = _features(layout, points)
     size = max(1, min(len(y) * 4 // 5, MOST_ROWS))
     trees = []
     total, votes = np.zeros(len(y)), np.zeros(len(y))
@@ -80,6 +79,12 @@ def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.G
     if judged.any() and np.var(y[judged]) > 0:
         skill = 1 - float(np.mean((total[judged] / votes[judged] - y[judged]) ** 2) / np.var(y[judged]))
     return Ensemble(layout, tuple(trees), skill)
+
+
+def _features(layout: Layout, points: Points) -> Features:
+    from bough.surrogates.forest import features  # loads SciPy, which figures of plain counts do without
+
+    return features(layout, points)
 
 
 def _grow(seen: Features, y: FloatArray, rng: np.random.Generator) -> _Tree:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bough.plot.decomposition import Decomposition, decompose
-from bough.plot.model import FEW_TRIALS, ensemble_of
+from bough.plot.model import FEW_TRIALS
 from bough.plot.outline import Fork
 from bough.plot.theme import CATEGORIES, graph_objects, label
 from bough.plot.traces import empty_note, titled
@@ -29,7 +29,7 @@ LEAST = 0.001
 
 def importances(view: StudyView) -> tuple[Decomposition, float]:
     """The decomposition of what the trees believe, and their skill; needs five finished trials."""
-    ensemble = ensemble_of(view)
+    ensemble = view.ensemble
     rng = np.random.default_rng(0)
     found = decompose(
         lambda points: ensemble.predict(points)[0],

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.ensemble import Ensemble, fit_ensemble
 from bough.plot.view import Predict, StudyView
 from bough.points import FloatArray
 from bough.trial import Config
 
-__all__ = ["believed", "column_values", "ensemble_of", "varied"]
+__all__ = ["believed", "column_values", "varied"]
 
 FEW_TRIALS = 5
 MANY_TRIALS = 2000
@@ -26,16 +25,11 @@ def believed(view: StudyView) -> tuple[Predict, str] | None:
         return None
     if view.predict is not None and len(view.done) <= MANY_TRIALS:
         return view.predict, "the study's model"
-    return partial(_predict, view, ensemble_of(view)), "a tree ensemble"
+    return partial(_predict, view), "a tree ensemble"
 
 
-def ensemble_of(view: StudyView) -> Ensemble:
-    """The trees of all finished trials; the same trials give the same trees."""
-    return fit_ensemble(view.space.layout, view.points, view.values, np.random.default_rng(len(view.done)))
-
-
-def _predict(view: StudyView, ensemble: Ensemble, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
-    return ensemble.predict(view.space.encode(configs))
+def _predict(view: StudyView, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
+    return view.ensemble.predict(view.space.encode(configs))
 
 
 def column_values(view: StudyView, column: int, most: int) -> list[Any]:

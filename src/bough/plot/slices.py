@@ -25,9 +25,9 @@ MOST_POINTS = 600
 
 def draw_slice(view: StudyView) -> Any:
     """One panel per parameter of the best trial's branch: results, model mean, and a band of one sd."""
+    go = graph_objects()
     from plotly.subplots import make_subplots
 
-    go = graph_objects()
     if view.best is None:
         return empty_note(titled(go.Figure(), view, "Slices"), "no finished trial yet")
     row = int(view.ranking[0])

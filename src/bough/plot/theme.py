@@ -14,8 +14,8 @@ from bough.errors import MissingExtraError
 
 __all__ = ["BAD", "CATEGORIES", "FADED", "GOOD", "SCALE", "graph_objects", "label", "number", "template"]
 
-CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#8c6bb1", "#7f7f7f")
-"""Okabe and Ito's palette, without the yellow and black that vanish on white or on dark ground."""
+CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a")
+"""Okabe and Ito's palette, with a violet for the yellow and black that vanish on white or on dark ground."""
 
 FADED = "#8b949e"
 """For what stands back: inactive, untried, failed. Legible on light and on dark ground."""

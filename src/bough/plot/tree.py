@@ -78,7 +78,7 @@ def draw_tree(view: StudyView) -> Any:
 
 
 class _Colours:
-    """Best values to colours; the worst tenth of the branches shares the pale end."""
+    """Best values to colours; the worst fifth of the branches shares the pale end."""
 
     def __init__(self, low: float, high: float, minimizes: bool) -> None:
         self.low, self.high, self.minimizes = low, high, minimizes
@@ -88,7 +88,7 @@ class _Colours:
         values = [b.branch.tally.best.value for b in layout.bars if b.branch.tally.best is not None]
         if not values:
             return _Colours(0.0, 0.0, minimizes)
-        low, high = np.quantile(np.array(values, float), [0.0, 0.9] if minimizes else [0.1, 1.0])
+        low, high = np.quantile(np.array(values, float), [0.0, 0.8] if minimizes else [0.2, 1.0])
         return _Colours(float(low), float(high), minimizes)
 
     def value(self, tally: Tally, missing: float) -> float:

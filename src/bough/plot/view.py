@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bough.errors import ConfigError
+from bough.plot.ensemble import Ensemble, fit_ensemble
 from bough.plot.outline import Branch, outline
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
@@ -133,6 +134,13 @@ class StudyView:
     def active(self) -> BoolArray:
         """(done, columns) whether the parameter of each column is active."""
         return self.space.layout.active(self.points.on)
+
+    @cached_property
+    def ensemble(self) -> Ensemble:
+        """Trees fitted to the finished trials, at least one; the same trials give the same trees."""
+        return fit_ensemble(
+            self.space.layout, self.points, self.values, np.random.default_rng(len(self.done))
+        )
 
     @cached_property
     def root(self) -> Branch:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.space.conditions import Compare, Condition, leaves
+from bough.space.conditions import All, Compare, Condition, Not, Relate
+from bough.space.conditions import Any as AnyOf
 from bough.space.parameters import Categorical, Domain, Float, Int
 
-__all__ = ["Cut", "Way", "cuts_by_switch", "ways", "word"]
+__all__ = ["Cut", "Way", "comparisons", "cuts_by_switch", "ways", "word"]
 
 FEW_LEVELS = 8
 """A numeric switch with at most so many values has a way per value; another one has a way per range."""
@@ -47,11 +48,23 @@ class Way:
             return False
 
 
+def comparisons(condition: Condition) -> Iterator[Compare | Relate]:
+    """The single comparisons that a condition is made of, from left to right."""
+    match condition:
+        case All(parts) | AnyOf(parts):
+            for part in parts:
+                yield from comparisons(part)
+        case Not(part):
+            yield from comparisons(part)
+        case _:
+            yield condition
+
+
 def cuts_by_switch(conditions: Iterable[Condition]) -> dict[str, tuple[Cut, ...]]:
     """Every parameter that some condition reads, with the places where conditions cut its range."""
     found: dict[str, set[Cut]] = {}
     for condition in conditions:
-        for leaf in leaves(condition):
+        for leaf in comparisons(condition):
             if not isinstance(leaf, Compare):
                 found.setdefault(leaf.left, set())
                 found.setdefault(leaf.right, set())

@@ -1,0 +1,223 @@
+"""The commands that read: what they print, for people and for scripts; and every way to call them wrongly."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import bough
+from bough.cli import main
+from bough.cli.digits import load_digits
+from bough.cli.main import COMMANDS
+from bough.space import Categorical, Choice, Float, Space
+from bough.study import Study
+
+from .programs import write_space
+
+SPACE = Space(
+    {
+        "model": Choice({"svm": {"C": Float(1e-3, 1e3, log=True)}, "bayes": {}}),
+        "note": Categorical(["=1+1", "plain", None]),
+    }
+)
+
+
+@pytest.fixture
+def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a study of four trials, two of them done, in the default storage."""
+    monkeypatch.chdir(tmp_path)
+    study = Study(SPACE, name="mine", storage="sqlite:///bough.db", method="random", seed=0)
+    study.add({"model": "svm", "C": 2.0, "note": "=1+1"}, 0.5)
+    study.add({"model": "bayes", "note": None}, 0.25)
+    study.fail(study.ask(), "=cmd()")
+    study.ask()
+    return tmp_path
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_show_prints_branches_and_best_trials(stored: Path, capsys: pytest.CaptureFixture[str]):
+    code, out, _ = call(capsys, "show")
+    assert code == 0
+    assert "mine: minimize, method random, 2 done, 1 failed, 1 running" in out
+    counts = {line.split()[1]: line for line in out.splitlines() if line.startswith(("├─", "└─"))}
+    assert "0.5" in counts["svm"] and "0.25 *" in counts["bayes"]
+    assert "model=bayes note=None" in out
+
+
+def test_json_output_is_json(stored: Path, capsys: pytest.CaptureFixture[str]):
+    shown = json.loads(call(capsys, "show", "mine", "--json")[1])
+    assert [t["state"] for t in shown["trials"]] == ["done", "done", "failed", "running"]
+    assert Space.from_json(shown["space"]) == SPACE
+    best = json.loads(call(capsys, "best", "--json")[1])
+    assert best == {"number": 1, "value": 0.25, "noise": None, "config": {"model": "bayes", "note": None}}
+    listed = json.loads(call(capsys, "studies", "--json")[1])
+    assert [(s["name"], s["trials"], s["method"]) for s in listed] == [("mine", 4, "random")]
+    assert json.loads(call(capsys, "methods", "--json")[1]) == bough.methods()
+
+
+def test_best_studies_and_methods_in_words(stored: Path, capsys: pytest.CaptureFixture[str]):
+    assert "value  0.25   (trial 1 of study 'mine')" in call(capsys, "best")[1]
+    assert "mine" in call(capsys, "studies")[1]
+    listed = call(capsys, "methods")[1]
+    assert all(name in listed for name in bough.methods())
+
+
+def test_export_defuses_formulas_and_tells_none_from_inactive(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    rows = list(csv.DictReader(io.StringIO(call(capsys, "export")[1])))
+    assert rows[0]["note"] == "'=1+1" and rows[0]["C"] == "2.0"
+    assert rows[1]["note"] == "None" and rows[1]["C"] == ""
+    assert rows[2]["error"] == "'=cmd()"
+    code, _, err = call(capsys, "export", "mine", "-o", "trials.jsonl")
+    assert code == 0 and "wrote trials.jsonl" in err
+    lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
+    assert [line["value"] for line in lines] == [0.5, 0.25, None, None]
+
+
+def test_report_writes_one_file(stored: Path, capsys: pytest.CaptureFixture[str]):
+    code, out, _ = call(capsys, "report", "-o", "out/page.html")
+    assert code == 0 and out == "wrote out/page.html\n"
+    assert "mine" in (stored / "out" / "page.html").read_text("utf-8")
+
+
+def test_delete_asks_first(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    code, _, err = call(capsys, "delete", "mine")
+    assert code == 130 and "with its 4 trials" in err
+    assert len(bough.studies("sqlite:///bough.db")) == 1
+    assert call(capsys, "delete", "mine", "--yes")[0] == 0
+    assert bough.studies("sqlite:///bough.db") == []
+
+
+def test_a_demo_runs_resumes_and_starts_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    features, labels = load_digits()
+    monkeypatch.setattr("bough.cli.demo.load_digits", lambda: (features[:300], labels[:300]))
+    code, out, err = call(capsys, "demo", "--trials", "6", "--method", "random")
+    assert code == 0, err
+    for part in (
+        "The winner",
+        "Where the trials went",
+        "Against random search",
+        "bough-demo/report.html",
+        "Next",
+    ):
+        assert part in out
+    assert "naive-bayes" in (tmp_path / "bough-demo" / "report.html").read_text("utf-8")
+    assert "going on after 6 trials" in call(capsys, "demo", "--trials", "7")[1]
+    assert {record.trials for record in bough.studies("sqlite:///bough-demo/demo.db")} == {7}
+    out = call(capsys, "demo", "--trials", "5", "--method", "random", "--anew")[1]
+    assert "going on" not in out
+    assert {record.trials for record in bough.studies("sqlite:///bough-demo/demo.db")} == {5}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]):
+    code, out, _ = call(capsys, "completion", shell)
+    assert code == 0 and "_BOUGH_COMPLETE" in out
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, None])
+def test_every_command_has_help_with_an_example(command: str | None, capsys: pytest.CaptureFixture[str]):
+    code, out, _ = call(capsys, *([command] if command else []), "--help")
+    assert code == 0
+    assert "bough " in out and ("Examples:" in out or command is None)
+
+
+BAD_USES = {
+    "unknown command": ("frobnicate",),
+    "unknown option": ("show", "--frobnicate"),
+    "unknown study": ("show", "nobody"),
+    "unknown study, best": ("best", "nobody"),
+    "unknown study, export": ("export", "nobody"),
+    "unknown study, report": ("report", "nobody"),
+    "unknown study, delete": ("delete", "nobody"),
+    "no study named": ("delete",),
+    "unknown study to compare": ("report", "mine", "--against", "nobody"),
+    "missing database": ("show", "--storage", "sqlite:///nowhere.db"),
+    "missing database, studies": ("studies", "--storage", "sqlite:///no/where.db"),
+    "bad url": ("studies", "--storage", "nonsense"),
+    "unknown kind of url": ("studies", "--storage", "mongodb://host/db"),
+    "not a database": ("studies", "--storage", "sqlite:///garbage.db"),
+    "missing space": ("run", "no.yaml", "-n", "1", "--", "true"),
+    "space is a folder": ("run", ".", "-n", "1", "--", "true"),
+    "malformed yaml": ("run", "malformed.yaml", "-n", "1", "--", "true"),
+    "malformed space": ("run", "wrong.json", "-n", "1", "--", "true"),
+    "bad condition": ("run", "condition.json", "-n", "1", "--", "true"),
+    "missing command": ("run", "space.yaml", "-n", "1"),
+    "program not found": ("run", "space.yaml", "-n", "1", "--", "no-such-program"),
+    "program not executable": ("run", "space.yaml", "-n", "1", "--", "./space.yaml"),
+    "unknown placeholder": ("run", "space.yaml", "-n", "1", "--", "echo", "{speling}"),
+    "no end": ("run", "space.yaml", "--", "true"),
+    "bad number": ("run", "space.yaml", "-n", "many", "--", "true"),
+    "no trials": ("run", "space.yaml", "-n", "0", "--", "true"),
+    "bad timeout": ("run", "space.yaml", "-n", "1", "--timeout", "-3", "--", "true"),
+    "unknown method": ("run", "space.yaml", "-n", "1", "--method", "rnadom", "--", "true"),
+    "other space": ("run", "other.yaml", "-n", "1", "--name", "mine", "--method", "random", "--", "true"),
+    "unwritable report": ("report", "mine", "-o", "garbage.db/report.html"),
+    "unwritable export": ("export", "mine", "-o", "garbage.db/trials.csv"),
+    "unwritable demo": ("demo", "--folder", "garbage.db", "--trials", "5"),
+    "unknown format": ("export", "mine", "--format", "xml"),
+    "unknown shell": ("completion", "tcsh"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_USES)
+def test_bad_uses_are_one_clear_line_and_exit_code_2(
+    what: str, stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    write_space(stored)
+    (stored / "other.yaml").write_text("z: {type: float, low: 0, high: 1}")
+    (stored / "garbage.db").write_text("this is not a database " * 100)
+    (stored / "malformed.yaml").write_text("a: [1, 2")
+    (stored / "wrong.json").write_text('{"x": {"type": "float", "low": 3, "high": 1}}')
+    (stored / "condition.json").write_text('{"x": {"type": "float", "low": 0, "high": 1, "when": "y = 3"}}')
+    code, out, err = call(capsys, *BAD_USES[what])
+    assert code == 2, (out, err)
+    assert out == "" or what == "unwritable demo"
+    assert len(err.strip().splitlines()) == 1, err
+    assert err.startswith("bough: ") and "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_server_that_does_not_answer_is_one_clear_line(capsys: pytest.CaptureFixture[str]):
+    """Slow because the storage waits half a minute for a database to come back."""
+    code, _, err = call(capsys, "studies", "--storage", "postgresql://nobody:secret@127.0.0.1:1/none")
+    assert code == 2 and len(err.strip().splitlines()) == 1
+    assert "secret" not in err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_no_permission_is_one_clear_line(stored: Path, capsys: pytest.CaptureFixture[str]):
+    path = write_space(stored)
+    path.chmod(0)
+    code, _, err = call(capsys, "run", "space.yaml", "-n", "1", "--", "true")
+    assert code == 2 and "ermission" in err
+    (stored / "bough.db").chmod(0)
+    code, _, err = call(capsys, "show")
+    assert code == 2 and len(err.splitlines()) == 1
+
+
+def test_an_empty_storage_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    Study(SPACE, name="x", storage="sqlite:///bough.db", method="random")
+    main(["delete", "x", "--yes"])
+    capsys.readouterr()
+    assert "no studies yet" in call(capsys, "studies")[1]
+    code, _, err = call(capsys, "show")
+    assert code == 2 and "bough run" in err

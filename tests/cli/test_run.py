@@ -1,0 +1,201 @@
+"""``bough run`` on programs that work, fail, hang, babble and die, and after bough itself was killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from bough.study import open_study
+
+from .programs import bough, script, start, write_space
+
+SHELL = """#!/bin/sh
+case "$1" in
+  svm) echo "score $2" ;;
+  forest) echo "no trees today" >&2; exit 3 ;;
+  *) echo '{"value": 0.5}' ;;
+esac
+"""
+PYTHON = """#!/usr/bin/env python3
+import json, sys
+config = json.load(open(sys.argv[1]))
+print("training", file=sys.stderr)
+print(json.dumps({"value": (config["x"] - 0.3) ** 2 + len(config), "cost": 1.5}))
+"""
+
+
+def trials(folder: Path, name: str = "space") -> list:
+    return open_study(name, f"sqlite:///{folder}/bough.db").trials
+
+
+def test_a_shell_script_that_fails_on_one_branch(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(tmp_path, "program.sh", SHELL)
+    done = bough(
+        "run", "space.yaml", "-n", "24", "--method", "random", "--seed", "1", "-w", "2",
+        "--", program, "{model}", "{x}", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "best of 24 trials" in done.stdout
+    kept = trials(tmp_path)
+    assert len(kept) == 24
+    for trial in kept:
+        match trial.config["model"]:
+            case "svm":
+                assert trial.value == trial.config["x"]
+            case "forest":
+                assert trial.state == "failed" and trial.error == "exit code 3: no trees today"
+                log = tmp_path / "space.logs" / f"{trial.number:05}.err"
+                assert log.read_text() == "no trees today\n"
+            case "bayes":
+                assert trial.value == 0.5
+    assert {t.state for t in kept} == {"done", "failed"}
+
+
+def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(tmp_path, "program.py", PYTHON)
+    words = ("run", "space.yaml", "--maximize", "--method", "random", "--seed", "1", "--json")
+    first = bough(*words, "-n", "5", "--", program, "{config}", cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    again = bough(*words, "-n", "9", "--", program, "{config}", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    kept = trials(tmp_path)
+    assert [t.number for t in kept] == list(range(9))
+    assert all(t.cost == 1.5 for t in kept)
+    best = max(kept, key=lambda t: t.value)
+    assert json.loads(again.stdout) == {
+        "study": "space",
+        "number": best.number,
+        "value": best.value,
+        "config": best.config,
+    }
+    # the same seed gives the same trials whether or not the run was interrupted
+    whole = bough(*words, "-n", "9", "--name", "whole", "--", program, "{config}", cwd=tmp_path)
+    assert whole.returncode == 0
+    assert [t.config for t in trials(tmp_path, "whole")] == [t.config for t in kept]
+
+
+def test_hanging_and_babbling_programs_fail_their_trials_only(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(
+        tmp_path,
+        "program.sh",
+        '#!/bin/sh\ncase "$1" in svm) sleep 60;; forest) echo garbage, no digits;; *) echo 1;; esac\n',
+    )
+    done = bough(
+        "run", "space.yaml", "-n", "9", "--method", "random", "--seed", "2", "--trial-timeout", "1",
+        "-w", "3", "--", program, "{model}", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    errors = {t.config["model"]: t.error for t in trials(tmp_path)}
+    assert errors["svm"] == "stopped after 1 s (--trial-timeout)"
+    assert errors["forest"] is not None and errors["forest"].startswith("no number on standard output")
+    assert errors["bayes"] is None
+
+
+def test_a_program_that_always_fails_is_exit_code_1(tmp_path: Path):
+    write_space(tmp_path)
+    done = bough("run", "space.yaml", "-n", "3", "--method", "random", "--", "false", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no trial gave a result" in done.stderr and "Traceback" not in done.stderr
+    done = bough("run", "space.yaml", "-n", "30", "--method", "random", "--", "false", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "trials of study 'space' failed" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_ctrl_c_keeps_everything_and_the_same_command_goes_on(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(tmp_path, "program.sh", "#!/bin/sh\nsleep 0.3\necho $1\n")
+    words = ("run", "space.yaml", "-n", "8", "--method", "random", "--seed", "3", "--", program, "{x}")
+    running = start(*words, cwd=tmp_path)
+    _wait_for(tmp_path, 2)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "all results are kept" in err and "Traceback" not in err
+    before = [t for t in trials(tmp_path) if t.state == "done"]
+    assert len(before) >= 2
+    assert not [t for t in trials(tmp_path) if t.state == "running"]
+    again = bough(*words, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    after = trials(tmp_path)
+    assert len(after) == 8 and all(t.state == "done" for t in after)
+    assert [t.value for t in after[: len(before)]] == [t.value for t in before]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_when_bough_itself_is_killed(tmp_path: Path):
+    """kill -9; the trial that was running is handed out again when its lease of a minute has run out."""
+    write_space(tmp_path)
+    program = script(tmp_path, "program.sh", "#!/bin/sh\nsleep 0.3\necho $1\n")
+    words = ("run", "space.yaml", "-n", "8", "--method", "random", "--seed", "3", "--", program, "{x}")
+    running = start(*words, cwd=tmp_path)
+    _wait_for(tmp_path, 3)
+    running.kill()
+    running.communicate(timeout=60)
+    before = [t for t in trials(tmp_path) if t.state == "done"]
+    assert len(before) >= 3
+    again = bough(*words, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    after = trials(tmp_path)
+    assert len(after) == 8 and all(t.state == "done" for t in after)
+    assert [t.value for t in after[: len(before)]] == [t.value for t in before]
+    assert [t.number for t in after] == list(range(8))
+    with sqlite3.connect(tmp_path / "bough.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_program_killed_from_outside_is_a_failed_trial(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(
+        tmp_path, "program.sh", '#!/bin/sh\nif [ "$BOUGH_TRIAL" = 1 ]; then kill -9 $$; fi\necho 1\n'
+    )
+    done = bough("run", "space.yaml", "-n", "3", "--method", "random", "--", program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [t.state for t in trials(tmp_path)] == ["done", "failed", "done"]
+    assert trials(tmp_path)[1].error == "killed by SIGKILL"
+
+
+def test_values_never_reach_a_shell(tmp_path: Path):
+    """A parameter's value that is a shell command is just text to the program."""
+    evil = "$(touch pwned); touch pwned"
+    (tmp_path / "space.json").write_text(
+        json.dumps({"word": {"type": "categorical", "options": [evil, evil + " "]}})
+    )
+    done = bough("run", "space.json", "--method", "random", "--", "echo", "5", "{word}", "7", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(trials(tmp_path)) == 2  # a finite space ends by itself
+    assert not (tmp_path / "pwned").exists()
+    assert evil in (tmp_path / "space.logs" / "00000.out").read_text()
+
+
+def test_results_by_file_and_the_timeout_of_a_run(tmp_path: Path):
+    write_space(tmp_path)
+    program = script(tmp_path, "program.sh", '#!/bin/sh\necho 99\necho 7 > "$1"\nsleep 0.2\n')
+    done = bough(
+        "run", "space.yaml", "--timeout", "1.5", "--method", "random", "--", program, "{result}", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert {t.value for t in trials(tmp_path)} == {7.0}
+
+
+def _wait_for(folder: Path, count: int) -> None:
+    """Until a running bough has told so many results."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (folder / "bough.db").exists() and os.path.getsize(folder / "bough.db"):
+            try:
+                if sum(t.state == "done" for t in trials(folder)) >= count:
+                    return
+            except Exception as error:
+                if "no study" not in str(error):
+                    raise
+        time.sleep(0.1)
+    raise AssertionError(f"{count} results did not come")

@@ -1,0 +1,255 @@
+"""Every figure, of every kind of study: it can be drawn, is valid, small, safe and in one look."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough.plot as figures
+from bough.errors import ConfigError, MissingExtraError, StudyError
+from bough.plot import StudyView
+from bough.plot.layout_tree import lay_out
+from bough.plot.theme import CATEGORIES, label
+from bough.space import Categorical, Choice, Float, Space
+from bough.trial import Trial
+
+from .examples import SPACES, flat, layers, nested, study
+
+NAMES = list(figures.FIGURES)
+WEBGL = {
+    "scattergl",
+    "parcoords",
+    "parcats3d",
+    "scatter3d",
+    "surface",
+    "mesh3d",
+    "heatmapgl",
+    "splom",
+    "pointcloud",
+}
+
+
+def drawn(name: str, view: StudyView, **options: Any) -> dict[str, Any]:
+    """The figure as the browser gets it; plotly checks every attribute on the way."""
+    data: dict[str, Any] = json.loads(getattr(figures, name)(view, **options).to_json())
+    return data
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", SPACES)
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_every_figure_of_every_space(name: str, kind: str, direction: str):
+    figure = drawn(name, study(SPACES[kind](), 40, direction=direction))
+    assert not {trace.get("type") for trace in figure["data"]} & WEBGL
+    assert "example" in figure["layout"]["title"]["text"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_studies_with_nothing_to_show_say_so(name: str):
+    running = StudyView(
+        "s", nested(), "minimize", (Trial(0, {"model": "bayes", "scale": "none"}, "running"),)
+    )
+    for view in (
+        study(nested(), 0),
+        study(nested(), 5, failures=1.1),
+        running,
+        study(nested(), 1, failures=0),
+    ):
+        figure = drawn(name, view)
+        assert figure["data"] or figure["layout"]["annotations"]
+
+
+@pytest.fixture(scope="module")
+def large() -> StudyView:
+    return study(layers(), 10_000)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ten_thousand_trials_stay_readable_and_small(name: str, large: StudyView):
+    figure = drawn(name, large)
+    marks = sum(
+        len(trace.get("x", ())) for trace in figure["data"] if "markers" in trace.get("mode", "markers")
+    )
+    assert marks < 7_000
+    assert len(json.dumps(figure)) < 1_000_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_text_of_a_study_is_never_markup(name: str):
+    evil = "<img src=x onerror=alert(1)>"
+    space = Space({evil: Choice({evil: {"x": Float(0, 1)}, "b": {}}), "c": Categorical([evil, "d"])})
+    view = replace(study(space, 30), name=evil)
+    view = replace(view, trials=(*view.trials, Trial(30, view.trials[0].config, "failed", error=evil)))
+    figure = drawn(name, view)
+    for trace in figure["data"]:
+        trace.pop("customdata", None)  # addresses for a page's own code, never shown
+    assert "<img" not in json.dumps(figure)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dark_differs_from_light_by_its_template_alone(name: str):
+    view = study(nested(), 30)
+    light, dark = drawn(name, view), drawn(name, view, dark=True)
+    assert light["layout"].pop("template") != dark["layout"].pop("template")
+    assert light == dark
+
+
+def test_narrowed_figures_show_that_branch_only():
+    figure = drawn("history", study(nested(), 200), branch={"model": "svm"})
+    texts = [text for trace in figure["data"] for text in trace.get("text", ())]
+    assert texts and all("model = svm" in text for text in texts)
+    assert "model = svm" in figure["layout"]["title"]["text"]
+
+
+def test_history_marks_every_improvement_and_failure():
+    view = study(flat(), 100)
+    traces = {trace["name"]: trace for trace in drawn("history", view)["data"]}
+    best, improved = np.inf, []
+    for trial in view.trials:
+        if trial.value is not None and trial.value < best:
+            best = trial.value
+            improved.append(trial.number)
+    assert _numbers(traces["improvements"]["x"]) == improved
+    assert len(traces["failed"]["x"]) == sum(t.state == "failed" for t in view.trials)
+
+
+def test_the_tree_conserves_trials_and_overlaps_nowhere():
+    for kind in SPACES:
+        view = study(SPACES[kind](), 120)
+        layout = lay_out(view.root)
+        columns: dict[float, list[tuple[float, float]]] = {}
+        for bar in layout.bars:
+            columns.setdefault(bar.x, []).append((bar.top, bar.top + bar.height))
+        for spans in columns.values():
+            spans.sort()
+            assert all(low <= high for (_, low), (high, _) in itertools.pairwise(spans))
+        assert min(bar.top for bar in layout.bars) >= 0
+        assert max(bar.top + bar.height for bar in layout.bars) <= layout.height
+        scale = next(bar.height for bar in layout.bars if not bar.branch.route) / 120
+        for ribbon in layout.ribbons:
+            if ribbon.tally.trials:
+                assert ribbon.height1 >= scale * ribbon.tally.trials - 1e-9
+
+
+def test_a_huge_tree_is_folded_to_its_busiest_branches():
+    space = Space({"m": Choice({f"option {i}": {f"x{i}": Float(0, 1)} for i in range(300)})})
+    layout = lay_out(study(space, 500).root)
+    labels = [bar.branch.label for bar in layout.bars]
+    assert len(labels) == 13
+    assert labels[11] == "289 more"
+    assert sum(bar.branch.tally.trials for bar in layout.bars if bar.branch.route) == 500
+
+
+def test_clicking_a_bar_gives_the_address_of_its_branch():
+    view = study(nested(), 60)
+    addresses = drawn("tree", view)["data"][0]["customdata"]
+    assert [["model", "svm"], ["model=svm/kernel", "rbf"]] in addresses
+    for address in addresses:
+        assert view.within(dict(address)).branch == tuple(map(tuple, address))
+
+
+def test_parallel_puts_inactive_parameters_on_the_rail():
+    view = study(nested(), 60, failures=0)
+    figure = drawn("parallel", view)
+    heights = np.concatenate([_array(trace["y"]) for trace in figure["data"]])
+    active = int(view.active.sum())
+    assert int((heights >= -0.02).sum()) == active
+    assert int((heights < -0.1).sum()) == view.active.size - active
+
+
+def test_slice_shows_the_studys_own_model_where_it_has_one():
+    view = study(flat(), 40)
+    seen: list[dict[str, Any]] = []
+
+    def predict(configs: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        seen.extend(configs)
+        return np.array([c["x"] for c in configs]), np.ones(len(configs))
+
+    figure = drawn("slice", replace(view, predict=predict))
+    assert "the study's model" in figure["layout"]["title"]["text"]
+    curve = next(trace for trace in figure["data"] if trace.get("name") == "model")
+    assert np.allclose(_array(curve["y"]), _array(curve["x"]))
+    best = view.best
+    assert best is not None
+    for config in seen:  # a cut through the best trial changes one parameter at a time
+        assert sum(config[name] != best.config[name] for name in config) <= 1
+
+
+def test_contour_takes_names_and_refuses_strangers():
+    view = study(flat(), 40)
+    figure = drawn("contour", view, x="y", y="x")
+    assert figure["layout"]["xaxis"]["title"]["text"] == "y"
+    with pytest.raises(ConfigError, match=r"not a numeric parameter .* those are"):
+        figures.contour(view, x="kind")
+
+
+def test_regret_bands_are_quantiles_over_studies():
+    views = [study(flat(), 30, seed=seed, failures=0) for seed in range(5)]
+    figure = json.loads(figures.regret({"ours": views}, optimum=0.0).to_json())
+    line = figure["data"][-1]
+    curves = np.array([np.minimum.accumulate([t.value for t in view.trials]) for view in views])
+    assert np.allclose(_array(line["y"]), np.median(curves, axis=0))
+    assert figure["layout"]["yaxis"]["type"] == "log"
+    assert len(figures.regret([views[0], replace(views[1], name="other")]).data) == 2
+
+
+def test_save_writes_a_page_that_needs_nothing_else(tmp_path):
+    figure = figures.tree(study(nested(), 10))
+    page = figures.save(figure, tmp_path / "tree.html").read_text(encoding="utf-8")
+    assert "Plotly.newPlot" in page and 'src="http' not in page
+    with pytest.raises(StudyError, match=r"\.html or \.json"):
+        figures.save(figure, tmp_path / "tree.bmp")
+    with pytest.raises(StudyError, match="cannot write"):
+        figures.save(figure, tmp_path / "no" / "where.html")
+
+
+def test_without_plotly_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    real = builtins.__import__
+
+    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.startswith("plotly"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    for name in NAMES:
+        with pytest.raises(MissingExtraError, match=r"pip install 'bough\[plot\]'"):
+            getattr(figures, name)(study(nested(), 10))
+
+
+def test_colours_stay_apart_for_colour_blind_eyes():
+    """Simulated deuteranopia and protanopia (Viénot, Brettel & Mollon 1999), distances in linear RGB."""
+    rgb = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in CATEGORIES]) / 255
+    linear = rgb**2.2
+    for matrix in (
+        [[0.29275, 0.70725, -0.02234], [0.29275, 0.70725, -0.02234], [-0.02234, 0.02234, 1.0]],
+        [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+    ):
+        seen = linear @ np.array(matrix).T
+        gaps = np.linalg.norm(seen[:, None] - seen[None], axis=-1) + 9 * np.eye(len(seen))
+        assert gaps.min() > 0.1
+
+
+def test_labels_are_short_and_escaped():
+    assert label("a<b & c") == "a&lt;b &amp; c"
+    assert len(label("x" * 1000)) <= 40
+    assert label(0.1 + 0.2) == "0.3"
+
+
+def _numbers(values: Any) -> list[int]:
+    return [int(value) for value in _array(values)]
+
+
+def _array(values: Any) -> np.ndarray:
+    """Plotly sends NumPy arrays as base64 with a type."""
+    if isinstance(values, dict):
+        import base64
+
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).astype(float)
+    return np.array([np.nan if value is None else value for value in values], dtype=float)

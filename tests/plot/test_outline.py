@@ -1,0 +1,117 @@
+"""The tree of branches: every parameter once, every trial where its values lead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.space.strategies import World, worlds
+
+from bough.errors import ConfigError
+from bough.plot.outline import outline
+from bough.space import Choice, Float, Int, Space
+from bough.trial import Trial
+
+from .examples import SPACES, layers, nested, study
+
+
+def test_nested_choices_become_nested_branches():
+    root = outline(nested())
+    assert [path for path, _ in root.parameters] == ["shrink"]
+    assert [fork.path for fork in root.forks] == ["model", "scale"]
+    svm, forest, bayes = root.forks[0].branches
+    assert (svm.label, forest.label, bayes.label) == ("svm", "forest", "bayes")
+    assert [path for path, _ in svm.parameters] == ["model=svm/C"]
+    assert [branch.label for branch in svm.forks[0].branches] == ["rbf", "poly", "linear"]
+    assert svm.forks[0].branches[0].route == (("model", "svm"), ("model=svm/kernel", "rbf"))
+    assert bayes.parameters == () and bayes.forks == ()
+
+
+def test_what_a_branch_does_not_say_is_kept_as_a_condition():
+    root = outline(nested())
+    assert root.parameters[0][1] == "model in ('svm', 'forest') and scale != 'none'"
+    both = Space({"a": Int(1, 2), "b": Int(1, 2), "x": Float(0, 1, when="a == 1 and b == 2")})
+    found = {
+        path: (branch.route, condition)
+        for branch in outline(both).walk()
+        for path, condition in branch.parameters
+    }
+    assert found == {"x": ((("a", "1"),), "b == 2")}
+
+
+def test_numeric_switches_split_by_value_or_by_range():
+    root = outline(layers())
+    assert [[branch.label for branch in fork.branches] for fork in root.forks] == [
+        ["1", "2", "3", "4"],
+        ["≤ 0.01", "> 0.01"],
+    ]
+    cut = Space(
+        {"n": Int(0, 100), "x": Float(0, 1, when="n >= 10 and n < 20"), "y": Float(0, 1, when="n == 50")}
+    )
+    ways = [branch.way for branch in outline(cut).forks[0].branches]
+    assert [way.label for way in ways] == ["< 10", "≥ 10, < 20", "≥ 20, < 50", "50", "> 50"]
+    for value in range(101):
+        held = [way.label for way in ways if way.holds(value)]
+        assert len(held) == 1
+    assert ways[1].holds(10) and ways[2].holds(20) and ways[3].holds(50) and ways[0].holds(9)
+
+
+@given(worlds(depth=3, forbid=False))
+@settings(deadline=None, max_examples=100)
+def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
+    space = world.space
+    root = outline(space)
+    forks = [fork for branch in root.walk() for fork in branch.forks]
+    plain = [path for branch in root.walk() for path, _ in branch.parameters]
+    assert sorted([fork.path for fork in forks] + plain) == sorted(p.path for p in space.parameters)
+
+    trials = [
+        Trial(i, config, "done", value=float(i))
+        for i, config in enumerate(space.sample(40, np.random.default_rng(0)))
+    ]
+    active = space.layout.active(space.encode([t.config for t in trials]).on)
+    reached = {p.path: int(active[:, i].sum()) for i, p in enumerate(space.parameters)}
+    for branch in root.counted(trials, minimizes=True).walk():
+        for fork in branch.forks:  # a trial goes exactly one way at each fork that it reaches
+            assert sum(below.tally.trials for below in fork.branches) == reached[fork.path]
+        for path, condition in branch.parameters:
+            # a parameter is active only in its branch, and everywhere in it if nothing else is asked for
+            assert reached[path] <= branch.tally.trials
+            if condition is None:
+                assert reached[path] == branch.tally.trials
+
+
+def test_best_and_failed_are_counted_in_the_right_direction():
+    space = Space({"m": Choice({"a": {}, "b": {"x": Float(0, 1)}})})
+    trials = (
+        Trial(0, {"m": "a"}, "done", value=3.0),
+        Trial(1, {"m": "b", "x": 0.5}, "done", value=1.0),
+        Trial(2, {"m": "b", "x": 0.6}, "done", value=2.0),
+        Trial(3, {"m": "b", "x": 0.7}, "failed", error="no"),
+        Trial(4, {"m": "a"}, "running"),
+    )
+    for minimizes, best in ((True, [1.0, 3.0, 1.0]), (False, [3.0, 3.0, 2.0])):
+        counted = list(outline(space).counted(trials, minimizes).walk())
+        assert [branch.tally.trials for branch in counted] == [5, 2, 3]
+        assert [branch.tally.failed for branch in counted] == [1, 0, 1]
+        assert [branch.tally.best.value for branch in counted if branch.tally.best] == best
+
+
+def test_a_view_narrows_to_a_branch_by_value_or_label():
+    view = study(layers(), 200)
+    shallow = view.within({"layers": 1})
+    assert {t.config["layers"] for t in shallow.trials} == {1}
+    steep = view.within({"layers": "2", "rate": "> 0.01"})
+    assert steep.trials and all(t.config["layers"] == 2 and t.config["rate"] > 0.01 for t in steep.trials)
+    assert steep.branch == (("layers", "2"), ("rate", "> 0.01"))
+    with pytest.raises(ConfigError, match="no parameter 'units1' decides"):
+        view.within({"units1": 8})
+    with pytest.raises(ConfigError, match="its branches are 1, 2, 3, 4"):
+        view.within({"layers": "seven"})
+
+
+@pytest.mark.parametrize("kind", SPACES)
+def test_a_branch_of_a_view_holds_the_trials_that_its_tree_counts(kind: str):
+    view = study(SPACES[kind](), 150)
+    for branch in view.root.walk():
+        assert len(view.within(dict(branch.route)).trials) == branch.tally.trials
