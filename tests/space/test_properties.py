@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 import bough
 from bough.errors import SpaceError
 from bough.space import Categorical, Choice, Float, Int, Space
+from bough.space.conditions import canonical, parse
 from bough.space.parameters import UNSET
 from bough.space.sampling import box_points, neighbours, path_points, perturb, sample_points, sobol_points
 
-from .strategies import World, activity, enumerate_configs, is_legal, typed, worlds
+from .strategies import World, activity, enumerate_configs, is_legal, text, typed, worlds
 
 quick = settings(
     derandomize=True,
@@ -103,6 +104,17 @@ def test_text_forms_round_trip(world: World) -> None:
     names = {"Space": Space, "Float": Float, "Int": Int, "Categorical": Categorical, "Choice": Choice}
     assert eval(repr(space), {"bough": bough, **names}) == space  # noqa: S307
     assert all(parameter.name in str(space) for parameter in space.parameters)
+
+
+@quick
+@given(worlds())
+def test_canonical_conditions_parse_back(world: World) -> None:
+    space = world.space
+    for condition in [parse(clause) for clause in space.forbid] + [p.condition for p in space if p.condition]:
+        assert parse(str(condition)) == condition
+        assert canonical(f"(({condition}))") == str(condition)
+    for expr in world.forbids:
+        assert canonical(text(expr, world)) in space.forbid
 
 
 @quick
