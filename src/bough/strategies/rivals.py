@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 
+from bough.acquisition.functions import LOG_EI
 from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.sobol import best_of_sobol
 from bough.errors import MissingExtraError
@@ -57,13 +58,13 @@ def treed_warp(
 def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> Strategy:
     # the tree belongs to all the data, so it is grown and its leaves are fitted anew at every trial
     decide = by(partial(best_of_sobol, points=candidates))
-    return ModelBased(surrogate, decide, initial=InitialDesign(initial), growth=0.0)
+    return ModelBased(surrogate, decide, LOG_EI, InitialDesign(initial), growth=0.0)
 
 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
     _need("sklearn.ensemble", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
-    model = ModelBased(Forest(space.layout, trees), by(local_search), initial=InitialDesign(initial))
+    model = ModelBased(Forest(space.layout, trees), by(local_search), LOG_EI, InitialDesign(initial))
     return Interleaved(model, random)
 
 
