@@ -93,7 +93,7 @@ def run_all(
     missing = [task for task in tasks if task.key not in done]
     out.parent.mkdir(parents=True, exist_ok=True)
     # studies run in processes of their own; one BLAS thread each, set before numpy loads there
-    os.environ.update({name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")})
+    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     with ProcessPoolExecutor(workers) as pool, out.open("a") as file:
         futures = {pool.submit(_run_task, task, build): task for task in missing}
         for count, future in enumerate(as_completed(futures), 1):

@@ -82,9 +82,7 @@ def _multiply(rng: np.random.Generator) -> Problem:
         return float(offset[k] + np.tanh(np.sum((u - slope[k] * r) ** 2) * 2 + r**2))
 
     leaf = {"a": bough.Float(0, 1), "b": bough.Float(0, 1)}
-    space = bough.Space(
-        {"leaf": bough.Choice({str(k): leaf for k in range(leaves)}), "r": bough.Float(0, 1)}
-    )
+    space = bough.Space({"leaf": bough.Choice({str(k): leaf for k in range(leaves)}), "r": bough.Float(0, 1)})
     return Problem("multiply", space, function, 0.0, lambda c: int(c["leaf"]), best)
 
 

@@ -1,4 +1,4 @@
-"""Choose a scikit-learn classifier and tune it: the space of Lévesque et al. 2017 (section V) on real data sets."""
+"""Choose and tune a scikit-learn classifier: the space of Lévesque et al. 2017 (sec. V) on real data sets."""
 
 from __future__ import annotations
 

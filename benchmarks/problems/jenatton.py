@@ -2,7 +2,7 @@
 
 ``small``: two binary decisions, four leaves; leaf k = 1..4 is x² + 0.1 k with its own x in [-1, 1].
 ``large``: three binary decisions, eight leaves, x² + 0.1 k.
-``shared`` adds a variable r in [0, 1] per side of the root to the leaves below it (linearly, as in the paper).
+``shared`` adds a variable r in [0, 1] per side of the root to the leaves below it (linear, as in the paper).
 The smallest value is 0.1, in leaf 1.
 
 The originals put every optimum at the centre of its range (or, for r, at a corner), which flatters

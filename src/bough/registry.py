@@ -24,12 +24,14 @@ from bough.strategies.base import Strategy
 from bough.strategies.decisions import Decision, by, joint_draw, separable_bound, two_steps
 from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import flat_layout
+from bough.strategies.guard import PERIOD, guarded
 from bough.strategies.initial import InitialDesign
 from bough.strategies.model_based import ModelBased
 from bough.surrogates import kernel_gp
 from bough.surrogates.additive_tree import additive_tree
 from bough.surrogates.base import Surrogate
 from bough.surrogates.independent import Independent
+from bough.surrogates.nested import nested
 from bough.surrogates.semi_parametric import SemiParametric
 
 __all__ = ["Method", "method", "methods", "resolve", "strategy_for"]
@@ -98,6 +100,19 @@ def _bayes(
     decision = joint_draw if thompson else decide or by(search_paths)
     flat = space.layout if space else None
     return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat)
+
+
+def _auto(
+    space: Space,
+    acquisition: str = "log-ei",
+    guard: int = PERIOD,
+    growth: float = 0.05,
+    initial: int | None = None,
+) -> Strategy:
+    """the default: branch levels, additive groups and interactions in one covariance (this project)"""
+    search = by(search_paths)
+    decide = guarded(search, guard) if guard else search
+    return _bayes(nested(space.layout, space.tree), acquisition, decide, growth=growth, initial=initial)
 
 
 def _add_tree(
@@ -253,6 +268,7 @@ def _random(space: Space) -> Strategy:
 
 
 _TABLE: dict[str, Callable[..., Strategy]] = {
+    "auto": _auto,
     "add-tree": _add_tree,
     "add-tree-ucb": _add_tree_ucb,
     "add-tree-interactions": _add_tree_interactions,
@@ -326,6 +342,9 @@ _VALUES: dict[str, _Value] = {
     "growth": _Value(
         lambda v: isinstance(v, (int, float)) and 0 <= v < 10,
         "the fraction by which data grow before a refit, 0 to refit at every trial",
+    ),
+    "guard": _Value(
+        lambda v: _whole(v) and v >= 0, "every how many trials another branch gets a turn, 0 for never"
     ),
     "initial": _Value(
         lambda v: v is None or (_whole(v) and v >= 1), "a number of initial points, or None for one per path"

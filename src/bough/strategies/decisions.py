@@ -43,16 +43,22 @@ class Model:
 class Situation:
     """What a decision looks at.
 
+    worth: the criterion, given the value to beat under each posterior.
     done: finished points, as ``model.z`` has their values; number: the trial to be proposed.
     avoid: points not to be proposed again.
     """
 
     space: Space
     model: Model
-    criterion: Criterion
+    worth: Callable[[Sequence[float]], Criterion]
     done: Points
     avoid: Points
     number: int
+
+    @property
+    def criterion(self) -> Criterion:
+        """What another trial is worth."""
+        return self.worth(self.model.best)
 
     @property
     def near(self) -> Points:

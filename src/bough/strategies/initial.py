@@ -65,4 +65,3 @@ class InitialDesign:
             if number not in seen:
                 return design.take([index])
         return design.take([len(tried)])
-

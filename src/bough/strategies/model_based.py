@@ -8,14 +8,14 @@ dropping the cache changes no proposal.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
-from bough.acquisition.functions import LOG_EI, Acquisition
+from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, Acquisition
 from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.acquisition.maximise.starts import branch_of
@@ -36,6 +36,8 @@ __all__ = ["ModelBased"]
 
 SURPRISE = 3.0
 """A result this many predictive standard deviations off calls for new hyperparameters at once."""
+
+IN_LOGARITHMS = {EI: LOG_EI, PI: LOG_PI}
 
 _FIT_STREAM = 2**31 + 2
 _CACHED_FITS = 64
@@ -59,8 +61,8 @@ class ModelBased:
 
     surrogate: Surrogate
     decide: Decision
-    acquisition: Acquisition = LOG_EI
-    initial: InitialDesign = InitialDesign()
+    acquisition: Acquisition
+    initial: InitialDesign
     growth: float = 0.05
     flat: Layout | None = None
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
@@ -100,17 +102,24 @@ class ModelBased:
         return Situation(
             space=space,
             model=model,
-            criterion=self._criterion(space, history, model),
+            worth=self._worth(space, history, model),
             done=history.done,
             # to repeat a trial tells something only where results are noisy; a finite space is used up
             avoid=history.pending if noisy and space.size == np.inf else tried_points(history),
             number=history.number,
         )
 
-    def _criterion(self, space: Space, history: History, model: Model) -> Criterion:
-        """What a trial is worth: the acquisition, times the probability that it does not fail."""
-        worth = Expected(model.posteriors, model.best, self.acquisition)
-        return Total([worth, viability(space, history)]) if len(history.failed) else worth
+    def _worth(self, space: Space, history: History, model: Model) -> Callable[[Sequence[float]], Criterion]:
+        """The acquisition over a value to beat, times the probability that the trial does not fail."""
+        succeeds = [viability(space, history)] if len(history.failed) else []
+        # probabilities multiply, so in their presence everything is counted in logarithms
+        acquisition = IN_LOGARITHMS.get(self.acquisition, self.acquisition) if succeeds else self.acquisition
+
+        def worth(best: Sequence[float]) -> Criterion:
+            gain = Expected(model.posteriors, best, acquisition)
+            return Total([gain, *succeeds]) if succeeds else gain
+
+        return worth
 
     def model(self, history: History) -> Model:
         """The posteriors given all results, with the hyperparameters of the scheduled prefix."""

@@ -1,0 +1,232 @@
+"""The covariance of ``auto``: what branches share, what they add up to, and what interacts, in one kernel.
+
+    k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)
+
+δ_g says that group g is active in both points. M is Matérn-5/2. The first sum gives every branch a
+level of its own (Ma & Blaschko 2020 with offsets), the second adds a function per group (their
+additive tree), and the last lets everything interact (the imputed joint kernel of Lévesque et al.
+2017). All three share the length-scales: r_g² = Σ_{c in g} d_c² / ℓ_c², r² = Σ_c d_c² / ℓ_c² over
+all columns, with φ for the fact that many small distances add up. So there are four numbers besides
+the length-scales however many branches there are, which a dozen results can speak to.
+
+A column becomes features of which the differences are d_c: a number is itself, a category with m
+options the m indicators over √2 (Hamming distance). Features are centred and an inactive column has
+them all zero: the middle of a range, the centroid of the options.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, block, rows_of
+from bough.gp.kernels.stationary import (
+    LONGEST,
+    SHORTEST,
+    Slope,
+    matern52,
+    moments,
+    squared_distances,
+)
+from bough.gp.params import Param
+from bough.gp.priors import LogNormal
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+
+__all__ = ["Nested"]
+
+SQRT5 = math.sqrt(5.0)
+SCALES = 4
+"""Entries of theta before the length-scales: o, s, j, φ."""
+
+
+@dataclass(frozen=True)
+class _Features:
+    """What the columns of some points become.
+
+    column, group: (features,) where each comes from; target: the position of its option, or 0.5;
+    share: 1/m for an indicator of m options; indicator: whether it is one; unit: factor of the difference.
+    """
+
+    column: IntArray
+    group: IntArray
+    target: FloatArray
+    share: FloatArray
+    indicator: BoolArray
+    unit: FloatArray
+
+    def __call__(self, points: Points) -> FloatArray:
+        """(n, features), zero where the column is inactive."""
+        x = points.x[:, self.column] - self.target
+        if self.indicator.any():
+            x = np.where(self.indicator, (np.abs(x) < 1e-9) - self.share, x)
+        x *= self.unit
+        return np.where(points.on[:, self.group], x, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Nested(Kernel):
+    """See the module's docstring.
+
+    implied: nominal switches each of whose options has a group of its own. Their level is that
+    group's offset, so only the joint term reads them.
+    offset, additive, joint, spread: priors of o, s, j and φ.
+    """
+
+    layout: Layout
+    implied: frozenset[int]
+    offset: LogNormal
+    additive: LogNormal
+    joint: LogNormal
+    spread: LogNormal
+
+    @cached_property
+    def params(self) -> tuple[Param, ...]:
+        group_size = np.bincount(self.layout.group, minlength=self.layout.groups)
+        return (
+            Param("offset", 1, self.offset, 1e-4, 1e2),
+            Param("additive", 1, self.additive, 1e-4, 1e2),
+            Param("joint", 1, self.joint, 1e-4, 1e2),
+            Param("spread", 1, self.spread, 0.5, 5.0),
+            *(
+                # typical distances within a group stay near 1 as it gets more columns
+                Param(
+                    "lengthscale",
+                    1,
+                    LogNormal(math.log(0.5) + 0.5 * math.log(group_size[group]), 1.0),
+                    SHORTEST,
+                    LONGEST,
+                )
+                for group in self.layout.group
+            ),
+        )
+
+    @cached_property
+    def _features(self) -> _Features:
+        counts = np.where(self.layout.nominal, self.layout.levels, 1)
+        column = np.repeat(np.arange(self.layout.columns), counts)
+        option = np.arange(len(column)) - np.repeat(np.cumsum(counts) - counts, counts)
+        indicator = self.layout.nominal[column]
+        levels = np.maximum(self.layout.levels[column], 1)
+        return _Features(
+            column=column,
+            group=self.layout.group[column],
+            target=np.where(indicator, (option + 0.5) / levels, 0.5),
+            share=1.0 / levels,
+            indicator=indicator,
+            unit=np.where(indicator, math.sqrt(0.5), 1.0),
+        )
+
+    @cached_property
+    def _group_features(self) -> list[tuple[int, IntArray]]:
+        """Each group that has columns for the additive term, and its features."""
+        shown = ~np.isin(self._features.column, list(self.implied))
+        found = ((g, np.flatnonzero(shown & (self._features.group == g))) for g in range(self.layout.groups))
+        return [(group, features) for group, features in found if len(features)]
+
+    @cached_property
+    def _terms(self) -> IntArray:
+        return np.array([group for group, _ in self._group_features], dtype=np.intp)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        out = np.zeros((len(a), len(b)))
+        return out, self.add_to(out, theta, a, b)
+
+    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        o, s, j, phi = np.exp(theta[:SCALES])
+        features = self._features
+        inverse = SQRT5 * np.exp(-theta[SCALES:])[features.column]  # per feature, with Matérn's √5
+        za = features(a) * inverse
+        zb = za if a is b else features(b) * inverse
+        on_a, on_b = a.on[:, 1:].astype(float), b.on[:, 1:].astype(float)
+        out += o * (on_a @ on_b.T)
+
+        terms: list[_Term] = []
+        for group, own in self._group_features:
+            rows, cols = rows_of(a.on[:, group]), rows_of(b.on[:, group])
+            left = za[rows][:, own]
+            right = left if a is b else zb[cols][:, own]
+            if left.size and right.size:
+                k, slope = matern52(squared_distances(left, right))
+                where = block(rows, cols)
+                out[where] += s * k
+                terms.append(_Term(own, where, left, right, k, slope))
+        distances = squared_distances(za, zb)
+        distances *= phi**-2
+        k_joint, joint_slope = matern52(distances)
+        out += j * k_joint
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            by_feature = np.zeros(len(inverse))
+            additive = 0.0
+            for term in terms:
+                part = w[term.where]
+                additive += float(np.einsum("ij,ij->", part, term.k))
+                by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
+            g = joint_slope()
+            g *= w
+            joint = (j / phi**2) * _spreads(g, za, zb)
+            by_column = np.bincount(features.column, by_feature + joint, self.layout.columns)
+            scales = [
+                o * float(np.einsum("ig,ig->", on_a, w @ on_b)),
+                s * additive,
+                j * float(np.einsum("ij,ij->", w, k_joint)),
+                -2.0 * joint.sum(),
+            ]
+            return np.concatenate([scales, -2.0 * by_column])
+
+        def pull_input(w: FloatArray, first: bool) -> FloatArray:
+            g = joint_slope()
+            g *= w
+            slope = (j / phi**2) * _slopes(g, za, zb, first)
+            for term in terms:
+                part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
+                rows = term.where[0 if first else 1]
+                slope[rows if isinstance(rows, slice) else rows.ravel()[:, None], term.features] += part
+            slope *= 2.0 * inverse
+            points = a if first else b
+            numeric = np.flatnonzero(~features.indicator)
+            gradient = np.zeros(points.x.shape)
+            gradient[:, features.column[numeric]] = slope[:, numeric]
+            return np.where(self.layout.active(points.on), gradient, 0.0)
+
+        return Pullback(theta=pull_theta, a=lambda w: pull_input(w, True), b=lambda w: pull_input(w, False))
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        o, s, j = np.exp(theta[: SCALES - 1])
+        offsets, terms = a.on[:, 1:].sum(axis=1), a.on[:, self._terms].sum(axis=1)
+
+        def pull_theta(w: FloatArray) -> FloatArray:
+            out = np.zeros(len(theta))
+            out[:3] = o * (w @ offsets), s * (w @ terms), j * w.sum()
+            return out
+
+        return o * offsets + s * terms + j, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Term:
+    """One group's part of the additive sum: its features, block of the matrix, and what its slope needs."""
+
+    features: IntArray
+    where: tuple[slice | IntArray, slice | IntArray]
+    left: FloatArray
+    right: FloatArray
+    k: FloatArray
+    slope: Slope
+
+
+def _spreads(g: FloatArray, za: FloatArray, zb: FloatArray) -> FloatArray:
+    """(features,) Σ_ij G_ij (z_i − z'_j)²."""
+    square, line, total = moments(g, zb)
+    square += za * (za * total - 2.0 * line)
+    return np.asarray(square.sum(axis=0))
+
+
+def _slopes(g: FloatArray, za: FloatArray, zb: FloatArray, first: bool) -> FloatArray:
+    """Σ_j G_ij (z_i − z'_j) for each row i of the first points (or the same for the second)."""
+    if not first:
+        g, za, zb = g.T, zb, za
+    return np.asarray(g.sum(axis=1)[:, None] * za - g @ zb)

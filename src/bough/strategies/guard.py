@@ -1,0 +1,75 @@
+"""A guard against settling in the wrong branch.
+
+A model that has seen one branch in detail and the others in passing is sure of too much: it polishes
+the best result of a branch that was lucky early, while a better branch waits for its second look. So
+every few trials another branch gets a turn, with the aim to improve on *its own* best result, as if it
+were a problem by itself. Which one: with b_k the best result and n_k the number of trials of branch k
+(in deviations of all results), the one with the smallest
+
+    b_k − REACH / n_k
+
+which is what it may still come to: the more trials it had, the less is left to hope for. Once that is
+above the best result for all of them the guard rests. (Choosing a branch as in a bandit for the
+extreme value, and tuning within it, is how much of the work on algorithm selection goes about it;
+e.g. MaxUCB, arXiv 2505.05226.)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bough.acquisition.criterion import incumbent
+from bough.acquisition.maximise.paths import search_boxes
+from bough.acquisition.maximise.starts import branch_of
+from bough.points import IntArray, Points
+from bough.strategies.decisions import Decision, Situation
+
+__all__ = ["guarded", "promising"]
+
+PERIOD = 3
+REACH = 3.0
+"""A branch seen once may turn out three deviations better than that: nearly anything."""
+
+
+def guarded(decide: Decision, period: int = PERIOD) -> Decision:
+    """``decide``, but every ``period``-th trial goes to a branch that may be better than it looks."""
+
+    def with_guard(now: Situation, rng: np.random.Generator) -> Points:
+        if now.number % period == period - 1:
+            rows = promising(now)
+            found = _improve(now, rows, rng) if rows is not None else now.done.take([])
+            if len(found):
+                return found
+        return decide(now, rng)
+
+    return with_guard
+
+
+def promising(now: Situation) -> IntArray | None:
+    """The finished rows of the branch whose turn it is, best first; None when there is none to look at."""
+    z = now.model.z
+    branch = branch_of(now.space, now.done)
+    order = np.argsort(z, kind="stable")
+    leader = branch[order[0]]
+    hope: dict[int, float] = {}
+    for number in np.unique(branch).tolist():
+        mine = branch == number
+        if number != leader:
+            hope[number] = float(z[mine].min() - REACH / mine.sum())
+    while hope:
+        best = min(hope, key=hope.__getitem__)
+        if hope.pop(best) >= z[order[0]]:
+            return None
+        rows = order[branch[order] == best]
+        box = now.space.tree.path_of(now.done.take(rows[:1]))[0]
+        if (box.low < box.high).any():  # else it has one configuration, which is known
+            return np.asarray(rows)
+    return None
+
+
+def _improve(now: Situation, rows: IntArray, rng: np.random.Generator) -> Points:
+    """Where the branch of ``rows`` may best improve on its own best result: one row, or none."""
+    mine, z = now.done.take(rows), now.model.z[rows]
+    best = [incumbent(posterior, mine, z, noisy=posterior.noisy) for posterior in now.model.posteriors]
+    boxes = now.space.tree.path_of(mine.take([0]))
+    return search_boxes(now.space, now.worth(best), boxes, near=mine, avoid=now.avoid, rng=rng)
