@@ -32,7 +32,7 @@ def script(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def bough(*arguments: str, cwd: Path, **options: object) -> subprocess.CompletedProcess[str]:
+def bough(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run ``bough`` to its end in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "bough", *arguments],
@@ -40,8 +40,7 @@ def bough(*arguments: str, cwd: Path, **options: object) -> subprocess.Completed
         capture_output=True,
         text=True,
         timeout=120,
-        **options,
-    )  # type: ignore[call-overload,no-any-return]
+    )
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:

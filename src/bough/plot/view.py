@@ -64,7 +64,7 @@ class StudyView:
             space=study.space,
             direction=study.direction,
             trials=tuple(study.trials),
-            predict=getattr(study, "predict", None),
+            predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
         )
 
     def within(self, branch: Mapping[str, Any] | None) -> StudyView:

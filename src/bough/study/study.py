@@ -18,9 +18,11 @@ from typing import Any, overload
 import numpy as np
 
 from bough.errors import ExhaustedError, StudyError, TrialError
+from bough.points import FloatArray
 from bough.registry import Method, method, strategy_for
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
+from bough.strategies.model_based import ModelBased, mixture_moments
 from bough.study.encoded import EncodedTrials
 from bough.study.events import Progress
 from bough.study.loop import Budget, run
@@ -190,6 +192,22 @@ class Study:
             chosen, past = view.trials[number], view.before(number)
         history = EncodedTrials(self.space, self.seed, self._sign).history(past)
         return self._strategy.explain(self.space, history, self.space.encode([chosen.config]))
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the method has a model of the objective, so that ``predict`` can be asked."""
+        return isinstance(self._strategy, ModelBased)
+
+    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+        with self._current() as view:
+            history = self._encoded.history(view)
+        if not isinstance(self._strategy, ModelBased) or not len(history.done):
+            why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
+            raise StudyError(f"study {self.name!r} cannot predict: {why}")
+        model = self._strategy.model(history)
+        mean, sd = model.targets.inverse(*mixture_moments(model.posteriors, self.space.encode(configs)))
+        return self._sign * mean, sd
 
     # ---- running ------------------------------------------------------------------------------------
 
