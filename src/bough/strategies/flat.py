@@ -60,7 +60,7 @@ def filling(layout: Layout, number: int, seed: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FlatPosterior:
-    """A posterior over flattened points, asked about branching ones: as one trial, with its ``fill``, sees them."""
+    """A posterior over flattened points, asked about branching ones as one trial (its ``fill``) sees them."""
 
     inner: Posterior
     layout: Layout
