@@ -162,9 +162,9 @@ def test_every_sampler_stays_in_the_space(world: World) -> None:
 @given(worlds())
 def test_neighbours_differ_in_one_choice(world: World) -> None:
     """At least one parameter differs, and parameters that both have differ in one only."""
-    (config, *_) = sample(world, 1)
     space = world.space
-    here = space.encode([config])
+    here = space.encode(sample(world, 1))
+    (config,) = space.decode(here)
     near = neighbours(space, here, np.random.default_rng(3))
     values = activity(world, config)
     for other in space.decode(near):
