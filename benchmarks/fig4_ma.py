@@ -99,10 +99,16 @@ def main() -> None:
                 low, middle, high = np.quantile(np.log10(errors[name][i]), [0.25, 0.5, 0.75])
                 line += f"{middle:8.2f} ({low:5.2f}, {high:5.2f})"
             print(line, flush=True)
-    few = np.median(np.log10(errors["add-tree"][sizes.index(FEW)]))
-    many = np.median(np.log10(errors["independent"][sizes.index(MANY)]))
-    verdict = "at or below" if few <= many else "ABOVE"
-    print(f"add-tree at {FEW} points: {few:.2f}, {verdict} independent at {MANY}: {many:.2f}")
+    few, many = (
+        np.log10(errors["add-tree"][sizes.index(FEW)]),
+        np.log10(errors["independent"][sizes.index(MANY)]),
+    )
+    again = np.random.default_rng(0).integers(0, len(seeds), (2000, len(seeds)))
+    low, high = np.quantile(np.median(few[again], axis=1) - np.median(many[again], axis=1), [0.05, 0.95])
+    print(
+        f"add-tree at {FEW} points {np.median(few):.2f}, independent at {MANY} points {np.median(many):.2f}: "
+        f"difference {np.median(few) - np.median(many):+.2f}, 90 % bootstrap interval {low:+.2f} to {high:+.2f}"
+    )
     if options.html:
         save_plot(options.html, sizes, errors)
 
