@@ -107,7 +107,7 @@ def main() -> None:
     low, high = np.quantile(np.median(few[again], axis=1) - np.median(many[again], axis=1), [0.05, 0.95])
     print(
         f"add-tree at {FEW} points {np.median(few):.2f}, independent at {MANY} points {np.median(many):.2f}: "
-        f"difference {np.median(few) - np.median(many):+.2f}, 90 % bootstrap interval {low:+.2f} to {high:+.2f}"
+        f"difference {np.median(few) - np.median(many):+.2f} (90 % bootstrap: {low:+.2f} to {high:+.2f})"
     )
     if options.html:
         save_plot(options.html, sizes, errors)
