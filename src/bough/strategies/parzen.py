@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from bough.history import History
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, row_keys, tried_points
 from bough.strategies.designs import LatinHypercube, RandomSearch
@@ -104,9 +104,12 @@ class Parzen:
 
     def log_density(self, x: FloatArray) -> FloatArray:
         """(m,) log p of rows x (m, d): a density in ordered columns, a probability in nominal ones."""
-        options = np.maximum(self.levels[self.nominal], 1)
-        prior = np.log(self.prior) - np.log(options).sum()
-        kernels = self._log_normal(x[:, ~self.nominal]) + self._log_agree(x[:, self.nominal], options)
+        prior = np.log(self.prior) - np.log(self.levels[self.nominal]).sum()
+        kernels = np.zeros((len(x), len(self.centres)))
+        if not self.nominal.all():
+            kernels += self._log_normal(x[:, ~self.nominal])
+        if self.nominal.any():
+            kernels += self._log_agree(x[:, self.nominal])
         top = kernels.max(axis=1, initial=prior)
         total = np.exp(kernels - top[:, None]).sum(axis=1) + np.exp(prior - top)
         return np.asarray(top + np.log(total / (self.prior + len(self.centres))))
@@ -120,10 +123,10 @@ class Parzen:
         z = (x[:, None, :] - self.centres[None, :, ordered]) / width
         return np.asarray(-0.5 * np.einsum("mnd,mnd->mn", z, z) - log_mass)
 
-    def _log_agree(self, x: FloatArray, options: FloatArray) -> FloatArray:
+    def _log_agree(self, x: FloatArray) -> FloatArray:
         """(m, n) Σ_c log of the blurred indicator, over nominal columns."""
         agree = x[:, None, :] == self.centres[None, :, self.nominal]
-        elsewhere = self.blur[self.nominal] / options
+        elsewhere = self.blur[self.nominal] / self.levels[self.nominal]
         here = 1 - self.blur[self.nominal] + elsewhere
         return np.asarray(np.where(agree, np.log(here), np.log(elsewhere)).sum(axis=2))
 
@@ -148,10 +151,12 @@ class ParzenSearch:
             return LatinHypercube().propose(space, history, rng)
         good, others = self.split(history)
         seen = set(row_keys(space, tried))
+        barred: set[tuple[int, bytes]] = set()
         for _ in range(ATTEMPTS):
-            point = self._descend(space, good, others, rng)
+            point, last = self._descend(space, good, others, barred, rng)
             if space.legal(point)[0] and row_keys(space, point)[0] not in seen:
                 return point
+            barred.add(last)  # such as an option without parameters of its own that was tried
         return RandomSearch().propose(space, history, rng)
 
     def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
@@ -183,18 +188,42 @@ class ParzenSearch:
             rows, space.layout.levels[columns].astype(float), space.layout.nominal[columns], self.prior
         )
 
-    def _descend(self, space: Space, good: Points, others: Points, rng: np.random.Generator) -> Points:
-        """A configuration from the root down: in each group that is active, the best of its candidates."""
+    def _descend(
+        self,
+        space: Space,
+        good: Points,
+        others: Points,
+        barred: set[tuple[int, bytes]],
+        rng: np.random.Generator,
+    ) -> tuple[Points, tuple[int, bytes]]:
+        """A configuration from the root down: in each group that is active, the best of its candidates.
+
+        barred: (group, values) not to be chosen. Returned with what was chosen in the last group.
+        """
         layout = space.layout
+        last = (0, b"")
         point = space.snap(np.full((1, layout.columns), 0.5))
         for group in range(layout.groups):  # every group comes after those that switch it
             columns = layout.columns_of(group)
             if not point.on[0, group] or len(columns) == 0:
                 continue
             likely, usual = (self.estimator(space, group, points) for points in (good, others))
-            x = np.repeat(point.x, self.candidates, axis=0)
-            x[:, columns] = likely.sample(self.candidates, rng)
-            drawn = space.snap(x)
-            ratio = likely.log_density(drawn.x[:, columns]) - usual.log_density(drawn.x[:, columns])
-            point = drawn.take([int(np.argmax(ratio))])
-        return point
+            drawn = _snapped(space, columns, likely.sample(self.candidates, rng))
+            ratio = likely.log_density(drawn) - usual.log_density(drawn)
+            if barred:
+                ratio[[(group, row.tobytes()) in barred for row in drawn]] = -np.inf
+            x = point.x.copy()
+            x[0, columns] = best = drawn[int(np.argmax(ratio))]
+            last = (group, best.tobytes())
+            point = space.snap(x) if layout.switch[columns].any() else Points(x, point.on)
+        return point, last
+
+
+def _snapped(space: Space, columns: IntArray, x: FloatArray) -> FloatArray:
+    """Values x (m, d) of some columns, moved to the nearest level of each that has levels."""
+    x = x.copy()
+    for index, column in enumerate(columns.tolist()):
+        if space.layout.levels[column]:
+            domain = space.parameters[column].domain
+            x[:, index] = domain.position(domain.rank_at(x[:, index]))
+    return x
