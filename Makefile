@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint format bench docs serve clean
+.PHONY: help demo test test-full lint format bench pictures docs serve clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,6 +49,9 @@ format: $(VENV)/.dev                ## put the code into its standard form
 
 bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
 	$(BIN)/python -m benchmarks.quick
+
+pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
+	$(BIN)/python -m benchmarks.pictures
 
 docs: $(VENV)/.dev                  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
