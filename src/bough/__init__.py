@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bough.client import connect as connect
     from bough.registry import method as method
     from bough.registry import methods as methods
     from bough.space import Categorical as Categorical

@@ -24,6 +24,8 @@ COMMANDS = {
     "studies": "bough.cli.studies:studies",
     "delete": "bough.cli.studies:delete",
     "methods": "bough.cli.methods:methods",
+    "serve": "bough.cli.serve:serve",
+    "token": "bough.cli.serve:token",
     "completion": "bough.cli.completion:completion",
 }
 """Where each command lives; a module is imported only when its command, or the list of all, is asked for."""

@@ -1,0 +1,173 @@
+"""``bough serve`` starts the service with its page; ``bough token`` makes, lists and revokes its tokens."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from bough.cli.options import as_json, existing, json_option, storage_option
+from bough.cli.text import table
+from bough.errors import MissingExtraError, ServiceError
+
+if TYPE_CHECKING:
+    from bough.service.records import Records
+
+__all__ = ["serve", "token"]
+
+
+@click.command()
+@storage_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="A name under which the service is reached, besides localhost and IP addresses; may be repeated.",
+)
+@click.option("--behind-tls", is_flag=True, help="A proxy in front speaks https: session cookies say so.")
+def serve(storage: str, host: str, port: int, names: tuple[str, ...], behind_tls: bool) -> None:
+    """Serve studies over REST, with a page to watch them.
+
+    The first start makes a token and shows it once; 'bough token' makes more.
+
+    \b
+    Examples:
+      bough serve
+      bough serve --storage postgresql://me@server/bough --host 0.0.0.0 --allow-host tuning.example.org
+    """
+    try:
+        import uvicorn
+
+        from bough.service.app import create_app
+        from bough.service.records import Records
+    except ImportError as error:
+        raise MissingExtraError(
+            f"the service needs {error.name}, which is not installed: pip install 'bough[serve]'"
+        ) from None
+
+    records = Records(storage)
+    first = _first_token(records, host)
+    names = (*names, socket.gethostname().lower()) if not _loopback(host) else names
+    app = create_app(storage, hosts=names, records=records, secure=behind_tls)
+    listening = _listen(host, port)
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    click.echo(f"bough serves {records.where} at {address} (Ctrl-C ends it)")
+    if first:
+        click.echo(f"a token to sign in with, shown only now: {first}")
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=1000,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=3,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _first_token(records: Records, host: str) -> str | None:
+    """A token where there is none yet; on an address that others can reach, its owner must make it."""
+    from bough.service.auth import create_token
+
+    if any(row.revoked is None for row in records.tokens()):
+        return None
+    if not _loopback(host):
+        raise ServiceError(f"nobody could sign in: run 'bough token create' before serving on {host}")
+    return create_token(records, "first", "write")
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise ServiceError(f"cannot listen on {host} port {port}: {error.strerror}") from None
+    return listening
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke the tokens that reach a service."""
+
+
+@token.command()
+@storage_option
+@click.option("--name", default="token", show_default=True, help="Whose it is, or what it is for.")
+@click.option("--scope", type=click.Choice(["read", "write"]), default="write", show_default=True)
+def create(storage: str, name: str, scope: str) -> None:
+    """Make a token and show it, this once, alone on the last line."""
+    from bough.service.auth import create_token
+
+    made = create_token(_records(storage), name, scope)
+    click.echo(f"token {name!r} with scope {scope}; it cannot be shown again:", err=True)
+    click.echo(made)
+
+
+@token.command("list")
+@storage_option
+@json_option
+def list_(storage: str, json_: bool) -> None:
+    """List the tokens, without their secrets."""
+    rows = _records(existing(storage)).tokens()
+    if json_:
+        return as_json(
+            [
+                {
+                    "id": row.id,
+                    "name": row.name,
+                    "scope": row.scope,
+                    "created": row.created,
+                    "revoked": row.revoked,
+                }
+                for row in rows
+            ]
+        )
+    if not rows:
+        click.echo("no tokens yet: make one with 'bough token create'")
+        return None
+    cells = [
+        (
+            row.id,
+            row.name,
+            row.scope,
+            datetime.fromtimestamp(row.created).strftime("%Y-%m-%d %H:%M"),
+            "revoked" if row.revoked is not None else "",
+        )
+        for row in rows
+    ]
+    click.echo(table(("id", "name", "scope", "created", ""), cells, right="lllll"))
+    return None
+
+
+@token.command()
+@click.argument("id")
+@storage_option
+def revoke(id: str, storage: str) -> None:
+    """Revoke the token with this id: whoever holds it is out at once, their browser sessions too."""
+    id = id.removeprefix("bough_").partition("_")[0]  # people paste whole tokens
+    if not _records(existing(storage)).revoke(id):
+        raise ServiceError(f"there is no token {id!r} that could be revoked: see 'bough token list'")
+    click.echo(f"revoked {id}", err=True)
+
+
+def _records(storage: str) -> Records:
+    from bough.service.records import Records
+
+    return Records(storage)

@@ -1,0 +1,22 @@
+"""The service: studies over REST, a page to watch them, and SigOpt's protocol (extra ``serve``).
+
+``create_app(storage)`` is the ASGI application that ``bough serve`` runs. Every request passes ``guard``
+(hosts, tokens, limits, headers) before any route sees it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bough.service.app import create_app as create_app
+
+__all__ = ["create_app"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "create_app":
+        raise AttributeError(f"module 'bough.service' has no attribute {name!r}")
+    from bough.service.app import create_app
+
+    return create_app

@@ -1,0 +1,284 @@
+"""REST under ``/api/v1``: studies, ask and tell, figures, events. ``/api/v1/openapi.json`` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
+from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.security import HTTPBearer
+
+from bough import __version__
+from bough.errors import TrialError
+from bough.plot import StudyView
+from bough.registry import Method, method
+from bough.service.auth import Principal
+from bough.service.events import Watchers, status_json, watch
+from bough.service.export import as_csv, as_json_lines
+from bough.service.figures import FigureDesk, FigureName
+from bough.service.models import (
+    Add,
+    Ask,
+    BranchOut,
+    Enqueue,
+    ErrorOut,
+    Fail,
+    Health,
+    NewStudy,
+    Renew,
+    StatusOut,
+    StudiesOut,
+    StudyOut,
+    Tell,
+    TrialOut,
+    TrialsOut,
+    study_json,
+    trial_json,
+)
+from bough.service.routing import StrictRoute
+from bough.service.studies import NotFound, OpenStudies
+from bough.service.table import Order, Selection, branch_of, select
+from bough.service.tagged import tag_of
+from bough.space import Space
+from bough.study import Study
+from bough.trial import Trial
+
+__all__ = ["router"]
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorOut} for status in (400, 401, 403, 404, 409, 413, 422, 501, 503)
+}
+
+_bearer = HTTPBearer(auto_error=False, description="A token from `bough token create`.")
+
+Name = Annotated[str, "a study's name"]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="A random text per request; the same request sent again has no second effect.",
+    ),
+]
+Branch = Annotated[str | None, Query(max_length=4000, description='A JSON object such as {"model": "svm"}.')]
+
+
+def router(studies: OpenStudies, figures: FigureDesk) -> APIRouter:
+    """The routes; the guard has checked tokens and scopes before any of them runs."""
+    api = APIRouter(
+        prefix="/api/v1", route_class=StrictRoute, responses=_ERRORS, dependencies=[Depends(_bearer)]
+    )
+    _add_studies(api, studies)
+    _add_asking(api, studies)
+    _add_reading(api, studies, figures)
+    return api
+
+
+def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
+    @api.get("/health", response_model=Health, tags=["service"])
+    async def health() -> Response:
+        """Whether the service answers; needs no token."""
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    @api.get("/studies", response_model=StudiesOut, tags=["studies"])
+    def list_studies() -> Response:
+        return JSONResponse({"studies": [study_json(record) for record in studies.records()]})
+
+    @api.post("/studies", response_model=StudyOut, status_code=201, tags=["studies"])
+    def create_study(new: NewStudy) -> Response:
+        """Create a study, or open the one of that name if space and direction agree (409 if they do not)."""
+        space = Space.from_json(new.space)
+        chosen: str | Method = (
+            new.method if isinstance(new.method, str) else method(new.method.name, **new.method.options)
+        )
+        existed = bool(studies.storage.find(new.name))
+        study = Study(
+            space,
+            name=new.name,
+            storage=studies.storage,
+            method=chosen,
+            seed=new.seed,
+            direction=new.direction,
+        )
+        return JSONResponse(study_json(study.record), 200 if existed else 201)
+
+    @api.get("/studies/{study:name}", response_model=StudyOut, tags=["studies"])
+    def read_study(study: Name) -> Response:
+        found = studies.storage.find(study)
+        if not found:
+            raise NotFound(f"there is no study {study!r}")
+        return JSONResponse(study_json(found[0]))
+
+    @api.delete("/studies/{study:name}", status_code=204, tags=["studies"])
+    def delete_study(study: Name) -> Response:
+        """Delete a study with all its trials."""
+        studies.storage.delete(studies.open(study).record.id)
+        return Response(status_code=204)
+
+
+def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
+    @api.post("/studies/{study:name}/ask", response_model=TrialsOut, tags=["trials"])
+    async def ask(request: Request, study: Name, wanted: Ask, key: Key = None) -> Response:
+        """The next trials to evaluate. 409 with type ExhaustedError when a finite space is used up."""
+        who: Principal = request.scope["principal"]
+        opened = await to_thread.run_sync(studies.open, study)
+        tag = tag_of(wanted.worker or who.name, who.id, key)
+        trials = await studies.ask(opened, tag, n=wanted.n, lease=wanted.lease, limit=wanted.limit)
+        return _trials(trials)
+
+    @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
+    def tell(study: Name, number: int, result: Tell) -> Response:
+        """Give a trial its value. The same again changes nothing; another value is a conflict."""
+        opened = studies.open(study)
+        held = Trial(number, {}, "running", attempt=result.attempt)
+        told = _existing(
+            opened, number, lambda: opened.tell(held, result.value, noise=result.noise, cost=result.cost)
+        )
+        return JSONResponse(trial_json(told))
+
+    @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
+    def fail(study: Name, number: int, result: Fail) -> Response:
+        """Say that a trial has no result, and why."""
+        opened = studies.open(study)
+        held = Trial(number, {}, "running", attempt=result.attempt)
+        return JSONResponse(trial_json(_existing(opened, number, lambda: opened.fail(held, result.reason))))
+
+    @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
+    def renew(study: Name, leases: Renew) -> Response:
+        """Keep the leases of trials that are being evaluated, or give the trials back."""
+        opened = studies.open(study)
+        count = len(opened.trials)
+        held = [Trial(each.number, {}, "running", attempt=each.attempt) for each in leases.trials]
+        opened.renew([trial for trial in held if trial.number < count], leases.lease)
+        return Response(status_code=204)
+
+    @api.post("/studies/{study:name}/enqueue", response_model=TrialsOut, status_code=201, tags=["trials"])
+    async def enqueue(request: Request, study: Name, wanted: Enqueue, key: Key = None) -> Response:
+        """Have a configuration tried next, before the method proposes anything."""
+        who: Principal = request.scope["principal"]
+        opened = await to_thread.run_sync(studies.open, study)
+        config = opened.space.validate(wanted.config)
+        tag = tag_of(who.name, who.id, key)
+        return _trials(await studies.insert(opened, tag, lambda: [opened.enqueue(config)]), status=201)
+
+    @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
+    async def add(request: Request, study: Name, known: Add, key: Key = None) -> Response:
+        """Add results that are known already: all of them, or none if one is malformed."""
+        who: Principal = request.scope["principal"]
+        opened = await to_thread.run_sync(studies.open, study)
+        rows = [(each.config, each.value, each.noise) for each in known.results]
+        tag = tag_of(who.name, who.id, key)
+        return _trials(await studies.insert(opened, tag, lambda: opened.add_many(rows)), status=201)
+
+
+def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureDesk) -> None:
+    watchers = Watchers()
+
+    @api.get("/studies/{study:name}/trials", response_model=TrialsOut, tags=["trials"])
+    async def trials(
+        study: Name,
+        branch: Branch = None,
+        state: Literal["queued", "running", "done", "failed"] | None = None,
+        search: Annotated[str, Query(max_length=200)] = "",
+        order: Order = "number",
+        offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    ) -> Response:
+        """One page of the trials that match."""
+        opened = await to_thread.run_sync(studies.open, study)
+        view = await figures.view(opened, branch_of(branch))
+        wanted = Selection(state, search, order, offset, limit)
+        page, total = await to_thread.run_sync(select, view, wanted)
+        return _trials(page, total)
+
+    @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
+    def trial(study: Name, number: int) -> Response:
+        opened = studies.open(study)
+        found = opened.trials
+        if number >= len(found):
+            raise NotFound(f"study {study!r} has no trial {number}")
+        return JSONResponse(trial_json(found[number]))
+
+    @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
+    def best(study: Name) -> Response:
+        """The trial with the best value; 409 while there is none."""
+        return JSONResponse(trial_json(studies.open(study).best))
+
+    @api.get("/studies/{study:name}/status", response_model=StatusOut, tags=["studies"])
+    def status(study: Name) -> Response:
+        return JSONResponse(status_json(studies, studies.open(study)))
+
+    @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
+    async def branches(study: Name) -> Response:
+        """The branches of the space from top to bottom, and how the trials of each went."""
+        view = await figures.view(await to_thread.run_sync(studies.open, study), {})
+        return JSONResponse(await to_thread.run_sync(branches_json, view))
+
+    @api.get("/studies/{study:name}/figures/{figure}", tags=["studies"])
+    async def figure(
+        request: Request,
+        study: Name,
+        figure: FigureName,
+        branch: Branch = None,
+        dark: bool = False,
+    ) -> Response:
+        """A figure as Plotly's JSON."""
+        opened = await to_thread.run_sync(studies.open, study)
+        tag, body = await figures.draw(opened, figure, branch_of(branch), dark)
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type="application/json", headers=headers)
+
+    @api.get("/studies/{study:name}/events", tags=["studies"])
+    async def events(study: Name) -> Response:
+        """Server-sent events: "status" at once and when trials changed, "gone" if the study is deleted."""
+        opened = await to_thread.run_sync(studies.open, study)
+        if not watchers.enter():
+            raise HTTPException(503, "too many watchers; try again later")
+
+        async def look() -> dict[str, Any]:
+            return await to_thread.run_sync(status_json, studies, opened)
+
+        return StreamingResponse(watch(look, watchers), media_type="text/event-stream")
+
+    @api.get("/studies/{study:name}/export", tags=["studies"])
+    def export(study: Name, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
+        """All trials as a file; ``bough.study.import_study`` reads JSON lines."""
+        opened = studies.open(study)
+        lines = as_csv(opened.trials) if format == "csv" else as_json_lines(opened)
+        kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
+        name = f'attachment; filename="trials.{format}"'
+        return StreamingResponse(lines, media_type=kind, headers={"Content-Disposition": name})
+
+
+def branches_json(view: StudyView) -> list[dict[str, Any]]:
+    """See ``models.BranchOut``."""
+    return [
+        {
+            "route": dict(branch.route),
+            "label": branch.label,
+            "depth": len(branch.route),
+            "trials": branch.tally.trials,
+            "failed": branch.tally.failed,
+            "best": None if branch.tally.best is None else branch.tally.best.value,
+        }
+        for branch in view.root.walk()
+    ]
+
+
+def _existing(study: Study, number: int, act: Callable[[], Trial]) -> Trial:
+    """What ``act`` does to a trial; NotFound, not a conflict, if there is no such trial."""
+    try:
+        return act()
+    except TrialError:
+        if number >= len(study.trials):
+            raise NotFound(f"study {study.name!r} has no trial {number}") from None
+        raise
+
+
+def _trials(trials: list[Trial], total: int | None = None, status: int = 200) -> Response:
+    count = len(trials) if total is None else total
+    return JSONResponse({"trials": [trial_json(trial) for trial in trials], "total": count}, status)

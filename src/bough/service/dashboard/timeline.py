@@ -1,0 +1,76 @@
+"""Figure ``timeline``: which worker evaluated what, when, and in which attempt."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label
+from bough.plot.traces import empty_note, hover_text, titled
+from bough.plot.view import StudyView
+from bough.service.tagged import worker_of
+from bough.trial import Trial
+
+__all__ = ["draw_timeline"]
+
+MOST = 600
+"""Trials that are drawn: the latest ones."""
+
+_COLOURS = {"done": GOOD, "failed": BAD, "running": FADED}
+
+
+def draw_timeline(view: StudyView) -> Any:
+    """A bar per trial on the line of its worker, from when it was handed out to its result."""
+    figure = graph_objects().Figure()
+    begun = [trial for trial in view.trials if trial.started is not None]
+    shown, now = begun[-MOST:], time.time()
+    if not shown:
+        return empty_note(titled(figure, view, "Timeline"), "no trial was handed out yet")
+    for state, colour in _COLOURS.items():
+        bars = [trial for trial in shown if trial.state == state]
+        if not bars:
+            continue
+        figure.add_bar(
+            orientation="h",
+            name=state,
+            y=[_line(trial) for trial in bars],
+            base=[_moment(trial.started) for trial in bars],
+            x=[1000 * max(_end(trial, now) - (trial.started or 0.0), 0.05) for trial in bars],
+            marker={"color": colour, "line": {"width": 0.5, "color": "rgba(255,255,255,0.6)"}},
+            text=[str(trial.number) + (f" ({trial.attempt})" if trial.attempt > 1 else "") for trial in bars],
+            textposition="inside",
+            insidetextanchor="start",
+            hovertext=[_hover(trial, now) for trial in bars],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    workers = len({_line(trial) for trial in shown})
+    figure.update_layout(
+        barmode="overlay",
+        bargap=0.25,
+        height=min(170 + 34 * max(workers, 3), 900),
+        xaxis={"type": "date"},
+        yaxis={"type": "category", "automargin": True},
+    )
+    note = f"{workers} worker{'s' if workers != 1 else ''}; in brackets: attempts beyond the first"
+    if len(begun) > MOST:
+        note += f"; the latest {MOST} trials"
+    return titled(figure, view, "Timeline", note)
+
+
+def _line(trial: Trial) -> str:
+    return label(worker_of(trial) or "unknown")
+
+
+def _end(trial: Trial, now: float) -> float:
+    return now if trial.finished is None else trial.finished
+
+
+def _hover(trial: Trial, now: float) -> str:
+    seconds = _end(trial, now) - (trial.started or 0.0)
+    attempt = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
+    return f"{hover_text(trial)}<br><i>{seconds:.3g} s{attempt}</i>"
+
+
+def _moment(seconds: float | None) -> str:
+    return datetime.fromtimestamp(seconds or 0.0, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")

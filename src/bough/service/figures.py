@@ -1,0 +1,83 @@
+"""Figures of a study as JSON, drawn by ``bough.plot`` once per version of the study and kept for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, TypeVar
+
+from bough.plot import FIGURES, template
+from bough.plot.view import StudyView
+from bough.service.dashboard.timeline import draw_timeline
+from bough.service.studies import OpenStudies, Version
+from bough.study import Study
+
+__all__ = ["FigureDesk", "FigureName"]
+
+T = TypeVar("T")
+Branch = dict[str, Any]
+
+FigureName = Literal["tree", "history", "branches", "parallel", "importance", "slice", "contour", "timeline"]
+
+
+class _Recent:
+    """The last values that were asked for, by key; only one thread uses it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._kept:
+            self._kept[key] = make()
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        value: T = self._kept[key]
+        return value
+
+
+class FigureDesk:
+    """Draws in one thread of its own: figures may take a second, and nothing else waits for them."""
+
+    def __init__(self, studies: OpenStudies) -> None:
+        self._studies = studies
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bough-figures")
+        self._views, self._drawn = _Recent(8), _Recent(64)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def view(self, study: Study, branch: Branch) -> StudyView:
+        """The trials of a branch as they are now."""
+        return await self._do(lambda: self._view(study, self._studies.version(study), branch))
+
+    async def draw(self, study: Study, figure: str, branch: Branch, dark: bool) -> tuple[str, bytes]:
+        """A figure as Plotly's JSON, and an ETag that changes with it."""
+
+        def draw() -> tuple[str, bytes]:
+            version = self._studies.version(study)
+            key = (version, figure, json.dumps(branch), dark)
+            body = self._drawn.get(key, lambda: self._draw(study, version, figure, branch, dark))
+            return f'"{hash(key) & (2**63 - 1):x}"', body
+
+        return await self._do(draw)
+
+    def _draw(self, study: Study, version: Version, figure: str, branch: Branch, dark: bool) -> bytes:
+        view = self._view(study, version, branch)
+        drawn = draw_timeline(view) if figure == "timeline" else FIGURES[figure](view)
+        drawn.update_layout(template=template(dark))
+        text: str = drawn.to_json()
+        return text.encode()
+
+    def _view(self, study: Study, version: Version, branch: Branch) -> StudyView:
+        whole = self._views.get((version, ""), lambda: StudyView.of(study))
+        if not branch:
+            return whole
+        return self._views.get((version, json.dumps(branch)), lambda: whole.within(branch))
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)

@@ -1,0 +1,184 @@
+"""What goes over the wire under ``/api/v1``: the shapes of requests and replies, for checks and OpenAPI."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bough.service.tagged import worker_of
+from bough.storage import StudyRecord
+from bough.trial import Trial
+
+__all__ = [
+    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "Fail", "Health", "NewStudy", "Renew", "StatusOut",
+    "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut", "study_json", "trial_json",
+]  # fmt: skip
+
+Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
+Scalar = str | int | float | bool | None
+Config = dict[str, Scalar]
+
+
+class _In(BaseModel):
+    """A request: nothing unknown, and no text where a number belongs."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class MethodIn(_In):
+    name: str
+    options: dict[str, Any] = {}
+
+
+class NewStudy(_In):
+    """A study to create. ``space`` is a space file's content: bough's own JSON form, or ConfigSpace's."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    space: dict[str, Any]
+    direction: Literal["minimize", "maximize"] = "minimize"
+    method: str | MethodIn = "auto"
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+
+
+class Ask(_In):
+    """``lease``: seconds after which a trial is handed out again unless it was told; none by default.
+    ``limit``: nothing is handed out once finished and leased trials are so many."""
+
+    n: Annotated[int, Field(ge=1, le=100)] = 1
+    lease: Seconds | None = None
+    limit: Annotated[int, Field(ge=0, lt=2**31)] | None = None
+    worker: Annotated[str, Field(max_length=100)] | None = None
+
+
+class Tell(_In):
+    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one."""
+
+    value: float
+    noise: Annotated[float, Field(ge=0)] | None = None
+    cost: float | None = None
+    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+
+class Fail(_In):
+    reason: Annotated[str, Field(max_length=20_000)]
+    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+
+class Enqueue(_In):
+    config: Config
+
+
+class Known(_In):
+    config: Config
+    value: float
+    noise: Annotated[float, Field(ge=0)] | None = None
+
+
+class Add(_In):
+    """Results that are known already."""
+
+    results: Annotated[list[Known], Field(min_length=1, max_length=2500)]
+
+
+class Held(_In):
+    number: Annotated[int, Field(ge=0, lt=2**62)]
+    attempt: Annotated[int, Field(ge=0, lt=2**31)]
+
+
+class Renew(_In):
+    """New leases for trials that are being evaluated; without a lease they go back to the queue."""
+
+    trials: Annotated[list[Held], Field(max_length=1000)]
+    lease: Seconds | None
+
+
+class ErrorBody(BaseModel):
+    type: str
+    message: str
+
+
+class ErrorOut(BaseModel):
+    error: ErrorBody
+
+
+class Health(BaseModel):
+    status: Literal["ok"]
+    version: str
+
+
+class TrialOut(BaseModel):
+    number: int
+    config: Config
+    state: Literal["queued", "running", "done", "failed"]
+    value: float | None
+    noise: float | None
+    cost: float | None
+    error: str | None
+    attempt: int
+    started: float | None
+    finished: float | None
+    worker: str | None
+    expires: float | None
+
+
+class TrialsOut(BaseModel):
+    """One page of trials; ``total`` counts all that match."""
+
+    trials: list[TrialOut]
+    total: int
+
+
+class StudyOut(BaseModel):
+    name: str
+    direction: Literal["minimize", "maximize"]
+    method: MethodIn
+    seed: int
+    created: float
+    trials: int
+    space: dict[str, Any]
+
+
+class StudiesOut(BaseModel):
+    studies: list[StudyOut]
+
+
+class StatusOut(BaseModel):
+    """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does."""
+
+    trials: int
+    finished: int
+    done: int
+    failed: int
+    leased: int
+    best: TrialOut | None
+
+
+class BranchOut(BaseModel):
+    """A branch of the space and how its trials went; ``route`` is what ``branch=`` of other routes takes."""
+
+    route: dict[str, str]
+    label: str
+    depth: int
+    trials: int
+    failed: int
+    best: float | None
+
+
+def trial_json(trial: Trial) -> dict[str, Any]:
+    data = {name: getattr(trial, name) for name in Trial.__slots__}
+    data["worker"] = worker_of(trial)
+    return data
+
+
+def study_json(record: StudyRecord) -> dict[str, Any]:
+    return {
+        "name": record.name,
+        "direction": record.direction,
+        "method": json.loads(record.method),
+        "seed": record.seed,
+        "created": record.created,
+        "trials": record.trials,
+        "space": json.loads(record.space),
+    }

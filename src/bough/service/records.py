@@ -1,0 +1,170 @@
+"""What the service keeps besides studies: tokens, sign-ins, and SigOpt's objects.
+
+They live in tables of their own in the database of the studies, so that a backup of one is a backup of
+both. A document is a JSON object with a kind, a key and an owner; that is all SigOpt's experiments, runs and
+projects need.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bough.storage.database import Database, Transaction
+
+__all__ = ["Document", "Records", "TokenRow"]
+
+_TYPES = {
+    "sqlite": {"key": "INTEGER PRIMARY KEY AUTOINCREMENT", "real": "REAL"},
+    "postgresql": {
+        "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "real": "DOUBLE PRECISION",
+    },
+}
+_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS bough_tokens (
+        id TEXT PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL,
+        hash TEXT NOT NULL,        -- SHA-256 of the secret, which has 256 random bits
+        created {real} NOT NULL, revoked {real}
+    )""",
+    """
+    CREATE TABLE IF NOT EXISTS bough_documents (
+        id {key}, kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, body TEXT NOT NULL,
+        created {real} NOT NULL, updated {real} NOT NULL, UNIQUE (kind, name)
+    )""",
+    "CREATE INDEX IF NOT EXISTS bough_documents_owner ON bough_documents (kind, owner, id)",
+)
+
+_TOKEN = "id, name, scope, hash, created, revoked"
+_ADD_TOKEN = """
+    INSERT INTO bough_tokens (id, name, scope, hash, created) VALUES (:id, :name, :scope, :hash, {clock})"""
+_REVOKE = "UPDATE bough_tokens SET revoked = {clock} WHERE id = :id AND revoked IS NULL RETURNING id"
+
+_DOCUMENT = "id, name, owner, body, created, updated"
+_PUT = f"""
+    INSERT INTO bough_documents (kind, name, owner, body, created, updated)
+    VALUES (:kind, :name, :owner, :body, {{clock}}, {{clock}})
+    ON CONFLICT (kind, name) DO NOTHING RETURNING {_DOCUMENT}"""
+_GET = f"SELECT {_DOCUMENT} FROM bough_documents WHERE kind = :kind AND name = :name"
+_LIST = f"SELECT {_DOCUMENT} FROM bough_documents WHERE kind = :kind AND owner = :owner ORDER BY id"
+_UPDATE = f"""
+    UPDATE bough_documents SET body = :body, updated = {{clock}} WHERE kind = :kind AND name = :name
+    RETURNING {_DOCUMENT}"""
+_DELETE = "DELETE FROM bough_documents WHERE kind = :kind AND name = :name"
+_DELETE_OWNED = "DELETE FROM bough_documents WHERE kind = :kind AND owner = :owner"
+
+
+@dataclass(frozen=True)
+class TokenRow:
+    """A token without its secret."""
+
+    id: str
+    name: str
+    scope: str
+    hash: str
+    created: float
+    revoked: float | None
+
+
+@dataclass(frozen=True)
+class Document:
+    """A stored JSON object; ``id`` counts up over all documents, ``name`` is unique among those of a kind."""
+
+    id: int
+    name: str
+    owner: str
+    body: dict[str, Any]
+    created: float
+    updated: float
+
+
+class Records:
+    """``url`` is a storage URL; None keeps everything in memory."""
+
+    def __init__(self, url: str | None, patience: float = 30.0) -> None:
+        self._database = Database(url or "sqlite:///:memory:?check_same_thread=false", patience)
+        self._database.write("service-tables", self._create_tables)
+
+    def _create_tables(self, transaction: Transaction) -> None:
+        if self._database.dialect == "postgresql":  # of two servers that start at once, one waits
+            transaction.execute("SELECT pg_advisory_xact_lock(5078405)")
+        for statement in _TABLES:
+            transaction.execute(statement.format(**_TYPES[self._database.dialect]))
+
+    @property
+    def where(self) -> str:
+        """The database without its password."""
+        return self._database.where
+
+    # ---- tokens -------------------------------------------------------------------------------------
+
+    def tokens(self) -> list[TokenRow]:
+        """All tokens, the oldest first."""
+        return [
+            TokenRow(*row)
+            for row in self._database.read(f"SELECT {_TOKEN} FROM bough_tokens ORDER BY created")
+        ]
+
+    def token(self, id: str) -> TokenRow | None:
+        rows = self._database.read(f"SELECT {_TOKEN} FROM bough_tokens WHERE id = :id", id=id)
+        return TokenRow(*rows[0]) if rows else None
+
+    def add_token(self, id: str, name: str, scope: str, hash: str) -> None:
+        self._database.write(
+            "token", lambda t: t.execute(_ADD_TOKEN, id=id, name=name, scope=scope, hash=hash)
+        )
+
+    def revoke(self, id: str) -> bool:
+        """Whether there was such a token that was still good."""
+        return bool(self._database.write("revoke", lambda t: t.execute(_REVOKE, id=id)))
+
+    # ---- documents ----------------------------------------------------------------------------------
+
+    def put(self, kind: str, name: str, body: dict[str, Any], owner: str = "") -> Document | None:
+        """Store a new document; None if the name is taken."""
+        text = json.dumps(body, allow_nan=False)
+        rows = self._database.write(
+            "document", lambda t: t.execute(_PUT, kind=kind, name=name, owner=owner, body=text)
+        )
+        return _document(rows[0]) if rows else None
+
+    def get(self, kind: str, name: str) -> Document | None:
+        rows = self._database.read(_GET, kind=kind, name=name)
+        return _document(rows[0]) if rows else None
+
+    def list(self, kind: str, owner: str = "") -> list[Document]:
+        """The documents of an owner, in the order of their creation."""
+        return [_document(row) for row in self._database.read(_LIST, kind=kind, owner=owner)]
+
+    def change(
+        self, kind: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> Document | None:
+        """Replace a document's body by ``change`` of it, in one transaction; None if there is none."""
+
+        def work(transaction: Transaction) -> Document | None:
+            rows = transaction.execute(_GET + self._for_update, kind=kind, name=name)
+            if not rows:
+                return None
+            body = json.dumps(change(_document(rows[0]).body), allow_nan=False)
+            return _document(transaction.execute(_UPDATE, kind=kind, name=name, body=body)[0])
+
+        return self._database.write("document", work)
+
+    def delete(self, kind: str, name: str) -> None:
+        self._database.write("document", lambda t: t.execute(_DELETE, kind=kind, name=name))
+
+    def delete_owned(self, kind: str, owner: str) -> None:
+        self._database.write("document", lambda t: t.execute(_DELETE_OWNED, kind=kind, owner=owner))
+
+    @property
+    def _for_update(self) -> str:
+        """SQLite's transactions hold the whole database already."""
+        return " FOR UPDATE" if self._database.dialect == "postgresql" else ""
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    id, name, owner, body, created, updated = row
+    return Document(id, name, owner, json.loads(body), created, updated)

@@ -1,0 +1,68 @@
+"""What the functions behind SigOpt's routes work with: the call, the studies, the documents."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from bough.service.auth import Principal
+from bough.service.records import Document, Records
+from bough.service.sigopt.objects import CLIENT
+from bough.service.sigopt.refused import Refused
+from bough.service.studies import NotFound, OpenStudies
+from bough.study import Study
+from bough.trial import Trial
+
+__all__ = ["Call", "Desk"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request: parts of its path, its query, its JSON body, and who sent it."""
+
+    path: dict[str, str]
+    query: dict[str, str]
+    body: Json
+    who: Principal
+
+
+@dataclass(frozen=True)
+class Desk:
+    studies: OpenStudies
+    records: Records
+
+    def experiment(self, call: Call, kind: str | None = None) -> tuple[Document, Study]:
+        """The experiment that a path names, and its study."""
+        name = call.path["experiment"]
+        document = self.records.get("experiment", name)
+        if document is None or kind not in (None, document.body["object"]):
+            raise Refused(f"No experiment {name}", 404)
+        try:
+            return document, self.studies.open(document.body["study"])
+        except NotFound:
+            raise Refused(f"The study of experiment {name} was deleted", 404) from None
+
+    def trial(self, call: Call, part: str, study: Study) -> Trial:
+        """The trial that a suggestion, observation or queued suggestion of the path stands for."""
+        return find_trial(call.path[part], part, study)
+
+    def new(self, kind: str, body: Json, owner: str = "") -> Document:
+        """A new document under a random number, as SigOpt's ids are."""
+        while True:
+            document = self.records.put(kind, str(secrets.randbelow(9 * 10**8) + 10**8), body, owner)
+            if document is not None:
+                return document
+
+    def check_client(self, call: Call) -> None:
+        if call.path["client"] != CLIENT:
+            raise Refused(f"No client {call.path['client']}", 404)
+
+
+def find_trial(name: Any, what: str, study: Study) -> Trial:
+    trials, text = study.trials, str(name)
+    if not text.isascii() or not text.isdigit() or len(text) > 15 or int(text) >= len(trials):
+        raise Refused(f"No {what.replace('_', ' ')} {text[:50]}", 404)
+    return trials[int(text)]

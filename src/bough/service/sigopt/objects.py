@@ -1,0 +1,212 @@
+"""SigOpt's objects as JSON, made of our documents and trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bough.service.records import Document
+from bough.service.sigopt.definition import optimised
+from bough.service.sigopt.refused import Refused
+from bough.trial import Trial
+
+__all__ = [
+    "CLIENT", "DELETED", "checkpoint_json", "experiment_json", "is_observation", "observation_json", "page",
+    "project_json", "queued_json", "run_json", "suggestion_json", "values_json",
+]  # fmt: skip
+
+Json = dict[str, Any]
+
+CLIENT = "1"
+"""There is one team; SigOpt's paths name it."""
+
+DELETED = "deleted by the client"
+"""The error of trials that stand for deleted suggestions: they are no observations."""
+
+MOST = 1000
+
+
+def is_observation(trial: Trial) -> bool:
+    return trial.over and trial.error != DELETED
+
+
+def experiment_json(document: Document, progress: Json) -> Json:
+    body = document.body
+    definition = body["definition"]
+    shared = {
+        "object": body["object"],
+        "id": document.name,
+        "client": CLIENT,
+        "user": CLIENT,
+        "created": int(document.created),
+        "updated": int(document.updated),
+        "state": body["state"],
+        "name": definition["name"],
+        "project": definition["project"],
+        "metadata": definition["metadata"],
+        "parallel_bandwidth": definition["parallel_bandwidth"],
+        "num_solutions": 1,
+        "linear_constraints": [],
+        "metrics": [{"object": "metric", **each} for each in definition["metrics"]],
+        "conditionals": [{"object": "conditional", **each} for each in definition["conditionals"]],
+        "parameters": [_parameter_json(each) for each in definition["parameters"]],
+        "progress": progress,
+    }
+    if body["object"] == "aiexperiment":
+        return {**shared, "budget": definition["budget"]}
+    return {
+        **shared,
+        "type": definition["type"],
+        "observation_budget": definition["budget"],
+        "budget": definition["budget"],
+        "development": False,
+        "tasks": [],
+        "runs_only": False,
+    }
+
+
+def _parameter_json(parameter: Json) -> Json:
+    bounds = parameter["bounds"]
+    return {
+        "object": "parameter",
+        **parameter,
+        "bounds": None if bounds is None else {"object": "bounds", **bounds},
+        "categorical_values": [
+            {"object": "categorical_value", **each} for each in parameter["categorical_values"]
+        ],
+        "precision": None,
+        "prior": None,
+    }
+
+
+def suggestion_json(experiment: Document, trial: Trial, metadata: Json | None = None) -> Json:
+    return {
+        "object": "suggestion",
+        "id": str(trial.number),
+        "experiment": experiment.name,
+        "state": "closed" if trial.over else "open",
+        "assignments": trial.config,
+        "created": int(trial.started or 0),
+        "metadata": metadata,
+        "deleted": trial.error == DELETED,
+        "task": None,
+    }
+
+
+def queued_json(experiment: Document, trial: Trial) -> Json:
+    return {
+        "object": "queued_suggestion",
+        "id": str(trial.number),
+        "experiment": experiment.name,
+        "assignments": trial.config,
+        "created": int(experiment.created),
+        "task": None,
+    }
+
+
+def observation_json(experiment: Document, trial: Trial, extra: Json | None = None) -> Json:
+    """``extra``: what the client said beyond the result, kept in a document."""
+    extra = extra or {}
+    values = values_json(experiment, trial, extra.get("stored", []))
+    return {
+        "object": "observation",
+        "id": str(trial.number),
+        "experiment": experiment.name,
+        "assignments": trial.config,
+        "created": int(trial.finished or 0),
+        "failed": trial.state == "failed",
+        "suggestion": None if trial.added else str(trial.number),
+        "value": trial.value,
+        "value_stddev": trial.noise,
+        "values": values,
+        "metadata": extra.get("metadata"),
+        "task": None,
+    }
+
+
+def values_json(experiment: Document, trial: Trial, stored: Sequence[Json] = ()) -> list[Json]:
+    if trial.value is None:
+        return []
+    name = optimised(experiment.body["definition"])["name"]
+    values = [{"name": name, "value": trial.value, "value_stddev": trial.noise}, *stored]
+    return [{"object": "metric_evaluation", **each} for each in values]
+
+
+def run_json(document: Document) -> Json:
+    body = document.body
+    return {
+        "object": "training_run",
+        "id": document.name,
+        "client": CLIENT,
+        "user": CLIENT,
+        "created": int(document.created),
+        "updated": int(document.updated),
+        "finished": body["state"] != "active",
+        "completed": int(document.updated) if body["state"] != "active" else None,
+        **{key: value for key, value in body.items() if key not in ("trial", "values")},
+        "values": {
+            name: {"object": "metric_evaluation", "name": name, **value}
+            for name, value in body["values"].items()
+        },
+        "suggestion": None if body["trial"] is None else str(body["trial"]),
+        "observation": None if body["trial"] is None or body["state"] == "active" else str(body["trial"]),
+    }
+
+
+def checkpoint_json(document: Document) -> Json:
+    return {
+        "object": "checkpoint",
+        "id": document.name,
+        "created": int(document.created),
+        "training_run": document.owner,
+        "should_stop": False,
+        "stopping_reasons": {},
+        "metadata": document.body.get("metadata"),
+        "values": [{"object": "metric_evaluation", **each} for each in document.body["values"]],
+    }
+
+
+def project_json(document: Document) -> Json:
+    return {
+        "object": "project",
+        "id": document.name,
+        "client": CLIENT,
+        "user": CLIENT,
+        "created": int(document.created),
+        "updated": int(document.updated),
+        **document.body,
+    }
+
+
+def page(items: Sequence[Json], query: Json) -> Json:
+    """One page of a list that is given oldest first.
+
+    The newest come first, and ``before`` leads to older ones; with ``after`` it is the other way round.
+    Markers are positions, which never change: lists only grow at their end.
+    """
+    limit = min(_position(query.get("limit", MOST), "limit"), MOST)
+    if query.get("after") is not None:
+        start = _position(query["after"], "after") + 1
+        chosen = list(range(start, min(start + limit, len(items))))
+        more_after, more_before = bool(chosen) and chosen[-1] + 1 < len(items), start > 0
+    else:
+        end = _position(query.get("before", len(items)), "before")
+        chosen = list(range(min(end, len(items)) - 1, max(min(end, len(items)) - 1 - limit, -1), -1))
+        more_before, more_after = bool(chosen) and chosen[-1] > 0, end < len(items)
+    paging = {
+        "before": str(min(chosen)) if chosen and more_before else None,
+        "after": str(max(chosen)) if chosen and more_after else None,
+    }
+    return {
+        "object": "pagination",
+        "count": len(items),
+        "data": [items[index] for index in chosen],
+        "paging": {"object": "paging", **paging},
+    }
+
+
+def _position(value: Any, what: str) -> int:
+    text = str(value)
+    if not text.isascii() or not text.isdigit() or len(text) > 15:
+        raise Refused(f"Invalid value for {what}: expected a number that is not negative")
+    return int(text)

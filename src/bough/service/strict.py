@@ -1,0 +1,91 @@
+"""JSON as the service accepts it: no NaN, no duplicate keys, no numbers beyond all floats, bounded depth."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = ["MAX_DEPTH", "JsonError", "loads"]
+
+MAX_DEPTH = 100
+
+
+class JsonError(ValueError):
+    """The text is not JSON that we accept; one line says why."""
+
+
+def loads(text: bytes) -> Any:
+    """The data of a JSON text."""
+    try:
+        data = json.loads(
+            text.decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_bounded,
+        )
+    except JsonError:
+        raise
+    except UnicodeDecodeError:
+        raise JsonError("the body is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise JsonError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except RecursionError:
+        raise JsonError(f"JSON may be nested {MAX_DEPTH} levels deep at most") from None
+    _check_depth(data)
+    _check_text(text)
+    return data
+
+
+def _check_depth(data: Any) -> None:
+    level = [data]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            child
+            for value in level
+            if isinstance(value, (dict, list))
+            for child in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return
+    raise JsonError(f"JSON may be nested {MAX_DEPTH} levels deep at most")
+
+
+def _check_text(text: bytes) -> None:
+    """No NUL and no half of a surrogate pair: databases cannot hold them."""
+    lower = text.lower()
+    if b"\\u0000" in lower:
+        raise JsonError("text may not contain NUL")
+    if b"\\ud" in lower:
+        try:
+            json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise JsonError("text may not contain half of a surrogate pair") from None
+
+
+def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise JsonError(f"the key {key[:60]!r} is given twice in one object")
+        data[key] = value
+    return data
+
+
+def _no_constant(name: str) -> Any:
+    raise JsonError(f"{name} is not a JSON number; tell a failed trial by its own route")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise JsonError(f"the number {text[:20]} is too large")
+    return number
+
+
+def _bounded(text: str) -> int:
+    if len(text) > 308:
+        raise JsonError(f"the number {text[:20]}... is too large")
+    return int(text)
