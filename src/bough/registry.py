@@ -93,26 +93,29 @@ def _bayes(
     growth: float,
     initial: int | None,
     space: Space | None = None,
+    power: bool = False,
 ) -> Strategy:
     """A model-based strategy; ``space``: given where the surrogate is to see it flattened."""
     thompson = acquisition == THOMPSON
     chosen: Acquisition = LOG_EI if thompson else ACQUISITIONS[acquisition]
     decision = joint_draw if thompson else decide or by(search_paths)
     flat = space.layout if space else None
-    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat)
+    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat, power)
 
 
 def _auto(
     space: Space,
     acquisition: str = "log-ei",
     guard: int = PERIOD,
+    power: bool = False,
     growth: float = 0.05,
     initial: int | None = None,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
     search = by(search_paths)
     decide = guarded(search, guard) if guard else search
-    return _bayes(nested(space.layout, space.tree), acquisition, decide, growth=growth, initial=initial)
+    surrogate = nested(space.layout, space.tree)
+    return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power)
 
 
 def _add_tree(
@@ -346,6 +349,7 @@ _VALUES: dict[str, _Value] = {
     "guard": _Value(
         lambda v: _whole(v) and v >= 0, "every how many trials another branch gets a turn, 0 for never"
     ),
+    "power": _Value(lambda v: isinstance(v, bool), "True to make values more normal by a power transform"),
     "initial": _Value(
         lambda v: v is None or (_whole(v) and v >= 1), "a number of initial points, or None for one per path"
     ),

@@ -13,6 +13,9 @@ from bough.points import FloatArray
 
 __all__ = ["fit_map", "maximise"]
 
+ENOUGH = 1e-5
+"""Relative gain of log density at which the search ends: a thousandth of a nat or so, far less than data say."""
+
 
 def fit_map(
     model: Model,
@@ -48,23 +51,23 @@ def maximise(
 ) -> FloatArray:
     """theta (p,) within its bounds where ``objective`` (value and gradient) is largest.
 
-    Starts from the prior's median and from ``draws`` draws of the prior; where ``start`` (theta
-    of an earlier fit) is given, from that and the median.
+    Without ``start`` (theta of an earlier fit) the search runs from the prior's median and from
+    ``draws`` draws of the prior. With it, it runs once: from ``start`` or the median, whichever is better.
     """
-    starts = [prior_median(params)]
+    median = prior_median(params)
+    if len(median) == 0:
+        return median
     if start is not None:
-        starts.insert(0, clip(params, start))
+        starts = [max(clip(params, start), median, key=lambda theta: objective(theta)[0])]
     else:
-        starts += [prior_draw(params, rng) for _ in range(draws)]
-    if len(starts[0]) == 0:
-        return starts[0]
+        starts = [median, *(prior_draw(params, rng) for _ in range(draws))]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = objective(theta)
         return -value, -gradient
 
     box = optimize.Bounds(*bounds(params))
-    options = {"maxiter": iterations}
+    options = {"maxiter": iterations, "ftol": ENOUGH}
     runs = [
         optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=box, options=options) for x in starts
     ]

@@ -3,8 +3,9 @@
     y --scale--> u --cut off the bad side--> --power--> t --standardise--> z
 
 Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are pulled in to that bound; the
-good side is never touched. With enough data a Box-Cox (if all y > 0) or a Yeo-Johnson transform
-follows, where it makes the values clearly more normal. Every step is non-decreasing, so the order
+good side is never touched. If asked for, and with enough data, a Box-Cox (if all y > 0) or a
+Yeo-Johnson transform follows, where it makes the values clearly more normal. It is not the default:
+values gathered around the best result pull the exponent down until all other branches look alike. Every step is non-decreasing, so the order
 of results survives, and safe: constant, tiny and huge values give finite targets.
 """
 
@@ -107,15 +108,15 @@ class Targets:
     sd: float = 1.0
 
     @staticmethod
-    def fit(y: FloatArray) -> Targets:
-        """The transform for finite values y (n,), n ≥ 0, that are to be minimised."""
+    def fit(y: FloatArray, power: bool = False) -> Targets:
+        """The transform for finite values y (n,), n ≥ 0, in the order of the trials, to be minimised."""
         if len(y) == 0:
             return Targets()
         unit = float(np.max(np.abs(y))) or 1.0
         cap = _tukey_bound(y / unit)
         mean, sd = _moments(np.minimum(y / unit, cap))
         plain = Targets(unit, mean, sd, min((cap - mean) / sd, LARGEST))
-        if len(y) < ENOUGH or np.ptp(plain._scaled(y)) == 0:
+        if not power or len(y) < ENOUGH or np.ptp(plain._scaled(y)) == 0:
             return plain
         options = [(0.0, plain), _powered(plain, "yeo-johnson", y, -1.0, 2.0)]
         if np.min(y) > 0:
@@ -152,9 +153,14 @@ class Targets:
 
 
 def _tukey_bound(y: FloatArray) -> float:
-    """Q3 + 1.5 (Q3 − Q1), infinite where more than half of the values agree."""
-    q1, q3 = np.quantile(y, [0.25, 0.75])
-    return float(q3 + 1.5 * (q3 - q1)) if q3 > q1 else np.inf
+    """Q3 + 1.5 (Q3 − Q1): the largest over the first 8, 16, 32, … and all values.
+
+    A search gathers its trials around the best result, where quartiles lie close together; the
+    spread that tells an outlier from a plain bad result is that of the early, scattered trials.
+    """
+    sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
+    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in sizes]
+    return max((float(q3 + 1.5 * (q3 - q1)) if q3 > q1 else np.inf) for q1, q3 in quartiles)
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:

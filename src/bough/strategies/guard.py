@@ -26,21 +26,24 @@ from bough.strategies.decisions import Decision, Situation
 
 __all__ = ["guarded", "promising"]
 
-PERIOD = 3
+PERIOD = 2
 REACH = 3.0
 """A branch seen once may turn out three deviations better than that: nearly anything."""
 
+LITTLE = 0.01
+"""Expected improvement, in deviations of all results, below which the model sees hardly anything to gain."""
+
 
 def guarded(decide: Decision, period: int = PERIOD) -> Decision:
-    """``decide``, but every ``period``-th trial goes to a branch that may be better than it looks."""
+    """``decide``, but where that sees little to gain, every ``period``-th trial doubts the model."""
 
     def with_guard(now: Situation, rng: np.random.Generator) -> Points:
-        if now.number % period == period - 1:
-            rows = promising(now)
-            found = _improve(now, rows, rng) if rows is not None else now.done.take([])
-            if len(found):
-                return found
-        return decide(now, rng)
+        found = decide(now, rng)
+        if now.number % period or (len(found) and now.criterion(found)[0] > np.log(LITTLE)):
+            return found
+        rows = promising(now)
+        doubted = _improve(now, rows, rng) if rows is not None else found
+        return doubted if len(doubted) else found
 
     return with_guard
 

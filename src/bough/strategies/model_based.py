@@ -57,6 +57,7 @@ class ModelBased:
 
     growth: hyperparameters are learned anew when the data grew by this fraction, or surprised.
     flat: the layout of the space if the surrogate is to see it flattened (``flat``), else None.
+    power: whether values may be transformed by a power towards normality.
     """
 
     surrogate: Surrogate
@@ -65,6 +66,7 @@ class ModelBased:
     initial: InitialDesign
     growth: float = 0.05
     flat: Layout | None = None
+    power: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
@@ -153,7 +155,7 @@ class ModelBased:
         if key not in self._fits:
             earlier = half_way(length, self.growth)
             start = self._fit(history, earlier).theta if earlier else None
-            targets = Targets.fit(y)
+            targets = Targets.fit(y, self.power)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             fit = self.surrogate.fit(points, targets.forward(y), targets.noise(y, noise), rng, start)
             while len(self._fits) >= _CACHED_FITS:
