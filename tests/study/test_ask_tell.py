@@ -13,7 +13,7 @@ import pytest
 
 from bough.errors import ConfigError, ConflictError, ExhaustedError, StudyError, TrialError
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.storage import MemoryStorage
+from bough.storage import MemoryStorage, open_storage
 from bough.study import Study, open_study
 from bough.study import study as study_module
 from bough.trial import Trial
@@ -105,8 +105,10 @@ def test_threads_share_a_study(storage_url: str | None) -> None:
     assert [trial.config for trial in study.trials] == [trial.config for trial in new_study().ask(32)]
 
 
-def test_a_slower_asker_proposes_again_with_the_newcomer_in_mind(monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = MemoryStorage()
+def test_a_slower_asker_proposes_again_with_the_newcomer_in_mind(
+    storage_url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = open_storage(storage_url)
     slow, fast = (new_study(name="s", storage=storage) for _ in range(2))
     seen: list[tuple[int, list[int]]] = []
     propose = type(slow._strategy).propose
@@ -117,7 +119,7 @@ def test_a_slower_asker_proposes_again_with_the_newcomer_in_mind(monkeypatch: py
             fast.enqueue({"x": 0.5})
             fast.tell(fast.ask(), 1.0)
             fast.add({"x": 0.5}, 1.0)
-            storage.insert(1, [Trial(-1, {"x": 0.1}, "running")])
+            storage.insert(fast.record.id, [Trial(-1, {"x": 0.1}, "running")])
         return propose(self, space, history, rng)
 
     overtakings = 1

@@ -8,7 +8,6 @@ import operator
 import os
 import secrets
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -36,6 +35,9 @@ __all__ = ["Study"]
 
 _PROPOSALS = 3
 """How often a proposal is made because other askers were faster, before a point is drawn at random."""
+
+_NO_LIMIT = 2**48
+"""More trials than there will ever be, and well within the integers of every database."""
 
 
 class Study:
@@ -288,7 +290,7 @@ class Study:
         with self._asking:
             for proposals in itertools.count():
                 with self._current() as view:
-                    room = sys.maxsize if limit is None else limit - view.finished - view.leased
+                    room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
                     waiting, number = view.waiting, len(view.trials)
                     history = None if waiting else self._encoded.history(view)
                 if room <= 0:
