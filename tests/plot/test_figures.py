@@ -14,8 +14,8 @@ import pytest
 import bough.plot as figures
 from bough.errors import ConfigError, MissingExtraError, StudyError
 from bough.plot import StudyView
-from bough.plot.layout_tree import lay_out
 from bough.plot.theme import CATEGORIES, label
+from bough.plot.tree_layout import lay_out
 from bough.space import Categorical, Choice, Float, Space
 from bough.trial import Trial
 

@@ -10,8 +10,8 @@ import pytest
 
 from bough.plot import StudyView
 from bough.plot.decomposition import decompose, dependencies
+from bough.plot.draw_importance import importances
 from bough.plot.ensemble import fit_ensemble
-from bough.plot.importance import importances
 from bough.points import FloatArray, Points
 from bough.space import Categorical, Choice, Int, Space
 from bough.trial import Trial

@@ -81,7 +81,7 @@ def _open(name: str, storage: str, method: str, seed: int, anew: bool) -> Study:
 
 
 def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
-    from bough.plot.report import report
+    from bough.plot.html_report import report
 
     best = study.best
     view = StudyView.of(study)

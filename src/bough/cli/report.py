@@ -27,7 +27,7 @@ def report(study: str | None, storage: str, output: Path | None, against: tuple[
       bough report
       bough report my-study -o report.html --against my-baseline
     """
-    from bough.plot.report import report as write
+    from bough.plot.html_report import report as write
 
     opened = open_named(study, storage)
     others = [open_named(name, storage) for name in against]

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bough.plot.branches import draw_branches
-from bough.plot.contour import draw_contour
-from bough.plot.history import draw_history
-from bough.plot.importance import draw_importance
-from bough.plot.parallel import draw_parallel
-from bough.plot.regret import draw_regret
-from bough.plot.report import report
-from bough.plot.save import save
-from bough.plot.slices import draw_slice
+from bough.plot.draw_branches import draw_branches
+from bough.plot.draw_contour import draw_contour
+from bough.plot.draw_history import draw_history
+from bough.plot.draw_importance import draw_importance
+from bough.plot.draw_parallel import draw_parallel
+from bough.plot.draw_regret import draw_regret
+from bough.plot.draw_slice import draw_slice
+from bough.plot.draw_tree import draw_tree
+from bough.plot.html_report import report
+from bough.plot.saving import save
 from bough.plot.theme import template
-from bough.plot.tree import draw_tree
 from bough.plot.view import StudyLike, StudyView
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import ConfigError
-from bough.plot.importance import importances
+from bough.plot.draw_importance import importances
 from bough.plot.model import FEW_TRIALS, believed, column_values, varied
 from bough.plot.theme import SCALE, graph_objects, label, number
 from bough.plot.traces import empty_note, hover_text, thinned, titled

@@ -13,15 +13,15 @@ from typing import Any
 
 from bough import __version__
 from bough.errors import StudyError
-from bough.plot.branches import draw_branches
-from bough.plot.contour import draw_contour
-from bough.plot.history import draw_history
-from bough.plot.importance import draw_importance
-from bough.plot.parallel import draw_parallel
-from bough.plot.regret import draw_regret
-from bough.plot.slices import draw_slice
+from bough.plot.draw_branches import draw_branches
+from bough.plot.draw_contour import draw_contour
+from bough.plot.draw_history import draw_history
+from bough.plot.draw_importance import draw_importance
+from bough.plot.draw_parallel import draw_parallel
+from bough.plot.draw_regret import draw_regret
+from bough.plot.draw_slice import draw_slice
+from bough.plot.draw_tree import draw_tree
 from bough.plot.theme import graph_objects, number, template
-from bough.plot.tree import draw_tree
 from bough.plot.view import StudyLike, StudyView
 from bough.trial import Trial
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.layout_tree import Bar, Ribbon, TreeLayout, lay_out
 from bough.plot.outline import Branch, Tally
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
 from bough.plot.traces import titled
+from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
 from bough.plot.view import StudyView
 from bough.space import Space
 
