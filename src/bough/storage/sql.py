@@ -36,6 +36,7 @@ _FIND = f"""
     SELECT {_STUDY} FROM bough_studies
     WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
 _DELETE = "DELETE FROM bough_studies WHERE id = :study"
+_EXISTS = "SELECT 1 FROM bough_studies WHERE id = :study"
 _LOCK = """
     UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
     RETURNING revision, {clock}"""
@@ -120,7 +121,8 @@ class SqlStorage:
                 return mine
             appended = transaction.execute(_APPEND, study=study, count=len(trials), low=low, high=high)
             if not appended:
-                _lock(transaction, study)
+                if not transaction.execute(_EXISTS, study=study):
+                    raise _deleted()
                 return []
             revision, now, first = appended[0]
             rows = [begun(trial, first + i, now, lease) for i, trial in enumerate(trials)]
