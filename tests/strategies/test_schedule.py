@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from bough.strategies.schedule import half_way, scheduled
@@ -13,7 +15,7 @@ def test_schedule_is_one_sequence(growth: float) -> None:
     assert all(length <= n for n, length in enumerate(lengths, 1))
     assert lengths == sorted(lengths)
     steps = sorted(set(lengths))
-    for before, after in zip(steps, steps[1:]):
+    for before, after in itertools.pairwise(steps):
         assert after == before + 1 or after <= before * (1 + growth) + 1
 
 

@@ -22,7 +22,7 @@ from bough.acquisition.maximise.starts import branch_of
 from bough.gp.posterior import Posterior
 from bough.gp.targets import Targets
 from bough.history import History
-from bough.points import FloatArray, Layout, Points
+from bough.points import FloatArray, IntArray, Layout, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.decisions import Decision, Model, Situation
@@ -30,6 +30,7 @@ from bough.strategies.flat import FlatPosterior, filling, flat_history
 from bough.strategies.initial import InitialDesign
 from bough.strategies.schedule import half_way, scheduled
 from bough.strategies.viability import Viability
+from bough.strategies.working_set import working_rows
 from bough.surrogates.base import Surrogate
 
 __all__ = ["ModelBased"]
@@ -127,10 +128,11 @@ class ModelBased:
         """The posteriors given all results, with the hyperparameters of the scheduled prefix."""
         seen = history if self.flat is None else flat_history(history, self.flat)
         length = scheduled(len(seen.done), self.growth)
-        model = self._model(seen, length)
-        surprises = np.flatnonzero(np.abs(model.posteriors[0].innovations()[length:]) > SURPRISE)
+        rows = working_rows(seen.y)
+        model = self._model(seen, rows, length)
+        surprises = rows[(np.abs(model.posteriors[0].innovations()) > SURPRISE) & (rows >= length)]
         if len(surprises):
-            model = self._model(seen, length + int(surprises[-1]) + 1)
+            model = self._model(seen, rows, int(surprises[-1]) + 1)
         posteriors = model.posteriors
         if len(seen.pending):
             # running trials are believed to give what is expected of them (Ginsbourger et al. 2010)
@@ -140,12 +142,13 @@ class ModelBased:
             posteriors = [FlatPosterior(p, self.flat, fill) for p in posteriors]
         return replace(model, posteriors=posteriors)
 
-    def _model(self, history: History, length: int) -> Model:
+    def _model(self, history: History, rows: IntArray, length: int) -> Model:
         fitted = self._fit(history, length)
         z = fitted.targets.forward(history.y)
         noise = fitted.targets.noise(history.y, history.noise)
-        posteriors = self.surrogate.posterior(fitted.theta, history.done, z, noise)
-        best = [incumbent(p, history.done, z, noisy=p.noisy) for p in posteriors]
+        points = history.done.take(rows)
+        posteriors = self.surrogate.posterior(fitted.theta, points, z[rows], noise[rows])
+        best = [incumbent(p, points, z[rows], noisy=p.noisy) for p in posteriors]
         return Model(fitted.targets, posteriors, best, z)
 
     def _fit(self, history: History, length: int) -> Fitted:
@@ -156,8 +159,9 @@ class ModelBased:
             earlier = half_way(length, self.growth)
             start = self._fit(history, earlier).theta if earlier else None
             targets = Targets.fit(y, self.power)
+            z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
-            fit = self.surrogate.fit(points, targets.forward(y), targets.noise(y, noise), rng, start)
+            fit = self.surrogate.fit(points.take(rows), z[rows], z_noise[rows], rng, start)
             while len(self._fits) >= _CACHED_FITS:
                 self._fits.pop(next(iter(self._fits)))
             self._fits[key] = Fitted(targets, fit.theta)

@@ -1,0 +1,23 @@
+"""The working set: everything while it fits, then the best, the latest and a spread of the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bough.strategies.working_set import working_rows
+
+
+def test_small_histories_are_seen_whole() -> None:
+    assert working_rows(np.array([3.0, 1.0, 2.0]), limit=3).tolist() == [0, 1, 2]
+
+
+def test_large_ones_keep_the_best_the_latest_and_a_spread() -> None:
+    y = np.random.default_rng(0).normal(size=2000)
+    rows = working_rows(y, limit=400)
+    assert len(rows) == 400
+    assert np.all(np.diff(rows) > 0)
+    assert set(np.argsort(y)[:200]) <= set(rows.tolist())
+    assert set(range(1900, 2000)) <= set(rows.tolist())
+    others = [row for row in rows if row < 1900 and row not in set(np.argsort(y)[:200])]
+    assert min(others) < 50
+    assert max(np.diff(others)) < 100
