@@ -12,7 +12,7 @@ import bough
 from bough.errors import ExhaustedError, MethodError, MissingExtraError
 from bough.registry import Method
 
-QUICK = {"samples": 2, "candidates": 64, "initial": 3, "startup": 3, "population": 4}
+QUICK = {"samples": 1, "candidates": 64, "initial": 3, "startup": 3, "population": 4}
 """Options that make a method quick without changing what it is."""
 
 
@@ -37,7 +37,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def test_proposals_are_legal_through_results_failures_and_batches(name: str, kind: str) -> None:
     space = SPACES[kind]
     study = bough.Study(space, method=quick(name), seed=3)
-    for number in range(6):
+    for number in range(4):
         trial = study.ask()
         assert trial.number == number
         assert space.validate(trial.config) == trial.config
@@ -56,7 +56,7 @@ def test_proposals_are_legal_through_results_failures_and_batches(name: str, kin
 def test_one_seed_one_sequence_and_dropping_caches_changes_nothing(name: str, tmp_path: Path) -> None:
     kept = bough.Study(NESTED, method=quick(name), seed=11)
     storage = f"sqlite:///{tmp_path / 'study.db'}"
-    for _ in range(6):
+    for _ in range(5):
         # opened anew every time, so that nothing is remembered but the stored trials
         fresh = bough.Study(NESTED, name="s", storage=storage, method=quick(name), seed=11)
         one, other = kept.ask(), fresh.ask()
@@ -104,7 +104,7 @@ def test_nothing_but_failures_is_survived(name: str) -> None:
 
 def test_equal_values_are_survived(name: str) -> None:
     study = bough.Study(SPACES["unbranched"], method=quick(name), seed=8)
-    for _ in range(6):
+    for _ in range(5):
         study.tell(study.ask(), 1.0)
     assert study.best.value == 1.0
 
