@@ -8,7 +8,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint format bench pictures docs serve clean
+.PHONY: help demo test test-full lint format bench bench-peers pictures docs serve clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -52,6 +52,14 @@ bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
 
 pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures
+
+bench-peers: $(VENV)/.dev .venv-peers/.created  ## our rivals against Optuna and SMAC, which get an environment of their own
+	$(BIN)/python -m benchmarks.rivals
+
+.venv-peers/.created: benchmarks/peers-constraints.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< smac optuna
+	@touch $@
 
 docs: $(VENV)/.dev                  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
