@@ -71,7 +71,7 @@ class Treed:
     warp: bool = False
     least: int = 5
     weight: float = 1.0
-    samples: int = 8
+    samples: int = 5
 
     @cached_property
     def _depths(self) -> IntArray:
