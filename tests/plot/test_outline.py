@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from tests.space.strategies import World, worlds
 
 from bough.errors import ConfigError
-from bough.plot.outline import outline
-from bough.space import Choice, Float, Int, Space
+from bough.plot.outline import activity, count, outline
+from bough.space import Categorical, Choice, Float, Int, Space
 from bough.trial import Trial
 
 from .examples import SPACES, layers, nested, study
@@ -25,6 +25,11 @@ def test_nested_choices_become_nested_branches():
     assert [branch.label for branch in svm.forks[0].branches] == ["rbf", "poly", "linear"]
     assert svm.forks[0].branches[0].route == (("model", "svm"), ("model=svm/kernel", "rbf"))
     assert bayes.parameters == () and bayes.forks == ()
+
+
+def test_options_that_read_alike_are_told_apart():
+    space = Space({"a": Categorical([1, "1", True]), "x": Float(0, 1, when="a == '1'")})
+    assert [branch.label for branch in outline(space).forks[0].branches] == ["1", "'1'", "True"]
 
 
 def test_what_a_branch_does_not_say_is_kept_as_a_condition():
@@ -71,7 +76,7 @@ def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
     ]
     active = space.layout.active(space.encode([t.config for t in trials]).on)
     reached = {p.path: int(active[:, i].sum()) for i, p in enumerate(space.parameters)}
-    for branch in root.counted(trials, minimizes=True).walk():
+    for branch in count(root, trials, activity(space, trials), minimizes=True).walk():
         for fork in branch.forks:  # a trial goes exactly one way at each fork that it reaches
             assert sum(below.tally.trials for below in fork.branches) == reached[fork.path]
         for path, condition in branch.parameters:
@@ -91,7 +96,7 @@ def test_best_and_failed_are_counted_in_the_right_direction():
         Trial(4, {"m": "a"}, "running"),
     )
     for minimizes, best in ((True, [1.0, 3.0, 1.0]), (False, [3.0, 3.0, 2.0])):
-        counted = list(outline(space).counted(trials, minimizes).walk())
+        counted = list(count(outline(space), trials, activity(space, trials), minimizes).walk())
         assert [branch.tally.trials for branch in counted] == [5, 2, 3]
         assert [branch.tally.failed for branch in counted] == [1, 0, 1]
         assert [branch.tally.best.value for branch in counted if branch.tally.best] == best

@@ -41,7 +41,7 @@ def draw_branches(view: StudyView) -> Any:
     lines = [([branch], label(branch.label), CATEGORIES[i]) for i, branch in enumerate(shown)]
     if rest:
         lines.append((rest, f"{len(rest)} others", FADED))
-    reaching = [t for t in view.trials if fork.name in t.config]
+    reaching = [t for t in view.trials if t.number in view.where[fork.path]]
     when = np.array([t.number for t in reaching])
     picked = np.unique(np.linspace(0, len(reaching) - 1, MOST_POINTS).astype(np.intp))
     for members, name, colour in lines:

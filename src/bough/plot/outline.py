@@ -14,13 +14,18 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from bough.plot.ways import Way, cuts_by_switch, ways, word
+import numpy as np
+
+from bough.plot.ways import Way, cuts_by_switch, ways
 from bough.space import Space
 from bough.space.conditions import All, Any, Compare, Condition, Not, Relate
 from bough.space.flatten import Parameter
 from bough.trial import Trial
 
-__all__ = ["Branch", "Fork", "Route", "Tally", "outline"]
+__all__ = ["Activity", "Branch", "Fork", "Route", "Tally", "activity", "count", "outline"]
+
+Activity: TypeAlias = Mapping[str, frozenset[int]]
+"""The numbers of the trials in which the parameter of each path is active."""
 
 Route: TypeAlias = tuple[tuple[str, str], ...]
 """How to reach a branch from the root: (path of a fork, label of the way taken), and so on."""
@@ -72,28 +77,39 @@ class Branch:
             for branch in fork.branches:
                 yield from branch.walk()
 
-    def counted(self, trials: Sequence[Trial], minimizes: bool) -> Branch:
-        """The same tree with the trials of every branch counted."""
-        forks = []
-        for fork in self.forks:
-            reaching = [t for t in trials if fork.name in t.config]
-            branches = tuple(
-                branch.counted([t for t in reaching if branch.way.holds(t.config[fork.name])], minimizes)
-                for branch in fork.branches
-            )
-            forks.append(replace(fork, branches=branches))
-        sign = 1.0 if minimizes else -1.0
-        done = [(sign * t.value, t.number, t) for t in trials if t.state == "done" and t.value is not None]
-        best = min(done)[2] if done else None
-        tally = Tally(len(trials), sum(t.state == "failed" for t in trials), best)
-        return replace(self, forks=tuple(forks), tally=tally)
+
+def count(branch: Branch, trials: Sequence[Trial], active: Activity, minimizes: bool) -> Branch:
+    """The same tree with the trials of every branch counted."""
+    forks = []
+    for fork in branch.forks:
+        reaching = [t for t in trials if t.number in active[fork.path]]
+        branches = tuple(
+            count(onward, [t for t in reaching if onward.way.holds(t.config[fork.name])], active, minimizes)
+            for onward in fork.branches
+        )
+        forks.append(replace(fork, branches=branches))
+    sign = 1.0 if minimizes else -1.0
+    done = [(sign * t.value, t.number, t) for t in trials if t.state == "done" and t.value is not None]
+    best = min(done)[2] if done else None
+    tally = Tally(len(trials), sum(t.state == "failed" for t in trials), best)
+    return replace(branch, forks=tuple(forks), tally=tally)
+
+
+def activity(space: Space, trials: Sequence[Trial]) -> Activity:
+    """In which trials each parameter is active; a name may stand for several parameters, a path does not."""
+    if not trials:
+        return {parameter.path: frozenset() for parameter in space.parameters}
+    on = space.layout.active(space.encode([t.config for t in trials]).on)
+    numbers = np.array([t.number for t in trials])
+    return {p.path: frozenset(numbers[on[:, i]].tolist()) for i, p in enumerate(space.parameters)}
 
 
 def outline(space: Space) -> Branch:
     """The tree of branches of a space, with nothing counted yet."""
     known = _by_written_name(space)
     cuts = cuts_by_switch(p.condition for p in space.parameters if p.condition is not None)
-    homes = _homes(known, {name: ways(known[name].domain, found) for name, found in cuts.items()})
+    options = {name: ways(known[name].domain, found) for name, found in cuts.items()}
+    homes = _homes(known, options)
     living: dict[Route, list[str]] = {}
     for name in known:
         living.setdefault(homes[name], []).append(name)
@@ -103,13 +119,12 @@ def outline(space: Space) -> Branch:
         forks: list[Fork] = []
         for name in living.get(route, ()):
             parameter = known[name]
-            condition = _left_over(parameter.condition, route, known)
-            if name not in cuts:
+            condition = _left_over(parameter.condition, route, known, options)
+            if name not in options:
                 plain.append((parameter.path, condition))
                 continue
             branches = tuple(
-                grow((*route, (parameter.path, onward.label)), onward)
-                for onward in ways(parameter.domain, cuts[name])
+                grow((*route, (parameter.path, onward.label)), onward) for onward in options[name]
             )
             forks.append(Fork(parameter.name, parameter.path, branches, condition))
         return Branch(route, way, tuple(plain), tuple(forks))
@@ -143,7 +158,7 @@ def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[Way]]) -> 
             case Relate(left, _, right):
                 return max(home(left), home(right), key=len)
             case All(parts):
-                return max((implied(part) for part in parts), key=len)
+                return reduce(_deeper, (implied(part) for part in parts))
             case Any(parts):
                 return reduce(_shared, (implied(part) for part in parts))
             case Not():  # may hold because something is inactive, so it implies no branch
@@ -154,6 +169,14 @@ def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[Way]]) -> 
     return homes
 
 
+def _deeper(left: Route, right: Route) -> Route:
+    """The longer of two routes; what they share if they contradict each other, so that nothing lies there."""
+    ways = dict(left)
+    if any(ways.get(path, way) != way for path, way in right):
+        return _shared(left, right)
+    return max(left, right, key=len)
+
+
 def _shared(left: Route, right: Route) -> Route:
     """The steps that two routes have in common."""
     steps = 0
@@ -162,7 +185,12 @@ def _shared(left: Route, right: Route) -> Route:
     return left[:steps]
 
 
-def _left_over(condition: Condition | None, route: Route, known: Mapping[str, Parameter]) -> str | None:
+def _left_over(
+    condition: Condition | None,
+    route: Route,
+    known: Mapping[str, Parameter],
+    options: Mapping[str, list[Way]],
+) -> str | None:
     """The part of a condition that the branch at the end of the route does not say already."""
     if condition is None:
         return None
@@ -170,7 +198,11 @@ def _left_over(condition: Condition | None, route: Route, known: Mapping[str, Pa
     def said(part: Condition) -> bool:
         if not isinstance(part, Compare) or part.op != "==":
             return False
-        return (known[part.name].path, word(part.value)) in route
+        taken = dict(route).get(known[part.name].path)
+        # a way that is a single value says which; one that is a range says less than the condition
+        return any(
+            way.label == taken and way.is_value and way.holds(part.value) for way in options[part.name]
+        )
 
     parts = condition.parts if isinstance(condition, All) else (condition,)
     rest = tuple(part for part in parts if not said(part))

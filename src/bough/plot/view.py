@@ -15,7 +15,7 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.plot.ensemble import Ensemble, fit_ensemble
-from bough.plot.outline import Branch, outline
+from bough.plot.outline import Activity, Branch, activity, count, outline
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.trial import Config, Trial
@@ -145,4 +145,9 @@ class StudyView:
     @cached_property
     def root(self) -> Branch:
         """The space as a tree of branches, with the trials of each counted."""
-        return outline(self.space).counted(self.trials, self.minimizes)
+        return count(outline(self.space), self.trials, self.where, self.minimizes)
+
+    @cached_property
+    def where(self) -> Activity:
+        """In which trials each parameter is active."""
+        return activity(self.space, self.trials)

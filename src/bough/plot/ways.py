@@ -40,6 +40,12 @@ class Way:
             return _piece(value, self.cuts) == self.index
         return isinstance(value, bool) == isinstance(self.value, bool) and bool(value == self.value)
 
+    @property
+    def is_value(self) -> bool:
+        """Whether only one value goes this way."""
+        cuts = self.cuts
+        return cuts is None or (0 < self.index < len(cuts) and cuts[self.index - 1].at == cuts[self.index].at)
+
     def matches(self, value: Any) -> bool:
         """Like ``holds``, for a value that may not belong to the switch at all."""
         try:
@@ -82,7 +88,10 @@ def cuts_by_switch(conditions: Iterable[Condition]) -> dict[str, tuple[Cut, ...]
 def ways(domain: Domain, cuts: Sequence[Cut]) -> list[Way]:
     """The ways on from a switch: one per option, per value of a short range, or per piece of a cut range."""
     if isinstance(domain, Categorical):
-        return [Way(word(option), value=option) for option in domain.options]
+        labels = [word(option) for option in domain.options]
+        if len(set(labels)) < len(labels):  # 1 and '1' must not look alike
+            labels = [repr(option) for option in domain.options]
+        return [Way(label, value=option) for label, option in zip(labels, domain.options)]
     if 0 < domain.levels <= FEW_LEVELS:
         return [
             Way(word(value), value=value) for value in domain.values(np.arange(float(domain.levels))).tolist()
