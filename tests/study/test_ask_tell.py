@@ -15,7 +15,6 @@ from bough.errors import ConfigError, ConflictError, ExhaustedError, StudyError,
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.storage import MemoryStorage, open_storage
 from bough.study import Study, open_study
-from bough.study import study as study_module
 from bough.trial import Trial
 
 SPACE = Space(
@@ -108,31 +107,46 @@ def test_threads_share_a_study(storage_url: str | None) -> None:
 def test_a_slower_asker_proposes_again_with_the_newcomer_in_mind(
     storage_url: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = open_storage(storage_url)
-    slow, fast = (new_study(name="s", storage=storage) for _ in range(2))
+    storage, many = open_storage(storage_url), Space({"x": Int(1, 10**6)})
+    slow, fast = (new_study(many, name="s", storage=storage) for _ in range(2))
     seen: list[tuple[int, list[int]]] = []
     propose = type(slow._strategy).propose
 
     def overtaken(self: Any, space: Space, history: Any, rng: Any) -> Any:
         seen.append((history.number, list(history.pending_numbers)))
         if len(seen) <= overtakings:
-            fast.enqueue({"x": 0.5})
-            fast.tell(fast.ask(), 1.0)
-            fast.add({"x": 0.5}, 1.0)
-            storage.insert(fast.record.id, [Trial(-1, {"x": 0.1}, "running")])
+            fast.add({"x": 1}, 1.0)
+            storage.insert(fast.record.id, [Trial(-1, {"x": 2}, "running")])
         return propose(self, space, history, rng)
 
     overtakings = 1
     monkeypatch.setattr(type(slow._strategy), "propose", overtaken)
     trial = slow.ask()
-    assert seen == [(0, []), (3, [2])]
-    assert trial.number == 3
+    assert seen == [(0, []), (2, [1])]
+    assert trial.number == 2
     # Under constant pressure the fourth proposal is drawn at random, and takes whatever number is next.
     seen.clear()
     overtakings = 100
-    assert slow.ask().number == 4 + 4 * 3
-    assert [number for number, _ in seen] == [4, 7, 10, 13]
-    assert study_module._PROPOSALS == 3
+    assert slow.ask().number == 3 + 4 * 2
+    assert [number for number, _ in seen] == [3, 5, 7, 9]
+
+
+def test_askers_that_draw_at_random_never_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = MemoryStorage()
+    slow, fast = (new_study(name="s", storage=storage) for _ in range(2))
+    propose = type(slow._strategy).propose
+    racing = [True]
+
+    def overtaken(self: Any, space: Space, history: Any, rng: Any) -> Any:
+        if racing:
+            racing.clear()
+            fast.ask()
+        return propose(self, space, history, rng)
+
+    monkeypatch.setattr(type(slow._strategy), "propose", overtaken)
+    assert slow.ask().number == 1
+    first, second = slow.trials
+    assert first.config != second.config
 
 
 # ---- tell and fail ---------------------------------------------------------------------------------

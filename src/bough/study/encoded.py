@@ -75,10 +75,9 @@ class EncodedTrials:
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])
         for results, state in ((self._done, "done"), (self._failed, "failed")):
-            trials = [trial for trial in fresh if trial.state == state]
-            results.extend(
-                trials, self._concat([self._rows.pop(trial.number) for trial in trials]), self._sign
-            )
+            if trials := [trial for trial in fresh if trial.state == state]:
+                rows = self._concat([self._rows.pop(trial.number) for trial in trials])
+                results.extend(trials, rows, self._sign)
         done, done_numbers, y, noise = self._done.views()
         failed, failed_numbers, _, _ = self._failed.views()
         return History(
@@ -93,6 +92,11 @@ class EncodedTrials:
             pending=self._concat([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
         )
+
+    def blank(self, number: int) -> History:
+        """A history without trials, for a proposal that looks at none."""
+        none, numbers, values = self._concat([]), np.empty(0, np.intp), np.empty(0)
+        return History(self._seed, number, none, values, values, numbers, none, numbers, none, numbers)
 
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]

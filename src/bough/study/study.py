@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import operator
 import os
 import secrets
@@ -17,10 +18,12 @@ from typing import Any, overload
 import numpy as np
 
 from bough.errors import ExhaustedError, StudyError, TrialError
-from bough.points import FloatArray
-from bough.registry import Method, method, strategy_for
+from bough.history import History
+from bough.points import FloatArray, Points
+from bough.registry import Method, strategy_for
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
+from bough.strategies.designs import RandomSearch
 from bough.strategies.model_based import ModelBased, mixture_moments
 from bough.study.encoded import EncodedTrials
 from bough.study.events import Progress
@@ -84,6 +87,8 @@ class Study:
         self.space = space
         self.method = method_of(record)
         self._strategy = strategy_for(self.method, space)
+        # Random draws from an infinite space look at no other trial, so none needs to be encoded for them.
+        self._blind = isinstance(self._strategy, RandomSearch) and space.size == math.inf
         self._sign = 1.0 if record.direction == "minimize" else -1.0
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
@@ -288,32 +293,34 @@ class Study:
         made for; if another asker took that number, it is made anew with the newcomer in mind.
         """
         with self._asking:
-            for proposals in itertools.count():
+            for races_lost in itertools.count():
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
                     waiting, number = view.waiting, len(view.trials)
-                    history = None if waiting else self._encoded.history(view)
+                    blank = waiting or self._blind
+                    history = self._encoded.blank(number) if blank else self._encoded.history(view)
                 if room <= 0:
                     return None
-                if history is None:
+                if waiting:
                     taken = self._storage.take(self._record.id, self._worker, lease)
                     if taken is not None:
                         return _own(taken)
                     continue
-                if proposals < _PROPOSALS:
-                    point = self._strategy.propose(
-                        self.space, history, np.random.default_rng([self.seed, number])
-                    )
-                    numbers = range(number, number + 1)
-                else:
-                    rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])
-                    point = strategy_for(method("random"), self.space).propose(self.space, history, rng)
-                    numbers = range(number, number + room)
+                point, numbers = self._propose(history, races_lost, room)
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
                     return _own(inserted[0])
         raise AssertionError("unreachable")
+
+    def _propose(self, history: History, races_lost: int, room: int) -> tuple[Points, range]:
+        """A point to try, and the numbers under which it may be inserted."""
+        number = history.number
+        if races_lost < (1 if self._blind else _PROPOSALS):
+            rng = np.random.default_rng([self.seed, number])
+            return self._strategy.propose(self.space, history, rng), range(number, number + 1)
+        rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
+        return RandomSearch().propose(self.space, history, rng), range(number, number + room)
 
 
 def _which(trial: Trial | int) -> tuple[int, int]:
