@@ -110,7 +110,7 @@ def test_equal_values_are_survived(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "package", "extra"), [("cma", "cmaes", "cma"), ("forest", "sklearn.ensemble", "sklearn")]
+    ("method", "package", "extra"), [("cma", "cmaes", "cma"), ("forest", "sklearn.tree", "sklearn")]
 )
 def test_a_missing_extra_is_named(
     method: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch

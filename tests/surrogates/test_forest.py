@@ -39,10 +39,7 @@ def test_mean_and_variance_by_a_loop_over_trees_and_their_rows(leaf: int) -> Non
     test = sample(15, 1)[0]
     mean, sd = known.predict(test)
     rows, queries = features(SPACE.layout, points), features(SPACE.layout, test)
-    trees = [
-        (tree.apply(rows), tree.apply(queries), drawn)
-        for tree, drawn in zip(known.forest.estimators_, known.forest.estimators_samples_)
-    ]
+    trees = [(tree.apply(rows), tree.apply(queries), drawn) for tree, drawn in zip(known.trees, known.drawn)]
     for i in range(len(queries)):
         means, squares = [], []
         for leaf_of_row, leaf_of_query, drawn in trees:
@@ -62,8 +59,8 @@ def test_leave_one_out_uses_only_trees_that_never_saw_the_row() -> None:
     checked = 0
     for i in range(30):
         out = [
-            tree.predict(rows[[i]])[0]
-            for tree, drawn in zip(known.forest.estimators_, known.forest.estimators_samples_)
+            float(tree.predict(rows[[i]]).ravel()[0])
+            for tree, drawn in zip(known.trees, known.drawn)
             if i not in drawn
         ]
         if out:

@@ -63,8 +63,10 @@ def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> 
 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
-    _need("sklearn.ensemble", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
-    model = ModelBased(Forest(space.layout, trees), by(local_search), LOG_EI, InitialDesign(initial))
+    _need("sklearn.tree", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
+    model = ModelBased(
+        Forest(space.layout, trees), by(partial(local_search, starts=5)), LOG_EI, InitialDesign(initial)
+    )
     return Interleaved(model, random)
 
 
