@@ -7,6 +7,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from bough.plot import FIGURES, template
@@ -74,7 +75,8 @@ class FigureDesk:
         return text.encode()
 
     def _view(self, study: Study, version: Version, branch: Branch) -> StudyView:
-        whole = self._views.get((version, ""), lambda: StudyView.of(study))
+        # The page says whose figures these are, so their headings need not.
+        whole = self._views.get((version, ""), lambda: replace(StudyView.of(study), name=""))
         if not branch:
             return whole
         return self._views.get((version, json.dumps(branch)), lambda: whole.within(branch))

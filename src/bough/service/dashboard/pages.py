@@ -1,15 +1,247 @@
-"""The routes of the pages."""
+"""The routes of the pages: sign in, the list of studies, a study, a trial, a new study, and their files."""
 
 from __future__ import annotations
 
-from starlette.routing import BaseRoute
+import json
+from typing import Any
+from urllib.parse import parse_qs, quote
 
+from anyio import to_thread
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from bough import Space, Study, __version__
+from bough.errors import BoughError
+from bough.registry import methods
+from bough.service.auth import (
+    SESSION_COOKIE,
+    SESSION_SECONDS,
+    Attempts,
+    close_session,
+    open_session,
+    principal_of_token,
+)
+from bough.service.dashboard import filters
+from bough.service.dashboard.assets import assets, style_ids
+from bough.service.dashboard.examples import SPACE
+from bough.service.events import status_json
 from bough.service.figures import FigureDesk
 from bough.service.records import Records
-from bough.service.studies import OpenStudies
+from bough.service.routing import status_of
+from bough.service.studies import NotFound, OpenStudies
+from bough.service.table import Selection, select
 
 __all__ = ["routes"]
 
+ROWS = 50
+"""Trials on a page of the table."""
+
+RECENT = 24
+"""Studies of which the list tells more than their names."""
+
 
 def routes(studies: OpenStudies, figures: FigureDesk, records: Records, *, secure: bool) -> list[BaseRoute]:
-    return []
+    pages = _Pages(studies, figures, records, secure)
+    return [
+        Route("/", pages.home),
+        Route("/sign-in", pages.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", pages.sign_out, methods=["POST"]),
+        Route("/new", pages.new, methods=["GET", "POST"]),
+        Route("/studies/{study:name}", pages.study),
+        Route("/studies/{study:name}/delete", pages.delete, methods=["POST"]),
+        Route("/studies/{study:name}/trials/{number:number}", pages.trial),
+        Route("/static/{name}", pages.static),
+    ]
+
+
+class _Pages:
+    """What the pages share."""
+
+    def __init__(self, studies: OpenStudies, figures: FigureDesk, records: Records, secure: bool) -> None:
+        self._studies, self._figures, self._records, self._secure = studies, figures, records, secure
+        self._assets = assets()
+        self._style_ids = style_ids(self._assets["plotly.min.js"])
+        self._attempts = Attempts()
+        self._templates = Environment(
+            loader=PackageLoader("bough.service.dashboard"), autoescape=True, undefined=StrictUndefined
+        )
+        self._templates.filters.update(filters.FILTERS)
+        self._templates.trim_blocks = self._templates.lstrip_blocks = True
+
+    def _page(self, request: Request, template: str, code: int = 200, **values: Any) -> Response:
+        who = request.scope.get("principal")
+        shared = {"who": who, "version": __version__, "plotly": self._assets["plotly.min.js"].tag.strip('"')}
+        text = self._templates.get_template(template).render(**shared, **values)
+        return HTMLResponse(text, code)
+
+    # ---- signing in ---------------------------------------------------------------------------------
+
+    async def sign_in(self, request: Request) -> Response:
+        onward = _local(request.query_params.get("next", "/"))
+        if request.method != "POST":
+            if request.scope["principal"] is not None:
+                return RedirectResponse(onward, 303)
+            return self._page(request, "sign_in.html", onward=onward, error=None)
+        if "origin" not in request.headers:  # a form of ours always carries it
+            raise HTTPException(403, "signing in needs the Origin header of this page")
+        address = request.client.host if request.client else ""
+        if self._attempts.blocked(address):
+            return self._page(
+                request, "sign_in.html", 429, onward=onward, error="Too many tries; wait ten minutes."
+            )
+        form = await _form(request)
+        token = form.get("token", "").strip()
+        principal = await to_thread.run_sync(principal_of_token, self._records, token)
+        if principal is None:
+            self._attempts.failed(address)
+            error = "This token is unknown, or was revoked."
+            return self._page(request, "sign_in.html", 401, onward=onward, error=error)
+        cookie = await to_thread.run_sync(open_session, self._records, principal)
+        response = RedirectResponse(onward, 303)
+        response.set_cookie(
+            SESSION_COOKIE,
+            cookie,
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=self._secure or request.url.scheme == "https",
+        )
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        cookie = request.cookies.get(SESSION_COOKIE, "")
+        await to_thread.run_sync(close_session, self._records, cookie)
+        response = RedirectResponse("/sign-in", 303)
+        response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict")
+        return response
+
+    # ---- studies ------------------------------------------------------------------------------------
+
+    def home(self, request: Request) -> Response:
+        rows: list[dict[str, Any]] = []
+        for record in reversed(self._studies.records()):
+            # To know more of a study than its record means to read its trials, so only the latest show it.
+            status = self._studies.open(record.name).status() if len(rows) < RECENT else None
+            rows.append({"record": record, "method": json.loads(record.method)["name"], "status": status})
+        return self._page(request, "home.html", rows=rows)
+
+    async def study(self, request: Request) -> Response:
+        study = await self._open(request)
+        view = await self._figures.view(study, {})
+        status = await to_thread.run_sync(status_json, self._studies, study)
+        trials, total = await to_thread.run_sync(select, view, Selection(order="latest", limit=ROWS))
+        return self._page(
+            request,
+            "study.html",
+            study=study,
+            status=status,
+            trials=trials,
+            total=total,
+            style_ids=self._style_ids,
+            branches=list(view.root.walk()),
+            branching=bool(study.space.layout.switch.any()),
+            address=f"{request.url.scheme}://{request.headers['host']}",
+        )
+
+    async def trial(self, request: Request) -> Response:
+        study = await self._open(request)
+        number = request.path_params["number"]
+        trials = await to_thread.run_sync(lambda: study.trials)
+        if number >= len(trials):
+            return self._missing(request, f"This study has no trial {number}.")
+        trial = trials[number]
+        best = (await to_thread.run_sync(study.status)).best
+        paths = {parameter.name: parameter for parameter in study.space.parameters}
+        return self._page(
+            request,
+            "trial.html",
+            study=study,
+            trial=trial,
+            best=best,
+            last=len(trials) - 1,
+            inactive=[name for name in paths if name not in trial.config],
+        )
+
+    async def new(self, request: Request) -> Response:
+        known = methods()
+        if request.method != "POST":
+            form = {"name": "", "direction": "minimize", "method": "auto", "seed": "", "space": SPACE}
+            return self._page(request, "new.html", form=form, methods=known, error=None)
+        form = {"name": "", "direction": "", "method": "", "seed": "", "space": "", **await _form(request)}
+        try:
+            study = await to_thread.run_sync(self._create, form)
+        except BoughError as error:
+            return self._page(request, "new.html", 400, form=form, methods=known, error=str(error))
+        return RedirectResponse(f"/studies/{quote(study.name, safe='')}", 303)
+
+    def _create(self, form: dict[str, str]) -> Study:
+        name = form["name"].strip()
+        if name and self._studies.storage.find(name):
+            raise BoughError(f"there is a study {name!r} already: choose another name")
+        seed = form["seed"].strip()
+        if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= 18):
+            raise BoughError(f"seed must be a number, not {seed[:40]!r}")
+        return Study(
+            Space.from_json(form["space"]),
+            name=name or None,
+            storage=self._studies.storage,
+            method=form["method"],
+            direction=form["direction"],
+            seed=int(seed) if seed else None,
+        )
+
+    async def delete(self, request: Request) -> Response:
+        study = await self._open(request)
+        form = await _form(request)
+        if form.get("name", "") != study.name:
+            raise HTTPException(400, "type the study's name to delete it")
+        await to_thread.run_sync(self._studies.storage.delete, study.record.id)
+        return RedirectResponse("/", 303)
+
+    async def _open(self, request: Request) -> Study:
+        try:
+            return await to_thread.run_sync(self._studies.open, request.path_params["study"])
+        except NotFound as error:
+            raise HTTPException(status_of(error), str(error)) from None
+
+    def _missing(self, request: Request, message: str) -> Response:
+        return self._page(request, "missing.html", 404, message=message)
+
+    # ---- files --------------------------------------------------------------------------------------
+
+    def static(self, request: Request) -> Response:
+        asset = self._assets.get(request.path_params["name"])
+        if asset is None:
+            raise HTTPException(404, "no such file")
+        lasting = "v" in request.query_params
+        headers = {
+            "ETag": asset.tag,
+            "Cache-Control": "public, max-age=31536000, immutable" if lasting else "no-cache",
+            "Vary": "Accept-Encoding",
+        }
+        if request.headers.get("if-none-match") == asset.tag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["Content-Encoding"] = "gzip"
+            return Response(asset.compressed, headers=headers, media_type=asset.media_type)
+        return Response(asset.body, headers=headers, media_type=asset.media_type)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form as browsers send it; the first of each name."""
+    text = (await request.body()).decode("utf-8", "replace")
+    try:
+        fields = parse_qs(text, keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise HTTPException(400, "this form has too many fields") from None
+    return {name: values[0] for name, values in fields.items()}
+
+
+def _local(target: str) -> str:
+    """Where to go after signing in: a path of ours, whatever the link said."""
+    if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
+        return "/"
+    return target

@@ -1,0 +1,61 @@
+"""The files that pages load: our own from this package, plotly.js out of the installed ``plotly``.
+
+All are known by name, so that no path of a request is ever looked up on the disk.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+__all__ = ["Asset", "assets", "style_ids"]
+
+_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file, read and compressed when it is first asked for."""
+
+    source: Traversable
+
+    @property
+    def media_type(self) -> str:
+        return _TYPES[self.source.name.rpartition(".")[2]]
+
+    @cached_property
+    def body(self) -> bytes:
+        return self.source.read_bytes()
+
+    @cached_property
+    def compressed(self) -> bytes:
+        return gzip.compress(self.body, 6, mtime=0)
+
+    @cached_property
+    def tag(self) -> str:
+        return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
+
+
+def style_ids(plotly: Asset) -> list[str]:
+    """Ids of style elements that plotly.js adds (for its maps) unless something has that id already.
+
+    Our content policy allows no inline styles, so the page has an empty element of each id instead.
+    """
+    return [found.decode() for found in re.findall(rb'getElementById\("([0-9a-f]{64})"\)', plotly.body)]
+
+
+def assets() -> dict[str, Asset]:
+    """All files by name."""
+    own = files("bough.service.dashboard").joinpath("static")
+    found = {each.name: Asset(each) for each in own.iterdir() if each.name.rpartition(".")[2] in _TYPES}
+    plotly = files("plotly").joinpath("package_data", "plotly.min.js")
+    return {**found, "plotly.min.js": Asset(plotly)}

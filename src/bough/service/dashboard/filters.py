@@ -1,0 +1,87 @@
+"""How pages write numbers, times, names in links, and the branches of a space."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from bough.plot.outline import Branch
+from bough.plot.theme import number
+from bough.service.tagged import worker_of
+from bough.trial import Trial
+
+__all__ = ["FILTERS"]
+
+
+def segment(name: str) -> str:
+    """A name as one segment of a path."""
+    return quote(name, safe="")
+
+
+def value(cell: Any) -> str:
+    """A parameter's value: text as it is, short numbers, JSON's words for the rest."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, float):
+        return number(cell)
+    return json.dumps(cell)
+
+
+def ago(seconds: float | None) -> str:
+    """How long ago a moment was."""
+    if seconds is None:
+        return "–"
+    passed = max(time.time() - seconds, 0.0)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if passed >= size:
+            return f"{passed / size:.0f} {unit} ago"
+    return "just now"
+
+
+def moment(seconds: float | None) -> str:
+    """A moment in UTC; the browser shows its own time instead."""
+    return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def iso(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def duration(trial: Trial) -> str:
+    """How long a trial took."""
+    if trial.started is None or trial.finished is None:
+        return "–"
+    seconds = trial.finished - trial.started
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
+
+
+def route(branch: Branch) -> str:
+    """What scripts send as ``branch=``."""
+    return json.dumps(dict(branch.route))
+
+
+def trail(branch: Branch) -> str:
+    """A branch in words."""
+    return " › ".join(label for _, label in branch.route) or "all trials"
+
+
+FILTERS: dict[str, Callable[..., str | None]] = {
+    "segment": segment,
+    "number": number,
+    "value": value,
+    "ago": ago,
+    "moment": moment,
+    "iso": iso,
+    "duration": duration,
+    "route": route,
+    "trail": trail,
+    "worker": worker_of,
+}

@@ -1,0 +1,106 @@
+// A study's page: what is chosen, what is new, and who must know.
+import { Figures } from "./figures.js";
+import { Trials } from "./trials.js";
+import { element, load, number } from "./words.js";
+
+const root = document.getElementById("study");
+const { api, page } = root.dataset;
+const list = document.getElementById("branches");
+const filter = document.getElementById("filter");
+
+const figures = new Figures(api, choose);
+const trials = new Trials(api, page);
+let branch = {};
+
+// ---- the chosen branch -------------------------------------------------------------------------------
+
+function choose(wanted) {
+  branch = JSON.stringify(wanted) === JSON.stringify(branch) ? {} : wanted;
+  const text = Object.entries(branch).map(([fork, way]) => `${fork.split("/").at(-1)} = ${way}`).join(" › ");
+  filter.hidden = !text;
+  document.getElementById("filter-text").textContent = text;
+  markBranches();
+  figures.show(branch);
+  trials.show(branch);
+}
+
+function markBranches() {
+  const chosen = JSON.stringify(branch);
+  for (const button of list?.querySelectorAll("button") ?? []) {
+    button.setAttribute("aria-pressed", String(JSON.stringify(JSON.parse(button.dataset.branch)) === chosen));
+  }
+}
+
+document.getElementById("filter-clear").addEventListener("click", () => choose({}));
+list?.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) choose(JSON.parse(button.dataset.branch));
+});
+list?.addEventListener("keydown", (event) => {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const buttons = [...list.querySelectorAll("button")];
+  buttons[buttons.indexOf(document.activeElement) + step]?.focus();
+  event.preventDefault();
+});
+
+async function refreshBranches() {
+  if (!list) return;
+  for (const found of await load(`${api}/branches`)) {
+    const button = [...list.querySelectorAll("button")].find(
+      (each) => JSON.stringify(JSON.parse(each.dataset.branch)) === JSON.stringify(found.route),
+    );
+    if (!button) continue;
+    button.querySelector(".count").textContent = found.trials;
+    button.querySelector(".best").textContent = number(found.best);
+  }
+}
+
+// ---- news --------------------------------------------------------------------------------------------
+
+const facts = Object.fromEntries([...document.querySelectorAll("[data-fact]")].map((each) => [each.dataset.fact, each]));
+const live = document.getElementById("live");
+let last = null;
+
+function news(status) {
+  const best = status.best;
+  facts.best.textContent = number(best?.value ?? null);
+  facts["best-trial"].replaceChildren(
+    ...(best ? [element("a", { href: `${page}/trials/${best.number}` }, `trial ${best.number}`)] : []),
+  );
+  facts.trials.textContent = status.trials;
+  facts.done.textContent = status.done;
+  facts.failed.textContent = status.failed;
+  facts.open.textContent = status.trials - status.done - status.failed;
+  if (last !== null) {
+    figures.changed();
+    trials.changed();
+    refreshBranches().catch(() => {});
+  }
+  last = status;
+}
+
+const events = new EventSource(`${api}/events`);
+events.addEventListener("open", () => live.classList.add("on"));
+events.addEventListener("error", () => live.classList.remove("on"));
+events.addEventListener("status", (event) => news(JSON.parse(event.data)));
+events.addEventListener("gone", () => {
+  events.close();
+  live.classList.remove("on");
+});
+
+// ---- snippets ----------------------------------------------------------------------------------------
+
+for (const button of document.querySelectorAll(".copy")) {
+  button.addEventListener("click", async () => {
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+    } catch { // no clipboard without https: select the text, so that a keystroke copies it
+      getSelection().selectAllChildren(code);
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+}
