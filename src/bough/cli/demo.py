@@ -25,7 +25,7 @@ INTERRUPTED = 130
     "--trials", "-n", type=click.IntRange(5), default=40, show_default=True, help="Trials of each search."
 )
 @click.option("--method", default="auto", show_default=True, help="Search method; see 'bough methods'.")
-@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),

@@ -1,0 +1,68 @@
+"""The report in a real browser: every figure drawn, nothing fetched, no error, light and dark."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import need
+
+from bough.plot import report
+
+from .examples import nested, study
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium")
+    if path is None:
+        need("chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield started
+        started.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: Path):
+    view = study(nested(), 120)
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 900})
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on(
+        "request",
+        lambda request: troubles.append(request.url) if not request.url.startswith("file:") else None,
+    )
+    page.goto(report(view, tmp_path / "report.html", against=[view]).as_uri())
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 8")
+    assert troubles == []
+    drawn = page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(figure => figure.id)")
+    assert drawn == ["tree", "history", "regret", "branches", "importance", "parallel", "slice", "contour"]
+    ground = page.evaluate("getComputedStyle(document.querySelector('#tree .main-svg')).backgroundColor")
+    assert ground == ("rgb(20, 25, 31)" if scheme == "dark" else "rgb(255, 255, 255)")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
+
+
+def test_labels_of_the_tree_do_not_overlap(browser: Any, tmp_path: Path):
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    page.goto(report(study(nested(), 120), tmp_path / "report.html").as_uri())
+    page.wait_for_selector("#tree .annotation-text")
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('#tree .annotation-text-g')].map(g => {"
+        " const b = g.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom, g.textContent] })"
+    )
+    assert len(boxes) > 8
+    for (left, top, right, bottom, one), (x0, y0, x1, y1, other) in itertools.combinations(boxes, 2):
+        apart = right <= x0 or x1 <= left or bottom <= y0 + 2 or y1 <= top + 2
+        assert apart, f"{one!r} overlaps {other!r}"
+    page.close()
