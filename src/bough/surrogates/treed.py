@@ -80,12 +80,8 @@ class Treed:
     @cached_property
     def kernel(self) -> Kernel:
         """One covariance for all signatures: inactive columns are read as equal."""
-        numeric, nominal = self._columns(np.ones(self.layout.groups, dtype=bool))
-        inner: Kernel = Matern52(numeric, nominal)
-        if self.warp and numeric:
-            inner = Warp(numeric, self.layout.columns, inner)
-        branching = self.layout.groups > 1
-        return Scale(Imputed(inner, tuple(self.layout.group.tolist())) if branching else inner)
+        inner = self._stationary(*self._columns(self._all))
+        return Scale(Imputed(inner, tuple(self.layout.group.tolist())) if self.layout.groups > 1 else inner)
 
     def fit(
         self,
@@ -164,24 +160,29 @@ class Treed:
 
     def hyper(self, on: BoolArray) -> Hyper:
         """The hyperparameters of a leaf with signature ``on`` (groups,): those of its active columns."""
-        own = self._columns(on)
-        every = self._columns(np.ones(self.layout.groups, dtype=bool))
-        names, params = ["variance"], [self.kernel.params[0]]
-        size = {"alpha": own[0], "beta": own[0], "lengthscale": own[0] + own[1]}
-        wanted = {"alpha": every[0], "beta": every[0], "lengthscale": every[0] + every[1]}
-        kinds = [*(("alpha", "beta") if self.warp and every[0] else ()), "lengthscale"]
-        for kind, param in zip(kinds, self.kernel.params[1:], strict=True):
-            names += [f"{kind} {column}" for column in size[kind]]
-            params.append(replace(param, size=len(size[kind])))
-        noise = 1 + len(names)
-        outside = len(own[0] + own[1]) < len(every[0] + every[1])
-        known = {name: 1 + index for index, name in enumerate(names)}
-        places = [known["variance"]]
-        for kind in kinds:
-            # a length-scale that is not its own is the one outside; a shape is 0, the identity
-            missing = noise + 1 if kind == "lengthscale" else -1
-            places += [known.get(f"{kind} {column}", missing) for column in wanted[kind]]
-        return Hyper((*params, NOISE, *([OUTSIDE] if outside else [])), np.array(places), noise)
+        columns = self._columns(on)
+        own, every = self._entries(*columns), self._entries(*self._columns(self._all))
+        params = (*Scale(self._stationary(*columns)).params, NOISE)
+        noise = 1 + len(own)
+        if len(own) < len(every):
+            params = (*params, OUTSIDE)
+        places = {entry: 1 + index for index, entry in enumerate(own)}
+        # a length-scale that is not its own is the one outside; the shapes of a warping are 0, the identity
+        missing = {"lengthscale": noise + 1}
+        return Hyper(params, np.array([places.get(e, missing.get(e[0], -1)) for e in every]), noise)
+
+    def _stationary(self, numeric: tuple[int, ...], nominal: tuple[int, ...]) -> Kernel:
+        inner = Matern52(numeric, nominal)
+        return Warp(numeric, self.layout.columns, inner) if self.warp and numeric else inner
+
+    def _entries(self, numeric: tuple[int, ...], nominal: tuple[int, ...]) -> list[tuple[str, int]]:
+        """(what, column) of each entry of theta of the scaled ``_stationary`` kernel."""
+        shapes = [(shape, column) for shape in ("alpha", "beta") for column in numeric] if self.warp else []
+        return [("variance", -1), *shapes, *(("lengthscale", column) for column in numeric + nominal)]
+
+    @property
+    def _all(self) -> BoolArray:
+        return np.ones(self.layout.groups, dtype=bool)
 
     def _columns(self, on: BoolArray) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Numeric and nominal columns active with signature ``on``, without switches that it implies."""
