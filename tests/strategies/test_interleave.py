@@ -1,0 +1,50 @@
+"""Random trials between those of a strategy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bough import Float, Space
+from bough.history import History
+from bough.points import Points
+from bough.strategies.interleave import Interleaved
+from tests.strategies.histories import history
+
+SPACE = Space({"x": Float(0, 1)})
+
+
+@dataclass(frozen=True)
+class Middle:
+    """Always the same point."""
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        return space.encode([{"x": 0.5}])
+
+    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+        return {"reason": "the middle"}
+
+
+def proposals(done: list[tuple[dict[str, Any], float]], n: int) -> np.ndarray:
+    seen = history(SPACE, done)
+    strategy = Interleaved(Middle(), share=0.25)
+    return np.array([strategy.propose(SPACE, seen, np.random.default_rng([0, i])).x[0, 0] for i in range(n)])
+
+
+def test_a_share_of_the_trials_is_random() -> None:
+    x = proposals([({"x": 0.1}, 1.0)], 400)
+    drawn = x[x != 0.5]
+    assert 0.18 < len(drawn) / 400 < 0.32
+    assert len(np.unique(drawn)) == len(drawn)
+
+
+def test_before_any_result_the_strategy_decides() -> None:
+    assert np.all(proposals([], 50) == 0.5)
+
+
+def test_explanations_are_those_of_the_strategy() -> None:
+    seen = history(SPACE, [({"x": 0.1}, 1.0)])
+    told = Interleaved(Middle(), share=0.25).explain(SPACE, seen, SPACE.encode([{"x": 0.5}]))
+    assert told["reason"] == "the middle, or drawn at random (every 4th trial)"
