@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tests.strategies.histories import history
 
 from bough import Float, Space
 from bough.history import History
 from bough.points import Points
 from bough.strategies.interleave import Interleaved
-from tests.strategies.histories import history
 
 SPACE = Space({"x": Float(0, 1)})
 
