@@ -5,7 +5,11 @@ Runs ``bough demo`` in a folder of its own, then photographs its branching tree 
 
 from __future__ import annotations
 
+import contextlib
 import html
+import os
+import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -30,19 +34,49 @@ def main() -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        said = subprocess.run(
-            [sys.executable, "-m", "bough", "demo"], cwd=folder, check=True, capture_output=True, text=True
-        ).stdout
+        said = in_terminal([sys.executable, "-m", "bough", "demo"], folder)
         study = bough.open_study("demo", f"sqlite:///{folder}/bough-demo/demo.db")
-        figure = bough.plot.tree(study)
-        figure.update_layout(title_text="")
-        page = bough.plot.save(figure.update_layout(margin_t=16), folder / "tree.html")
+        figure = bough.plot.tree(study).update_layout(title_text="", margin_t=16)
+        page = folder / "tree.html"
+        figure.write_html(page, config={"displayModeBar": False})
         photograph(page, PICTURES / "tree.png", 960, int(figure.layout.height))
-        lines = ["$ bough demo", *said.rstrip().splitlines()]
+        lines = ["$ bough demo", *as_html(said)]
         terminal = folder / "terminal.html"
-        terminal.write_text(TERMINAL.format(html.escape("\n".join(lines))), encoding="utf-8")
+        terminal.write_text(TERMINAL.format("\n".join(lines)), encoding="utf-8")
         photograph(terminal, PICTURES / "terminal.png", 960, 44 + 20 * len(lines))
     print(f"drew {PICTURES}/tree.png and terminal.png")
+
+
+def in_terminal(words: list[str], folder: Path) -> str:
+    """All that a command writes to a terminal of 100 columns."""
+    said: list[bytes] = []
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(folder)
+        os.execve(words[0], words, {**os.environ, "COLUMNS": "100", "LINES": "50"})
+    with contextlib.suppress(OSError):  # how a terminal says that nobody writes to it any more
+        while found := os.read(terminal, 4096):
+            said.append(found)
+    if os.waitpid(process, 0)[1] != 0:
+        sys.exit(b"".join(said).decode())
+    return b"".join(said).decode()
+
+
+def as_html(said: str) -> list[str]:
+    """The lines that a terminal shows in the end: rewritten ones as they were last, bold and dim kept."""
+    lines = [line.split("\r\x1b[K")[-1].strip("\r") for line in said.rstrip().split("\n")]
+    styles = {"1": "<b>", "2": "<span style='opacity:0.6'>"}
+    close = {"1": "</b>", "2": "</span>"}
+    shown = []
+    for line in lines:
+        text, opened = html.escape(line), ""
+        for code in re.findall(r"\x1b\[(\d+)m", text):
+            text = text.replace(
+                f"\x1b[{code}m", close.get(opened, "") if code == "0" else styles.get(code, ""), 1
+            )
+            opened = code
+        shown.append(text)
+    return shown
 
 
 def photograph(page: Path, target: Path, width: int, height: int) -> None:

@@ -103,8 +103,9 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
     click.echo(table(("method", "error", "classifier", "found in"), rows, right="lr"))
     page = report(study, folder / "report.html", against=[random])
     click.echo(f"\n{heading('Report')}  {page}   (open it in a browser)")
+    more = 2 * study.status().finished
     click.echo(
-        f"{heading('Next')}    bough show demo --storage {storage}\n"
-        f"        bough demo --trials {2 * study.status().finished}      go on searching\n"
-        "        bough run --help         tune a program of your own"
+        f"{heading('Next')}    {f'bough show demo --storage {storage}':<54}  what it holds\n"
+        f"        {f'bough demo --trials {more}':<54}  go on searching\n"
+        f"        {'bough run --help':<54}  tune a program of your own"
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from bough.plot.outline import Branch
+from bough.plot.outline import Branch, few
 from bough.plot.theme import number
 from bough.trial import Config, Trial
 
@@ -64,9 +64,11 @@ def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) 
         lines.append((f"{indent}{fork.name}{condition}", None))
         for i, child in enumerate(fork.branches):
             last = i == len(fork.branches) - 1
-            names = ", ".join(path.rpartition("/")[2] for path, _ in child.parameters)
-            text = f"{indent}{'└─' if last else '├─'} {child.label}" + (f"  [{names}]" if names else "")
-            lines.append((text if len(text) <= 60 else text[:59] + "…", child))
+            names = [path.rpartition("/")[2] for path, _ in child.parameters]
+            text = f"{indent}{'└─' if last else '├─'} {child.label}" + (
+                f"  [{few(names, 36)}]" if names else ""
+            )
+            lines.append((text, child))
             _below(child, indent + ("   " if last else "│  "), lines)
 
 

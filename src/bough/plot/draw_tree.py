@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.outline import Branch, Tally
+from bough.plot.outline import Branch, Tally, few
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
 from bough.plot.traces import titled
 from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
@@ -204,17 +204,8 @@ def _label(branch: Branch, compact: bool, is_best: bool) -> str:
         names = [
             path.rpartition("/")[2] + ("*" if condition else "") for path, condition in branch.parameters
         ]
-        lines.append(f"<span style='font-size:11px;color:{FADED}'>{_few(names)}</span>")
+        lines.append(f"<span style='font-size:11px;color:{FADED}'>{label(few(names, 40))}</span>")
     return "<br>".join(lines)
-
-
-def _few(names: list[str], room: int = 40) -> str:
-    """As many names as there is room for, and how many more there are."""
-    shown = 1
-    while shown < len(names) and len(", ".join(names[: shown + 1])) <= room:
-        shown += 1
-    more = f" + {len(names) - shown}" if shown < len(names) else ""
-    return ", ".join(label(name) for name in names[:shown]) + more
 
 
 def _pills(layout: TreeLayout) -> list[dict[str, Any]]:

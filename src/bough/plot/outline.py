@@ -22,7 +22,7 @@ from bough.space.conditions import All, Any, Compare, Condition, Not, Relate
 from bough.space.flatten import Parameter
 from bough.trial import Trial
 
-__all__ = ["Activity", "Branch", "Fork", "Route", "Tally", "activity", "count", "outline"]
+__all__ = ["Activity", "Branch", "Fork", "Route", "Tally", "activity", "count", "few", "outline"]
 
 Activity: TypeAlias = Mapping[str, frozenset[int]]
 """The numbers of the trials in which the parameter of each path is active."""
@@ -130,6 +130,14 @@ def outline(space: Space) -> Branch:
         return Branch(route, way, tuple(plain), tuple(forks))
 
     return grow((), Way("all trials"))
+
+
+def few(names: Sequence[str], room: int) -> str:
+    """As many names as there is room for, and how many more there are."""
+    shown = 1
+    while shown < len(names) and len(", ".join(names[: shown + 1])) <= room:
+        shown += 1
+    return ", ".join(names[:shown]) + (f" + {len(names) - shown}" if shown < len(names) else "")
 
 
 def _by_written_name(space: Space) -> dict[str, Parameter]:
