@@ -48,7 +48,7 @@ format: $(VENV)/.dev                ## put the code into its standard form
 	$(BIN)/ruff check --fix src tests benchmarks
 
 bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
-	$(BIN)/python -m benchmarks.quick
+	$(BIN)/python -m benchmarks.ask_and_tell --seeds 3 --methods auto,add-tree,tpe,random
 
 pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures
@@ -58,7 +58,7 @@ bench-peers: $(VENV)/.dev .venv-peers/.created  ## our rivals against Optuna and
 
 .venv-peers/.created: benchmarks/peers-constraints.txt
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< smac optuna
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< smac optuna torch==2.13.0
 	@touch $@
 
 docs: $(VENV)/.dev                  ## build the documentation into site/

@@ -108,7 +108,10 @@ def run_all(
 
 
 def _run_task(task: Task, build: Callable[[str, int], Problem]) -> Record:
-    record = run_study(build(task.problem, task.seed), task.method, task.seed, task.trials)
+    from benchmarks.peers import PEERS, run_peer
+
+    run = run_peer if task.method in PEERS else run_study
+    record = run(build(task.problem, task.seed), task.method, task.seed, task.trials)
     return Record(**{**asdict(record), "problem": task.problem})
 
 

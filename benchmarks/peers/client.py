@@ -11,7 +11,7 @@ from benchmarks.problems import Problem
 from benchmarks.runner import Record
 from bough.space.configspace_export import to_configspace_dict
 
-PEERS = ("optuna", "smac")
+PEERS = ("optuna", "optuna-gp", "smac")
 ROOT = Path(__file__).resolve().parents[2]
 
 

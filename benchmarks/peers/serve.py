@@ -1,6 +1,6 @@
 """Ask another optimiser over pipes: one JSON line in, one out. Needs only the peers' environment.
 
-    python serve.py optuna|smac
+    python serve.py optuna|optuna-gp|smac
 
 First line in: {"space": ConfigSpace JSON, "seed": ..., "trials": ...}. Then, per trial, out:
 {"config": {...}, "ms": CPU milliseconds of the ask}, and in: the value.
@@ -48,6 +48,32 @@ def optuna(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
         study.tell(trial, (yield config))
 
 
+def optuna_gp(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
+    """Its Gaussian process on the flattened space: all parameters are suggested, inactive ones ignored."""
+    import optuna as library
+    from ConfigSpace import CategoricalHyperparameter, UniformIntegerHyperparameter
+
+    library.logging.set_verbosity(library.logging.ERROR)
+    study = library.create_study(sampler=library.samplers.GPSampler(seed=seed))
+    kinds = library.distributions
+    flat: dict[str, Any] = {}
+    for name, parameter in space.items():
+        if isinstance(parameter, CategoricalHyperparameter):
+            flat[name] = kinds.CategoricalDistribution(list(parameter.choices))
+        elif isinstance(parameter, UniformIntegerHyperparameter):
+            flat[name] = kinds.IntDistribution(parameter.lower, parameter.upper, log=parameter.log)
+        else:
+            flat[name] = kinds.FloatDistribution(parameter.lower, parameter.upper, log=parameter.log)
+    for _ in range(trials):
+        trial = study.ask(flat)
+        config: dict[str, Any] = {}
+        for name in space:
+            known = {other: config.get(other, INACTIVE) for other in space}
+            if all(condition.satisfied_by_value(known) for condition in space.parent_conditions_of[name]):
+                config[name] = trial.params[name]
+        study.tell(trial, (yield config))
+
+
 def smac(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
     """The facade for hyperparameters (random forest, log EI, local search) with its default settings."""
     from smac import HyperparameterOptimizationFacade, Scenario
@@ -75,7 +101,7 @@ def main() -> None:
         json.dump(task["space"], file)
         file.flush()
         space = ConfigurationSpace.from_json(file.name)
-    peers: dict[str, Callable[..., Optimiser]] = {"optuna": optuna, "smac": smac}
+    peers: dict[str, Callable[..., Optimiser]] = {"optuna": optuna, "optuna-gp": optuna_gp, "smac": smac}
     run = peers[sys.argv[1]](space, task["seed"], task["trials"])
     value: Any = None
     for _ in range(task["trials"]):

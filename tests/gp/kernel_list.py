@@ -21,8 +21,10 @@ from bough.gp.kernels.features import (
 )
 from bough.gp.kernels.mapped import Dot
 from bough.gp.kernels.mondrian import Mondrian
+from bough.gp.kernels.nested import Nested
 from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52
 from bough.gp.kernels.warp import Warp
+from bough.gp.priors import LogNormal
 from bough.points import Layout
 from bough.surrogates.additive_tree import even_points
 
@@ -88,6 +90,11 @@ def mondrian(layout: Layout) -> Kernel:
     return Mondrian(numeric, tuple((c, int(layout.levels[c])) for c in nominal), trees=10)
 
 
+def nested(layout: Layout) -> Kernel:
+    implied = frozenset(np.flatnonzero(layout.nominal & layout.switch).tolist())
+    return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(4)))
+
+
 KERNELS = [
     Entry("se", lambda layout: SE(*root(layout))),
     Entry("matern32", lambda layout: Matern32(*root(layout))),
@@ -109,6 +116,7 @@ KERNELS = [
         "conditional",
         lambda layout: SameSignature(Scale(Imputed(Matern52(*everything(layout)), groups(layout)))),
     ),
+    Entry("nested", nested),
     Entry("arc", lambda layout: Arc(layout)),
     Entry("features", features),
     Entry("shared nodes", shared_nodes),

@@ -6,9 +6,10 @@ every few trials another branch gets a turn, with the aim to improve on *its own
 were a problem by itself. Which one: with b_k the best result and n_k the number of trials of branch k
 (in deviations of all results), the one with the smallest
 
-    b_k − REACH / n_k
+    b_k − REACH / √n_k
 
-which is what it may still come to: the more trials it had, the less is left to hope for. Once that is
+which is what it may still come to: the more trials it had, the less is left to hope for (the best of
+n trials comes within n^(−2/d) of a smooth optimum in d dimensions; d = 4 stands for them all). Once that is
 above the best result for all of them the guard rests. (Choosing a branch as in a bandit for the
 extreme value, and tuning within it, is how much of the work on algorithm selection goes about it;
 e.g. MaxUCB, arXiv 2505.05226.)
@@ -30,7 +31,7 @@ PERIOD = 2
 REACH = 3.0
 """A branch seen once may turn out three deviations better than that: nearly anything."""
 
-LITTLE = 0.01
+LITTLE = 0.03
 """Expected improvement, in deviations of all results, below which the model sees hardly anything to gain."""
 
 
@@ -58,7 +59,7 @@ def promising(now: Situation) -> IntArray | None:
     for number in np.unique(branch).tolist():
         mine = branch == number
         if number != leader:
-            hope[number] = float(z[mine].min() - REACH / mine.sum())
+            hope[number] = float(z[mine].min() - REACH / np.sqrt(mine.sum()))
     while hope:
         best = min(hope, key=hope.__getitem__)
         if hope.pop(best) >= z[order[0]]:

@@ -1,0 +1,93 @@
+"""The covariance of ``auto`` against its formula, term by term."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import bough
+from bough.gp.kernels.nested import Nested
+from bough.gp.priors import LogNormal
+from bough.points import Points
+from bough.space.sampling import sample_points
+from bough.surrogates.nested import nested
+
+SPACE = bough.Space(
+    {
+        "kind": bough.Choice(
+            {
+                "a": {"x": bough.Float(0, 1), "c": bough.Categorical(["p", "q", "r"])},
+                "b": {"y": bough.Float(0, 1), "n": bough.Int(1, 4)},
+                "none": {},
+            }
+        ),
+        "w": bough.Float(0, 1),
+    }
+)
+
+
+def matern(r2: float) -> float:
+    r = math.sqrt(5 * r2)
+    return (1 + r + r**2 / 3) * math.exp(-r)
+
+
+def by_formula(theta: np.ndarray, a: Points, b: Points) -> float:
+    """k of the module's docstring for one row each, from distances between parameters."""
+    layout = SPACE.layout
+    o, s, j, phi = np.exp(theta[:4])
+    lengths = np.exp(theta[4:])
+
+    def distance2(column: int) -> float:
+        on = [bool(p.on[0, layout.group[column]]) for p in (a, b)]
+        if layout.kinds[column] != "nominal":
+            left, right = (p.x[0, column] if active else 0.5 for p, active in zip((a, b), on))
+            return (left - right) ** 2
+        m = layout.levels[column]
+        if all(on):
+            return float(a.x[0, column] != b.x[0, column])
+        return (m - 1) / (2 * m) if any(on) else 0.0  # from an option to the centroid of all
+
+    total = j * matern(sum(distance2(c) / lengths[c] ** 2 for c in range(layout.columns)) / phi**2)
+    for group in range(layout.groups):
+        if a.on[0, group] and b.on[0, group]:
+            own = [c for c in layout.columns_of(group) if SPACE.parameters[c].name != "kind"]
+            total += o * (group > 0)
+            if own:
+                total += s * matern(sum(distance2(c) / lengths[c] ** 2 for c in own))
+    return float(total)
+
+
+def test_equals_the_formula() -> None:
+    rng = np.random.default_rng(0)
+    a, b = sample_points(SPACE, 8, rng), sample_points(SPACE, 6, rng)
+    kernel = nested(SPACE.layout, SPACE.tree).model.kernel
+    assert isinstance(kernel, Nested)
+    assert {SPACE.parameters[c].name for c in kernel.implied} == {"kind"}
+    theta = rng.normal(0, 0.4, 4 + SPACE.layout.columns)
+    expected = [[by_formula(theta, a.take([i]), b.take([k])) for k in range(6)] for i in range(8)]
+    assert kernel(theta, a, b)[0] == pytest.approx(np.array(expected), abs=1e-12)
+    assert kernel.diag(theta, a)[0] == pytest.approx(
+        [by_formula(theta, a.take([i]), a.take([i])) for i in range(8)]
+    )
+
+
+def test_switch_without_groups_of_its_own_keeps_a_term() -> None:
+    # "t" opens one parameter for two of its options: no group stands for a single option
+    space = bough.Space(
+        {
+            "t": bough.Categorical(["u", "v", "w"]),
+            "x": bough.Float(0, 1, when="t in ('u', 'v')"),
+        }
+    )
+    kernel = nested(space.layout, space.tree).model.kernel
+    assert isinstance(kernel, Nested)
+    assert kernel.implied == frozenset()
+
+
+def test_priors_are_those_given() -> None:
+    priors = [LogNormal(float(i), 0.5) for i in range(4)]
+    kernel = Nested(SPACE.layout, frozenset(), *priors)
+    assert [param.prior for param in kernel.params[:4]] == priors
+    assert len(kernel.params) == 4 + SPACE.layout.columns
