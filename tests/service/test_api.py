@@ -1,0 +1,268 @@
+"""REST: studies, ask and tell, reading, and what a retry may not do."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from tests.service.running import SPACE, Service, service
+
+import bough
+
+KEY = "Idempotency-Key"
+
+
+def ask(api: httpx.Client, key: str | None = None, **body: object) -> list[dict]:
+    reply = api.post("/studies/demo/ask", json=body, headers={KEY: key} if key else {})
+    assert reply.status_code == 200, reply.text
+    return reply.json()["trials"]
+
+
+def test_a_study_from_creation_to_deletion(api: httpx.Client) -> None:
+    assert [each["name"] for each in api.get("/studies").json()["studies"]] == ["demo"]
+    found = api.get("/studies/demo").json()
+    assert (found["direction"], found["method"]["name"], found["seed"]) == ("minimize", "random", 0)
+    assert bough.Space.from_json(found["space"]) == bough.Space.from_json(SPACE)
+    for value in (3.0, 1.0, 2.0):
+        trial = ask(api)[0]
+        told = api.post(f"/studies/demo/trials/{trial['number']}/tell", json={"value": value, "noise": 0.1})
+        assert told.json()["state"] == "done"
+    assert api.get("/studies/demo/best").json()["value"] == 1.0
+    assert api.get("/studies/demo/status").json()["finished"] == 3
+    assert api.delete("/studies/demo").status_code == 204
+    assert api.get("/studies/demo").status_code == 404
+
+
+def test_creating_again_opens_what_agrees_and_refuses_what_differs(api: httpx.Client) -> None:
+    same = {"name": "demo", "space": SPACE}
+    assert api.post("/studies", json=same).status_code == 200
+    refused = api.post("/studies", json={**same, "direction": "maximize"})
+    assert refused.status_code == 409
+    assert "direction is minimize" in refused.json()["error"]["message"]
+
+
+def test_a_space_of_configspace_is_accepted(api: httpx.Client) -> None:
+    pytest.importorskip("ConfigSpace")
+    from bough.integrations.configspace import to_configspace_dict
+
+    space = bough.Space.from_json(SPACE)
+    made = api.post("/studies", json={"name": "theirs", "space": to_configspace_dict(space)})
+    assert made.status_code == 201
+    assert bough.Space.from_json(made.json()["space"]) == space
+
+
+@pytest.mark.parametrize("name", ["a/b", "100%", "<b>&'\"", "ünï code", "..", "a?b#c", "%2F"])
+def test_any_name_of_a_study_works_in_a_path(served: Service, name: str) -> None:
+    from urllib.parse import quote
+
+    with served.client(served.write) as client:
+        made = client.post("/api/v1/studies", json={"name": name, "space": SPACE, "method": "random"})
+        assert made.status_code == 201
+        path = f"/api/v1/studies/{quote(name, safe='').replace('.', '%2E')}"
+        request = client.build_request("GET", "/")  # whose path httpx does not tidy up
+        request.url = httpx.URL(served.url).copy_with(raw_path=path.encode())
+        assert client.send(request).json()["name"] == name
+
+
+def test_a_retried_ask_gives_the_same_trial(api: httpx.Client) -> None:
+    first, again, other = ask(api, "k1"), ask(api, "k1"), ask(api, "k2")
+    assert first == again
+    assert other[0]["number"] == 1
+    assert [each["number"] for each in ask(api, "k3", n=3)] == [2, 3, 4]
+    assert [each["number"] for each in ask(api, "k3", n=3)] == [2, 3, 4]
+
+
+def test_retries_at_the_same_time_give_one_trial(api: httpx.Client) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        numbers = {trials[0]["number"] for trials in pool.map(lambda _: ask(api, "same"), range(8))}
+    assert numbers == {0}
+    assert api.get("/studies/demo/trials").json()["total"] == 1
+
+
+def test_a_key_of_another_token_is_another_request(served: Service, api: httpx.Client) -> None:
+    from bough.service.auth import create_token
+
+    other = create_token(served.records, "other", "write")
+    with httpx.Client(base_url=f"{served.url}/api/v1", headers={"Authorization": f"Bearer {other}"}) as them:
+        assert ask(api, "k")[0]["number"] != ask(them, "k")[0]["number"]
+
+
+def test_retried_enqueue_and_add_have_one_effect(api: httpx.Client) -> None:
+    config = {"model": "svm", "C": 1.0, "scale": "none"}
+    for _ in range(2):
+        assert (
+            api.post("/studies/demo/enqueue", json={"config": config}, headers={KEY: "e"}).status_code == 201
+        )
+        added = api.post(
+            "/studies/demo/add", json={"results": [{"config": config, "value": 2}]}, headers={KEY: "a"}
+        )
+        assert added.status_code == 201
+    assert [each["state"] for each in api.get("/studies/demo/trials").json()["trials"]] == ["queued", "done"]
+
+
+def test_the_same_result_may_be_told_again_and_another_may_not(api: httpx.Client) -> None:
+    ask(api)
+    for _ in range(2):
+        assert api.post("/studies/demo/trials/0/tell", json={"value": 1.5}).status_code == 200
+    refused = api.post("/studies/demo/trials/0/tell", json={"value": 2})
+    assert refused.status_code == 409
+    assert refused.json()["error"]["type"] == "ConflictError"
+
+
+def test_a_lease_that_ended_is_handed_out_again_and_fences_the_old_failure(api: httpx.Client) -> None:
+    ask(api, lease=0.05)
+    time.sleep(0.2)
+    again = ask(api, lease=60)[0]
+    assert (again["number"], again["attempt"]) == (0, 2)
+    late = api.post("/studies/demo/trials/0/fail", json={"reason": "lost", "attempt": 1})
+    assert late.status_code == 409
+    assert api.post("/studies/demo/trials/0/fail", json={"reason": "lost", "attempt": 2}).status_code == 200
+
+
+def test_renewing_keeps_a_lease_and_giving_back_queues_the_trial(api: httpx.Client) -> None:
+    trial = ask(api, lease=30)[0]
+    held = [{"number": 0, "attempt": trial["attempt"]}]
+    assert api.post("/studies/demo/renew", json={"trials": held, "lease": 600}).status_code == 204
+    assert api.get("/studies/demo/trials/0").json()["expires"] > trial["expires"] + 300
+    assert api.post("/studies/demo/renew", json={"trials": held, "lease": None}).status_code == 204
+    assert api.get("/studies/demo/trials/0").json()["state"] == "queued"
+    unknown = [{"number": 99, "attempt": 1}]
+    assert api.post("/studies/demo/renew", json={"trials": unknown, "lease": 5}).status_code == 204
+
+
+def test_limit_counts_finished_and_leased_trials(api: httpx.Client) -> None:
+    assert len(ask(api, limit=2, lease=60)) == 1
+    assert len(ask(api, limit=2, lease=60)) == 1
+    assert ask(api, limit=2, lease=60) == []
+
+
+def test_a_finite_space_ends(api: httpx.Client) -> None:
+    space = {"x": {"type": "categorical", "options": ["a", "b"]}}
+    api.post("/studies", json={"name": "tiny", "space": space, "method": "random"})
+    assert len(api.post("/studies/tiny/ask", json={"n": 5}).json()["trials"]) == 2
+    ended = api.post("/studies/tiny/ask", json={})
+    assert (ended.status_code, ended.json()["error"]["type"]) == (409, "ExhaustedError")
+
+
+def test_trials_are_paged_searched_and_narrowed_to_a_branch(api: httpx.Client) -> None:
+    for trial in ask(api, n=40):
+        value = {"svm": 1.0, "forest": 2.0, "bayes": 3.0}[trial["config"]["model"]]
+        api.post(
+            f"/studies/demo/trials/{trial['number']}/tell", json={"value": value + trial["number"] / 100}
+        )
+    everything = api.get("/studies/demo/trials", params={"limit": 1000}).json()["trials"]
+    assert [each["number"] for each in everything] == list(range(40))
+
+    page = api.get("/studies/demo/trials", params={"offset": 30, "limit": 5, "order": "latest"}).json()
+    assert (page["total"], [each["number"] for each in page["trials"]]) == (40, [9, 8, 7, 6, 5])
+    svm = [each for each in everything if each["config"]["model"] == "svm"]
+    narrowed = api.get("/studies/demo/trials", params={"branch": json.dumps({"model": "svm"})}).json()
+    assert narrowed["trials"] == svm
+    best = api.get("/studies/demo/trials", params={"order": "best", "limit": 3}).json()["trials"]
+    assert best == sorted(everything, key=lambda each: each["value"])[:3]
+    found = api.get("/studies/demo/trials", params={"search": "MODEL=svm scale=none"}).json()["trials"]
+    assert found == [each for each in svm if each["config"]["scale"] == "none"]
+
+    branches = {each["label"]: each for each in api.get("/studies/demo/branches").json()}
+    assert branches["svm"]["trials"] == len(svm)
+    assert branches["svm"]["best"] == min(each["value"] for each in svm)
+    unknown = api.get("/studies/demo/trials", params={"branch": '{"model": "nope"}'})
+    assert unknown.status_code == 400
+    assert "svm, forest, bayes" in unknown.json()["error"]["message"]
+
+
+FIGURES = ["tree", "history", "branches", "parallel", "importance", "slice", "contour", "timeline"]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("trials", [0, 12])
+def test_figures_are_drawn_by_bough_plot(api: httpx.Client, figure: str, trials: int) -> None:
+    for trial in ask(api, n=trials) if trials else []:
+        api.post(f"/studies/demo/trials/{trial['number']}/tell", json={"value": trial["number"] % 5})
+    reply = api.get(f"/studies/demo/figures/{figure}", params={"dark": True})
+    drawn = reply.json()
+    assert drawn["layout"]["template"]["layout"]["paper_bgcolor"] == "#14191f"
+    if trials and figure != "contour":  # no branch of this space has the two numbers that a contour needs
+        assert drawn["data"]
+    # WebGL traces compile code at run time, which the content policy of the pages does not allow.
+    assert not [trace["type"] for trace in drawn["data"] if trace["type"].endswith("gl")]
+    assert "parcoords" not in {trace["type"] for trace in drawn["data"]}
+    again = api.get(
+        f"/studies/demo/figures/{figure}",
+        params={"dark": True},
+        headers={"If-None-Match": reply.headers["etag"]},
+    )
+    assert again.status_code == 304
+
+
+def test_events_tell_what_is_new(api: httpx.Client) -> None:
+    seen: list[dict] = []
+
+    def watch() -> None:
+        with api.stream("GET", "/studies/demo/events") as stream:
+            for line in stream.iter_lines():
+                if line.startswith("data: "):
+                    seen.append(json.loads(line.removeprefix("data: ")))
+                if len(seen) == 3:
+                    return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    while not seen:
+        time.sleep(0.02)
+    ask(api)
+    while len(seen) < 2:
+        time.sleep(0.02)
+    api.post("/studies/demo/trials/0/tell", json={"value": 1})
+    watcher.join(20)
+    assert [(each["trials"], each["done"]) for each in seen] == [(0, 0), (1, 0), (1, 1)]
+
+
+def test_exports_read_back(api: httpx.Client, tmp_path) -> None:
+    from bough.study import import_study
+
+    for trial in ask(api, n=5):
+        api.post(f"/studies/demo/trials/{trial['number']}/tell", json={"value": trial["number"] / 3})
+    file = tmp_path / "demo.jsonl"
+    file.write_bytes(api.get("/studies/demo/export").content)
+    back = import_study(file, f"sqlite:///{tmp_path}/back.db")
+    assert [trial.value for trial in back.trials] == [n / 3 for n in range(5)]
+    rows = api.get("/studies/demo/export", params={"format": "csv"}).text.splitlines()
+    assert rows[0].startswith("number,state,value") and "model" in rows[0] and len(rows) == 6
+
+
+def test_formulas_are_text_in_the_table_for_spreadsheets(api: httpx.Client) -> None:
+    ask(api)
+    api.post("/studies/demo/trials/0/fail", json={"reason": "=HYPERLINK(1)"})
+    assert ",'=HYPERLINK(1)," in api.get("/studies/demo/export", params={"format": "csv"}).text
+
+
+def test_a_slow_proposal_holds_up_no_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tell and a read are answered while an ask of the same study is still computed."""
+    from bough.study import Study
+
+    begun, go_on = threading.Event(), threading.Event()
+    quick = Study.ask_within
+
+    def slow(self, limit, lease):
+        if len(self.trials) >= 1:
+            begun.set()
+            assert go_on.wait(30)
+        return quick(self, limit, lease)
+
+    monkeypatch.setattr(Study, "ask_within", slow)
+    with service() as served, served.client(served.write) as client, ThreadPoolExecutor(60) as pool:
+        client.base_url = f"{served.url}/api/v1"
+        client.post("/studies", json={"name": "demo", "space": SPACE, "method": "random"})
+        ask(client)
+        waiting = [pool.submit(ask, client) for _ in range(50)]  # more than a web server has threads
+        assert begun.wait(30)
+        assert client.post("/studies/demo/trials/0/tell", json={"value": 1}).status_code == 200
+        assert client.get("/studies/demo/best").json()["value"] == 1
+        assert not any(each.done() for each in waiting)
+        go_on.set()
+        assert len({each.result()[0]["number"] for each in waiting}) == 50

@@ -1,0 +1,189 @@
+"""``bough.connect``: the same as a local study, also when replies get lost."""
+
+from __future__ import annotations
+
+import pickle
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+from tests.service.running import SPACE, Service
+
+import bough
+from bough.errors import (
+    ConfigError,
+    ConflictError,
+    ExhaustedError,
+    ServiceError,
+    StudyError,
+    TrialError,
+)
+
+space = bough.Space.from_json(SPACE)
+
+
+def objective(config: dict) -> float:
+    return {"svm": 0.0, "forest": 1.0, "bayes": 2.0}[config["model"]] + config.get("C", 0.0) / 1e3
+
+
+@pytest.fixture
+def study(served: Service):
+    return bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+
+
+def test_it_proposes_what_a_local_study_proposes(study) -> None:
+    local = bough.Study(space, method="random", seed=3)
+    study.run(objective, trials=10, progress=False)
+    local.run(objective, trials=10, progress=False)
+    assert [trial.config for trial in study.trials] == [trial.config for trial in local.trials]
+    assert study.best.config == local.best.config and study.best.value == local.best.value
+    assert study.status().finished == 10
+    assert study.space == space and study.direction == "minimize"
+
+
+def test_ask_tell_fail_add_and_enqueue(study) -> None:
+    config = {"model": "bayes", "scale": "none"}
+    study.enqueue(config)
+    first = study.ask(lease=60)
+    assert first.config == config and first.expires is not None
+    assert study.tell(first, 1.0, noise=0.5, cost=2.0).noise == 0.5
+    second, third = study.ask(2)
+    assert study.fail(second, "broken").error == "broken"
+    assert study.tell(third.number, float("nan")).state == "failed"
+    study.add(config, 7, noise=0.1)
+    assert [trial.state for trial in study.trials] == ["done", "failed", "failed", "done"]
+    frame = study.frame()
+    assert len(frame) == 4
+
+
+def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
+    study.tell(study.ask(), 1)
+    with pytest.raises(ConflictError, match=r"told value=1\.0 already"):
+        study.tell(0, 2)
+    with pytest.raises(StudyError, match="no trial 9"):
+        study.tell(9, 1)
+    with pytest.raises(ConfigError, match="'scale' is missing"):
+        study.enqueue({"model": "bayes"})
+    with pytest.raises(TrialError, match="must be a number"):
+        study.tell(0, "much")
+    with pytest.raises(TrialError, match="at least 1"):
+        study.ask(0)
+    with pytest.raises(StudyError, match="no study 'other'"):
+        bough.connect(served.url, served.write, "other")
+    with pytest.raises(StudyError, match="direction is minimize"):
+        bough.connect(served.url, served.write, "demo", space=space, direction="maximize")
+    tiny = bough.Space({"x": bough.Categorical(["a"])})
+    ending = bough.connect(served.url, served.write, "tiny", space=tiny, method="random")
+    ending.tell(ending.ask(), 0)
+    with pytest.raises(ExhaustedError):
+        ending.ask()
+
+
+def test_a_study_without_results_has_no_best(study) -> None:
+    with pytest.raises(StudyError, match="no trial with a value yet"):
+        _ = study.best
+
+
+def test_what_is_wrong_with_a_connection_is_said_in_one_line(
+    served: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BOUGH_TOKEN", raising=False)
+    with pytest.raises(ServiceError, match="BOUGH_TOKEN"):
+        bough.connect(served.url, name="demo")
+    with pytest.raises(ServiceError, match="unknown, or was revoked"):
+        bough.connect(served.url, "nonsense", "demo")
+    with pytest.raises(ServiceError, match="not the address of a service"):
+        bough.connect("localhost:8000", "token", "demo")
+    with closing(socket.create_server(("127.0.0.1", 0))) as unused:
+        port = unused.getsockname()[1]
+    with pytest.raises(ServiceError, match="cannot be reached"):
+        bough.connect(f"http://127.0.0.1:{port}", "token", "demo")
+    monkeypatch.setenv("BOUGH_TOKEN", served.read)
+    bough.connect(served.url, served.write, "demo", space=space)
+    with pytest.raises(ServiceError, match="may only read"):
+        bough.connect(served.url, name="demo").ask()
+
+
+def test_figures_take_a_served_study(study) -> None:
+    study.run(objective, trials=5, progress=False)
+    assert bough.plot.history(study).data
+
+
+def test_it_can_be_sent_to_another_process(study) -> None:
+    twin = pickle.loads(pickle.dumps(study))  # noqa: S301 - our own object, in this process
+    assert twin.tell(twin.ask(), 1.0).state == "done"
+
+
+def test_trials_are_read_in_pages(study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bough.client._PAGE", 4)
+    study.add_many([({"model": "bayes", "scale": "none"}, n) for n in range(10)])
+    running = study.ask()
+    study.add({"model": "bayes", "scale": "none"}, 11)
+    assert [trial.number for trial in study.trials] == list(range(12))
+    study.tell(running, 5)
+    assert [trial.value for trial in study.trials] == [*range(10), 5, 11]
+
+
+@contextmanager
+def losing_replies(url: str, lost: set[int]) -> Iterator[str]:
+    """A relay to a service that drops the replies to some requests after the service has acted on them."""
+    target = urlsplit(url)
+    listening = socket.create_server(("127.0.0.1", 0))
+    count = iter(range(10**6))
+
+    def relay() -> None:
+        while True:
+            try:
+                incoming, _ = listening.accept()
+            except OSError:
+                return
+            with incoming, socket.create_connection((target.hostname, target.port)) as onward:
+                number = next(count)
+                onward.sendall(_whole(incoming).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+                reply = b""
+                while chunk := onward.recv(65536):
+                    reply += chunk
+                if number not in lost:
+                    incoming.sendall(reply)
+
+    thread = threading.Thread(target=relay, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.close()
+
+
+def _whole(incoming: socket.socket) -> bytes:
+    """One request with its body."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += incoming.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(
+        (
+            int(line.split(b":")[1])
+            for line in head.split(b"\r\n")
+            if line.lower().startswith(b"content-length")
+        ),
+        0,
+    )
+    while len(body) < length:
+        body += incoming.recv(65536)
+    return head + b"\r\n\r\n" + body
+
+
+def test_a_lost_reply_makes_no_second_trial(served: Service) -> None:
+    with losing_replies(served.url, lost={1, 3, 5, 7, 9}) as url:
+        study = bough.connect(url, served.write, "demo", space=space, method="random", seed=0)
+        for value in range(3):
+            study.tell(study.ask(), value)
+        study.enqueue({"model": "bayes", "scale": "none"})
+        study.add({"model": "bayes", "scale": "none"}, 1.0)
+    found = bough.connect(served.url, served.write, "demo").trials
+    assert [(trial.number, trial.state) for trial in found] == [
+        (0, "done"), (1, "done"), (2, "done"), (3, "queued"), (4, "done"),
+    ]  # fmt: skip
