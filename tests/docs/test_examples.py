@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,9 +44,34 @@ def blocks(page: str) -> list[Block]:
 RUNNABLE = [page for page in PAGES if any(b.language in ("python", "sh") for b in blocks(page))]
 
 
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A service for the pages that talk to one, at BOUGH_URL, with a token in BOUGH_TOKEN."""
+    words = [sys.executable, "-m", "bough"]
+    storage = ["--storage", f"sqlite:///{tmp_path}/served.db"]
+    with subprocess.Popen(
+        [*words, "serve", "--port", "0", *storage], stdout=subprocess.PIPE, text=True
+    ) as service:
+        try:
+            assert service.stdout is not None
+            address = next(filter(None, (re.search(r"at (http://\S+)", line) for line in service.stdout)))
+            created = subprocess.run(
+                [*words, "token", "create", *storage], capture_output=True, text=True, check=True
+            )
+            monkeypatch.setenv("BOUGH_URL", address[1])
+            monkeypatch.setenv("BOUGH_TOKEN", created.stdout.strip().splitlines()[-1])
+            yield
+        finally:
+            service.terminate()
+
+
 @pytest.mark.parametrize("page", RUNNABLE)
-def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_examples_of_a_page_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
     monkeypatch.chdir(tmp_path)
+    if "BOUGH_URL" in (ROOT / page).read_text(encoding="utf-8"):
+        request.getfixturevalue("served")
     namespace: dict[str, object] = {"__name__": "example"}
     for block in blocks(page):
         if block.title is not None:
