@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,7 +54,13 @@ class PostgresServer:
         pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user)
 
     def start(self) -> None:
-        self._server.ensure_postgres_running()
+        """Start it again; recovery may take longer than the ten seconds that the package waits."""
+        for _ in range(12):
+            try:
+                return self._server.ensure_postgres_running()
+            except (subprocess.SubprocessError, AssertionError):
+                time.sleep(1.0)
+        raise TimeoutError("PostgreSQL does not start")
 
     def stop(self) -> None:
         self._server.cleanup()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bough.errors import StudyError
-from bough.space import Float, Space
+from bough.space import Float, Int, Space
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, minimize
 from bough.trial import Trial
@@ -199,7 +199,7 @@ def test_timeouts_of_trials_are_refused_with_an_executor() -> None:
 
 def test_pending_trials_are_known_to_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
     pending: list[list[int]] = []
-    study = Study(LINE, method="random", seed=0)
+    study = Study(Space({"n": Int(1, 10**6)}), method="random", seed=0)  # not to be drawn twice, so it looks
     propose = type(study._strategy).propose
 
     def noting(self: Any, space: Space, history: Any, rng: Any) -> Any:

@@ -27,7 +27,7 @@ Row = tuple[Any, ...]
 
 _CONNECT: dict[str, dict[str, Any]] = {  # autocommit: our transactions begin and end by statements
     # SQLite's own way to wait for a lock favours newcomers, some processes would starve: we wait ourselves.
-    "sqlite": {"isolation_level": None, "timeout": 0.0},
+    "sqlite": {"isolation_level": None, "timeout": 0.0, "check_same_thread": False},
     "postgresql": {"autocommit": True},
 }
 _SET_UP = {
@@ -110,18 +110,18 @@ class Database:
         deadline = time.monotonic() + self._patience
         retried, pauses = False, 0
         while True:
-            try:
-                with self._lock:
+            with self._lock:
+                try:
                     return attempt(retried)
-            except self._dialect.loaded_dbapi.Error as error:
-                fault = fault_of(error, self.dialect)
-                if fault.lost:
-                    self._drop_connection()
-                if not fault.passing:
-                    raise StorageError(f"{self.where}: {fault.cause}") from error
-                if time.monotonic() > deadline:
-                    tried = f"(tried again for {self._patience:g} s)"
-                    raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
+                except self._dialect.loaded_dbapi.Error as error:
+                    fault = fault_of(error, self.dialect)
+                    if fault.lost:
+                        self._drop_connection()
+                    if not fault.passing:
+                        raise StorageError(f"{self.where}: {fault.cause}") from error
+                    if time.monotonic() > deadline:
+                        tried = f"(tried again for {self._patience:g} s)"
+                        raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
             pause = fault.pause if fault.pause < 0.1 else min(fault.pause * 2**pauses, 1.0)
             time.sleep(pause * random.uniform(0.5, 1.5))
             retried, pauses = True, pauses + 1

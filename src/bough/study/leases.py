@@ -40,7 +40,12 @@ class Leases:
         self._end.set()
         self._thread.join()
         if self._held:
-            self._renew(list(self._held.values()), None)
+            try:
+                self._renew(list(self._held.values()), None)
+            except BoughError as error:  # must not hide why the run ended; the leases will run out
+                _log.warning(
+                    "trials could not be given back, others get them in %g s: %s", self._seconds, error
+                )
 
     def hold(self, trial: Trial) -> None:
         self._held[trial.number] = trial

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from bough.errors import ConflictError, ExhaustedError, StudyError, TrialError
+from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study.events import Event, Progress, reporter
 from bough.study.executors import Pool, WorkerLost, open_pool
@@ -175,11 +175,14 @@ class _Run:
     def _record(self, trial: Trial, result: Trial) -> None:
         try:
             recorded = self._study.record_result(result)
-        except (ConflictError, TrialError) as error:
+        except TrialError as error:
             # The lease had ended and another worker was faster: its result stands, and we say so.
             _log.warning("a late result was not recorded: %s", error)
             self._leases.drop(trial)
             return
+        except StorageError:
+            _log.error("the result of trial %d could not be stored: %s", trial.number, _text(result))
+            raise
         self._leases.drop(trial)
         if recorded.state == "failed":
             _log.warning("trial %d failed: %s", recorded.number, recorded.error)
@@ -209,3 +212,10 @@ class _Run:
                 elapsed=time.monotonic() - self._began,
             )
         )
+
+
+def _text(result: Trial) -> str:
+    """A result as one would tell it by hand."""
+    if result.state == "failed":
+        return f"failed, {result.error}"
+    return f"value={result.value!r}, noise={result.noise!r}, cost={result.cost!r}"
