@@ -47,9 +47,7 @@ class Points:
     @staticmethod
     def concat(parts: Sequence[Points]) -> Points:
         """All rows of ``parts`` (at least one), in order."""
-        return Points(
-            np.concatenate([part.x for part in parts]), np.concatenate([part.on for part in parts])
-        )
+        return Points(np.concatenate([part.x for part in parts]), np.concatenate([part.on for part in parts]))
 
 
 @dataclass(frozen=True, eq=False)
