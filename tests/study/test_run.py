@@ -117,6 +117,10 @@ def test_running_again_continues() -> None:
     ]
 
 
+def test_a_budget_that_is_used_up_does_nothing() -> None:
+    assert run(lambda config: 1.0, 0).trials == []
+
+
 def test_queued_trials_are_run_first_and_count() -> None:
     study = Study(LINE, method="random", seed=0)
     study.enqueue({"x": 0.125})

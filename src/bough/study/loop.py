@@ -100,7 +100,9 @@ class _Run:
         self._pool, self._leases, self._interruption = pool, leases, interruption
         self._callbacks, self._report = callbacks, report
         self._began = time.monotonic()
+        self._limit = math.inf if budget.trials is None else budget.trials
         self._stopped = False
+        self._status = study.status()
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
 
     def until_done(self) -> None:
@@ -121,9 +123,8 @@ class _Run:
                 trial = self._study.ask_within(self._budget.trials, LEASE)
             except ExhaustedError:
                 return self._study.status().leased > 0  # others may lose theirs, which are then ours to try
-            if trial is None:
-                status = self._study.status()
-                return status.finished < (self._budget.trials or math.inf)
+            if trial is None:  # those that make up the number are done, or in other hands
+                return self._study.status().finished < self._limit
             self._leases.hold(trial)
             deadline = time.monotonic() + (self._budget.trial_timeout or math.inf)
             self._running[self._pool.submit(self._objective, trial)] = trial, deadline
@@ -189,26 +190,26 @@ class _Run:
         self.report("trial", recorded)
         for callback in self._callbacks:
             self._stopped |= bool(callback(self._study, recorded))
-        status = self._study.status()
-        if recorded.state == "failed" and status.done == 0 and status.finished >= _HOPELESS:
+        if recorded.state == "failed" and self._status.done == 0 and self._status.finished >= _HOPELESS:
             raise StudyError(
-                f"all {status.finished} trials of study {self._study.name!r} failed, "
+                f"all {self._status.finished} trials of study {self._study.name!r} failed, "
                 f"the last one: {recorded.error}"
             )
 
     def report(self, kind: Literal["start", "trial", "end"], trial: Trial | None = None) -> None:
-        status = self._study.status()
+        if kind == "trial":  # the end must be reported even if the storage is what ended the run
+            self._status = self._study.status()
         self._report(
             Event(
                 kind=kind,
                 study=self._study.name,
                 direction=self._study.direction,
                 trial=trial,
-                finished=status.finished,
-                failed=status.failed,
+                finished=self._status.finished,
+                failed=self._status.failed,
                 limit=self._budget.trials,
                 running=len(self._running),
-                best=status.best,
+                best=self._status.best,
                 elapsed=time.monotonic() - self._began,
             )
         )

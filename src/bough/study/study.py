@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 import operator
 import os
@@ -37,7 +36,7 @@ from bough.trial import Config, Trial
 __all__ = ["Study"]
 
 _PROPOSALS = 3
-"""How often a proposal is made because other askers were faster, before a point is drawn at random."""
+"""How many proposals may lose the race for a number before a point is drawn at random."""
 
 _NO_LIMIT = 2**48
 """More trials than there will ever be, and well within the integers of every database."""
@@ -292,8 +291,9 @@ class Study:
         A proposal is made without any lock on the storage. It is inserted only under the number that it was
         made for; if another asker took that number, it is made anew with the newcomer in mind.
         """
+        races_lost = 0
         with self._asking:
-            for races_lost in itertools.count():
+            while True:
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
                     waiting, number = view.waiting, len(view.trials)
@@ -311,7 +311,7 @@ class Study:
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
                     return _own(inserted[0])
-        raise AssertionError("unreachable")
+                races_lost += 1
 
     def _propose(self, history: History, races_lost: int, room: int) -> tuple[Points, range]:
         """A point to try, and the numbers under which it may be inserted."""
