@@ -26,6 +26,7 @@ def test_proposals_are_those_of_one_optimiser_that_was_never_dropped() -> None:
         mean=rng.uniform(0.25, 0.75, 4),
         sigma=0.25,
         bounds=np.tile([0.0, 1.0], (4, 1)),
+        n_max_resampling=10,
         seed=int(rng.integers(2**31)),
     )
     for start in range(0, 60 - one.population_size, one.population_size):

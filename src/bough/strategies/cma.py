@@ -32,6 +32,9 @@ _CMA_STREAM = 2**31 + 4
 LEAST_COLUMNS = 2
 """The package needs two coordinates; a space with fewer columns gets idle ones."""
 
+RESAMPLES = 10
+"""Draws outside the cube before one is clipped: with many columns hardly any draw is inside."""
+
 REDRAWS = 64
 """Draws that were tried before or are forbidden, until random search takes over."""
 
@@ -88,6 +91,7 @@ class CmaSearch:
             mean=rng.uniform(0.25, 0.75, columns),
             sigma=self.sigma,
             bounds=np.tile([0.0, 1.0], (columns, 1)),
+            n_max_resampling=RESAMPLES,
             seed=int(rng.integers(2**31)),
             population_size=population,
         )

@@ -79,7 +79,8 @@ class LatinHypercube:
     def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
         rng = np.random.default_rng([seed, _SEQUENCE_STREAM])
         while True:
-            paths = space.tree.path_of(path_points(space, self.most, rng))
+            few = space.tree.path_count(self.most) <= self.most
+            paths = space.tree.path_of((path_points if few else sample_points)(space, self.most, rng))
             cubes = np.stack([latin_hypercube(path, self.rows, rng) for path in paths], axis=1)
             turns = rng.permuted(np.tile(np.arange(len(paths)), (self.rows, 1)), axis=1)
             yield space.snap(np.take_along_axis(cubes, turns[:, :, None], axis=1).reshape(-1, cubes.shape[2]))
