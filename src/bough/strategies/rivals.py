@@ -33,7 +33,7 @@ def treed(
     space: Space,
     least: int = 5,
     weight: float = 1.0,
-    samples: int = 5,
+    samples: int = 10,
     candidates: int = 20_000,
     initial: int | None = None,
 ) -> Strategy:
@@ -46,7 +46,7 @@ def treed_warp(
     space: Space,
     least: int = 5,
     weight: float = 1.0,
-    samples: int = 5,
+    samples: int = 10,
     candidates: int = 20_000,
     initial: int | None = None,
 ) -> Strategy:

@@ -36,6 +36,10 @@ __all__ = ["Treed", "TreedPosterior"]
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
+QUIET_NOISE = replace(NOISE, low=1e-8)
+"""A leaf may be closer to noiseless than a whole study: left-over noise at the best point looks like a
+chance to improve there, and would keep the search from the leaves where there is one."""
+
 BURN_IN, BURN_IN_WARM = 5, 2
 """Sweeps of the sampler to discard: from the prior's median, or from where a neighbour's chain ended."""
 
@@ -63,7 +67,8 @@ class Treed:
     least: fewest points of a leaf. weight: exponent of a leaf's own likelihood, from which those of
     its ancestors follow. The paper's 2 makes a density that is too sharp by its square root when it
     is sampled; 1 gives the usual posterior where there is no split.
-    samples: posteriors to average over.
+    samples: posteriors to average over. Few are not enough: EI in a leaf of few points comes from the
+    rare samples with short length-scales.
     """
 
     layout: Layout
@@ -71,7 +76,7 @@ class Treed:
     warp: bool = False
     least: int = 5
     weight: float = 1.0
-    samples: int = 5
+    samples: int = 10
 
     @cached_property
     def _depths(self) -> IntArray:
@@ -162,7 +167,7 @@ class Treed:
         """The hyperparameters of a leaf with signature ``on`` (groups,): those of its active columns."""
         columns = self._columns(on)
         own, every = self._entries(*columns), self._entries(*self._columns(self._all))
-        params = (*Scale(self._stationary(*columns)).params, NOISE)
+        params = (*Scale(self._stationary(*columns)).params, QUIET_NOISE)
         noise = 1 + len(own)
         if len(own) < len(every):
             params = (*params, OUTSIDE)
