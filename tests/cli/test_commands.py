@@ -130,6 +130,23 @@ def test_completion_scripts(shell: str, capsys: pytest.CaptureFixture[str]):
     assert code == 0 and "_BOUGH_COMPLETE" in out
 
 
+def test_completion_knows_commands_options_and_studies(
+    stored: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("_BOUGH_COMPLETE", "bash_complete")
+
+    def completed(*words: str) -> list[str]:
+        monkeypatch.setenv("COMP_WORDS", " ".join(("bough", *words)))
+        monkeypatch.setenv("COMP_CWORD", str(len(words)))
+        with pytest.raises(SystemExit):
+            main([])
+        return [line.partition(",")[2] for line in capsys.readouterr().out.splitlines()]
+
+    assert completed("sh") == ["show"]
+    assert "--storage" in completed("show", "--st")
+    assert completed("best", "mi") == ["mine"]
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, None])
 def test_every_command_has_help_with_an_example(command: str | None, capsys: pytest.CaptureFixture[str]):
     code, out, _ = call(capsys, *([command] if command else []), "--help")

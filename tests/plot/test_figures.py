@@ -196,7 +196,8 @@ def test_regret_bands_are_quantiles_over_studies():
     curves = np.array([np.minimum.accumulate([t.value for t in view.trials]) for view in views])
     assert np.allclose(_array(line["y"]), np.median(curves, axis=0))
     assert figure["layout"]["yaxis"]["type"] == "log"
-    assert len(figures.regret([views[0], replace(views[1], name="other")]).data) == 2
+    several = figures.regret([views[0], replace(views[1], name="other"), views[2]])
+    assert [trace.name for trace in several.data] == ["example", "other", "example (2)"]
 
 
 def test_save_writes_a_page_that_needs_nothing_else(tmp_path):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import sys
+from types import SimpleNamespace
+
+import pytest
 
 from bough.study.events import Event
 from bough.study.progress import describe, sparkline, terminal
@@ -53,6 +57,28 @@ def test_a_terminal_rewrites_one_line():
     text = stream.getvalue()
     assert text.count("\n") == 1 and text.endswith("\n")
     assert text.count("\r\x1b[K") >= 2
+
+
+def test_a_notebook_cell_is_replaced_in_place(monkeypatch: pytest.MonkeyPatch):
+    shown: list[tuple[str, str]] = []
+
+    class Handle:
+        def update(self, line: dict[str, str], raw: bool) -> None:
+            shown.append(("update", line["text/plain"]))
+
+    def display(line: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        shown.append(("display", line["text/plain"]))
+        return Handle()
+
+    kernel = SimpleNamespace(config={"IPKernelApp": {}})
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    report = terminal(io.StringIO())
+    for kind in ("start", "trial", "end"):
+        report(event(kind=kind))
+    assert shown[0][0] == "display"
+    assert {how for how, _ in shown[1:]} == {"update"}
+    assert "42/60" in shown[-1][1]
 
 
 def test_a_log_file_gets_few_plain_lines():

@@ -15,7 +15,7 @@ from bough.plot.draw_contour import draw_contour
 from bough.plot.draw_history import draw_history
 from bough.plot.draw_importance import draw_importance
 from bough.plot.draw_parallel import draw_parallel
-from bough.plot.draw_regret import draw_regret
+from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.draw_slice import draw_slice
 from bough.plot.draw_tree import draw_tree
 from bough.plot.html_report import report
@@ -109,7 +109,7 @@ def regret(
         groups = {name: [StudyView.of(one) for one in several] for name, several in studies.items()}
     else:
         several = studies if isinstance(studies, Sequence) else [studies]
-        groups = {view.name: [view] for view in map(StudyView.of, several)}
+        groups = one_each([StudyView.of(study) for study in several])
     return _dressed(draw_regret(groups, optimum), dark)
 
 

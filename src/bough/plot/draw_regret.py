@@ -12,7 +12,7 @@ from bough.plot.traces import empty_note
 from bough.plot.view import StudyView
 from bough.points import FloatArray
 
-__all__ = ["draw_regret"]
+__all__ = ["draw_regret", "one_each"]
 
 MOST_POINTS = 400
 
@@ -42,6 +42,15 @@ def draw_regret(groups: Mapping[str, Sequence[StudyView]], optimum: float | None
         title_text=heading + (f"<br><span style='font-size:13px'>{note}</span>" if note else "")
     )
     return figure if drawn else empty_note(figure, "no finished trial yet")
+
+
+def one_each(views: Sequence[StudyView]) -> dict[str, list[StudyView]]:
+    """Every study as a group of its own, under its name, with a number where a name comes again."""
+    groups: dict[str, list[StudyView]] = {}
+    for view in views:
+        again = sum(name == view.name or name.startswith(f"{view.name} (") for name in groups)
+        groups[f"{view.name} ({again + 1})" if again else view.name] = [view]
+    return groups
 
 
 def _curves(views: Sequence[StudyView], optimum: float | None) -> FloatArray:

@@ -32,6 +32,7 @@ def draw_tree(view: StudyView) -> Any:
     figure = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]
     shapes += [_bar(bar, colours) for bar in layout.bars]
+    shapes += [_leader(bar) for bar in layout.bars if bar.branch.route and bar.branch.forks]
     figure.update_layout(shapes=shapes, annotations=_labels(layout, view) + _pills(layout))
     figure.add_scatter(
         x=[bar.x for bar in layout.bars],
@@ -150,6 +151,20 @@ def _bar(bar: Bar, colours: _Colours) -> dict[str, Any]:
     }
 
 
+def _leader(bar: Bar) -> dict[str, Any]:
+    """A thin line from an inner branch's label down to its bar."""
+    line = {"color": FADED, "width": 1}
+    return {
+        "type": "line",
+        "x0": bar.x,
+        "x1": bar.x,
+        "y0": bar.label,
+        "y1": bar.top,
+        "line": line,
+        "layer": "below",
+    }
+
+
 def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
     """Right of a leaf, above an inner branch, left of the root."""
     best = view.best
@@ -174,7 +189,7 @@ def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
         elif bar.branch.forks:
             place = {
                 "x": bar.x,
-                "y": bar.top,
+                "y": bar.label,
                 "xanchor": "left",
                 "yanchor": "bottom",
                 "yshift": 3,

@@ -18,7 +18,7 @@ from bough.plot.draw_contour import draw_contour
 from bough.plot.draw_history import draw_history
 from bough.plot.draw_importance import draw_importance
 from bough.plot.draw_parallel import draw_parallel
-from bough.plot.draw_regret import draw_regret
+from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.draw_slice import draw_slice
 from bough.plot.draw_tree import draw_tree
 from bough.plot.theme import graph_objects, number, template
@@ -77,7 +77,7 @@ def _figures(view: StudyView, others: Sequence[StudyView]) -> dict[str, Any]:
     figures: dict[str, Any] = {"tree": draw_tree(view)} if branching else {}
     figures["history"] = draw_history(view)
     if others:
-        figures["regret"] = draw_regret({one.name: [one] for one in (view, *others)})
+        figures["regret"] = draw_regret(one_each([view, *others]))
     if branching:
         figures["branches"] = draw_branches(view)
     figures["importance"] = draw_importance(view)

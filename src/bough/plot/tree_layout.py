@@ -26,12 +26,13 @@ FORK_STEP, BRANCH_STEP = 0.42, 1.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A branch: a bar at ``x`` from ``top`` down, ``height`` pixels high."""
+    """A branch: a bar at ``x`` from ``top`` down, ``height`` pixels high; an inner label ends at ``label``."""
 
     branch: Branch
     x: float
     top: float
     height: float
+    label: float
 
     @property
     def middle(self) -> float:
@@ -88,10 +89,12 @@ def lay_out(root: Branch) -> TreeLayout:
         height = max(scale * branch.tally.trials, 2.0)
         if not branch.forks:
             room = max(label_room(branch), height + 10.0)
-            bar = Bar(branch, x, top + (room - height) / 2, height)
+            bar = Bar(branch, x, top + (room - height) / 2, height, label=top)
             bars.append(bar)
             return bar, top + room
-        cursor = top
+        # An inner branch has its label above all that hangs below it, where no ribbon can cross it.
+        label = top + (label_room(branch) if branch.route else 0.0)
+        cursor = label
         placed: list[tuple[Fork, list[Bar]]] = []
         for fork in branch.forks:
             below = []
@@ -102,9 +105,7 @@ def lay_out(root: Branch) -> TreeLayout:
             placed.append((fork, below))
         middles = [bar.middle for _, below in placed for bar in (below[0], below[-1])]
         middle = (min(middles) + max(middles)) / 2
-        if branch.route:  # an inner branch writes its label above its bar
-            middle = max(middle, top + label_room(branch) + height / 2)
-        bar = Bar(branch, x, middle - height / 2, height)
+        bar = Bar(branch, x, middle - height / 2, height, label)
         bars.append(bar)
         for order, (fork, below) in enumerate(placed):
             connect(bar, order / len(placed), 1 / len(placed), fork, below)
