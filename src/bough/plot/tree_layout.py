@@ -26,7 +26,7 @@ FORK_STEP, BRANCH_STEP = 0.42, 1.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A branch: a bar at ``x``, ``height`` pixels down from ``top``; an inner one's label ends at ``label``."""
+    """A branch: a bar at ``x``, ``height`` pixels down from ``top``; ``label``: lower end of an inner label."""
 
     branch: Branch
     x: float
