@@ -225,7 +225,8 @@ def changed(**parts) -> dict:
             changed(
                 parameters=[
                     {
-                        "name": "x", "type": "double", "bounds": {"min": -1, "max": 1}, "transformation": "log",
+                        "name": "x", "type": "double", "bounds": {"min": -1, "max": 1},
+                        "transformation": "log",
                     }
                 ]
             ),

@@ -49,7 +49,8 @@ export class Figures {
     const query = new URLSearchParams({ dark });
     const whole = "whole" in figure.place.dataset; // the tree always shows the whole space
     if (!whole && Object.keys(this.branch).length) query.set("branch", JSON.stringify(this.branch));
-    return { address: `${this.api}/figures/${figure.name}?${query}`, version: this.version };
+    const address = `${this.api}/figures/${figure.name}?${query}`;
+    return { address, version: this.version, branch: JSON.stringify(this.branch) };
   }
 
   async refresh(figure) {
@@ -69,6 +70,7 @@ export class Figures {
     figure.place.setAttribute("aria-busy", "true");
     try {
       await this.draw(figure, await load(wanted.address));
+      figure.place.dataset.branch = wanted.branch;
     } catch (error) {
       if (!figure.shown) figure.place.replaceChildren(element("p", { class: "soft" }, error.message));
     }
@@ -95,7 +97,6 @@ export class Figures {
     const config = { displayModeBar: false, responsive: true, scrollZoom: false };
     await Plotly.react(figure.place, data, layout, config);
     figure.place.dataset.drawn = String(Number(figure.place.dataset.drawn ?? 0) + 1);
-    figure.place.dataset.branch = JSON.stringify(this.branch);
     if (figure.name !== "tree") return;
     this.mark(figure);
     if (first) {
@@ -138,5 +139,6 @@ export class Figures {
       changes[`shapes[${start + index}].line.color`] = "#e69f00";
     });
     if (figure.bars.length) Plotly.relayout(figure.place, changes);
+    figure.place.dataset.branch = chosen;
   }
 }

@@ -104,3 +104,5 @@ for (const button of document.querySelectorAll(".copy")) {
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
 }
+
+root.dataset.ready = "";

@@ -1,0 +1,250 @@
+"""The pages in a real browser: signed in, watched live, narrowed to a branch, paged, kept to the policy."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from tests.conftest import need
+from tests.service.running import SPACE, Service, service
+
+import bough
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = Path("/usr/bin/chromium")
+EVIL = "<img src=x onerror=alert(1)>"
+space = bough.Space.from_json(SPACE)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not CHROMIUM.exists():
+        need("Chromium as /usr/bin/chromium")
+    with sync_api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        yield playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(f"sqlite:///{tmp_path_factory.mktemp('pages')}/studies.db") as served:
+        study = bough.connect(served.url, served.write, "filled", space=space, method="random", seed=0)
+        study.run(objective, trials=30, progress=False)
+        yield served
+
+
+@pytest.fixture
+def page(browser, running: Service) -> Iterator:
+    """A page that reports whatever a reader would not want: errors, violations, requests elsewhere."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    opened.set_default_timeout(60_000)
+    complaints: list[str] = []
+    own = urlsplit(running.url).netloc
+
+    def request(sent) -> None:
+        if urlsplit(sent.url).scheme not in ("data", "blob") and urlsplit(sent.url).netloc != own:
+            complaints.append(f"request to {sent.url}")
+
+    opened.on("request", request)
+    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append("a script of the data ran") or dialog.dismiss())
+    yield opened
+    context.close()
+    # Chromium reports refused requests in the console; a wrong token and a malformed space are meant.
+    meant = ("401 (Unauthorized)", "400 (Bad Request)")
+    assert [text for text in complaints if not any(each in text for each in meant)] == []
+
+
+def objective(config: dict) -> float:
+    if config["model"] == "bayes":
+        raise ValueError(EVIL)
+    return {"svm": 0.0, "forest": 1.0}[config["model"]] + config.get("depth", 0) / 20
+
+
+def sign_in(page, running: Service, path: str, token: str | None = None) -> None:
+    page.goto(running.url + path)
+    page.fill("#token", token or running.write)
+    page.click("main button.primary")
+    if token is None:
+        page.wait_for_selector("#study[data-ready]" if path.startswith("/studies/") else "#space")
+
+
+def drawn(name: str) -> str:
+    return f"[data-figure='{name}'][data-drawn]"
+
+
+def until(page, expression: str, wanted: object) -> None:
+    """Wait for an expression to have a value; Playwright's own way needs eval, which the policy forbids."""
+    for _ in range(600):
+        found = page.evaluate(expression)
+        if found == wanted:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"{expression} is {found!r}, not {wanted!r}")
+
+
+def until_place(page, text: str) -> None:
+    """Wait for the table to say which of how many trials it shows."""
+    until(page, "document.querySelector('#place').textContent", text)
+
+
+def test_a_wrong_token_is_refused_and_a_right_one_leads_on(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled", "bough_0_0")
+    page.wait_for_selector("[role=alert]")
+    assert "unknown" in page.inner_text("[role=alert]")
+    page.fill("#token", running.write)
+    page.click("main button.primary")
+    page.wait_for_selector("h1:has-text('filled')")
+    page.click("button:has-text('Sign out')")
+    page.wait_for_selector("h1:has-text('Sign in')")
+    page.goto(running.url + "/studies/filled")
+    page.wait_for_selector("#token")
+
+
+def test_the_history_grows_without_a_reload(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "live", space=space, method="random", seed=1)
+    study.tell(study.ask(), 1.0)
+    sign_in(page, running, "/studies/live")
+    page.wait_for_selector(drawn("history"))
+    page.evaluate("window.kept = 'this page'")
+    points = "document.querySelector('[data-figure=history]').data[0].x"
+    count = f"(() => {{ const x = {points}; return x.length ?? x._inputArray?.length ?? x.shape; }})()"
+    assert page.evaluate(count) == 1
+    worker = threading.Thread(
+        target=study.run, args=(objective,), kwargs={"trials": 12, "progress": False}, daemon=True
+    )
+    worker.start()
+    worker.join(60)
+    done = sum(trial.state == "done" for trial in study.trials)
+    until(page, count, done)
+    until(page, "document.querySelector('[data-fact=trials]').textContent", "12")
+    until_place(page, "1–12 of 12")
+    assert page.evaluate("window.kept") == "this page"
+
+
+def test_a_branch_narrows_every_figure_and_the_table(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled")
+    names = page.eval_on_selector_all("[data-figure]", "all => all.map(each => each.dataset.figure)")
+    assert set(names) == {
+        "tree",
+        "history",
+        "branches",
+        "importance",
+        "contour",
+        "parallel",
+        "slice",
+        "timeline",
+    }
+    page.click("#branches button[title='svm']")
+    wanted = json.dumps({"model": "svm"}, separators=(",", ":"))
+    for name in names:
+        page.locator(f"[data-figure='{name}']").scroll_into_view_if_needed()
+        place = f"document.querySelector(\"[data-figure='{name}']\")"
+        until(page, f"{place}.dataset.branch", wanted)
+        if name != "tree":  # it shows the whole space, with the branch framed
+            head = page.inner_text(f".figure-head:has(+ .pan [data-figure='{name}'])")
+            assert "model = svm" in head, name
+    expected = sum(
+        trial.config["model"] == "svm" for trial in bough.connect(running.url, running.write, "filled").trials
+    )
+    until_place(page, f"1–{expected} of {expected}")
+    assert page.locator("#table tbody tr").count() == expected
+    assert set(page.locator("#table .pair:first-child").all_inner_texts()) == {"model svm"}
+    page.click("#filter-clear")
+    until_place(page, "1–30 of 30")
+
+
+def test_a_click_in_the_tree_chooses_its_branch(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled")
+    page.wait_for_selector(drawn("tree"))
+    page.locator("[data-figure='tree'] .annotation", has_text="forest").first.click()
+    page.wait_for_selector("#filter-text:has-text('model = forest')")
+    page.wait_for_selector("#branches button[title='forest'][aria-pressed=true]")
+
+
+def test_branches_can_be_chosen_by_keyboard(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled")
+    page.focus("#branches button")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#filter-text:has-text('model = svm')")
+
+
+def test_10000_trials_are_paged_and_searched(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "large", space=space, method="random", seed=1)
+    config = {"model": "forest", "depth": 3, "scale": "none"}
+    for start in range(0, 10_000, 2500):
+        study.add_many([(config, float(n)) for n in range(start, start + 2500)])
+    sign_in(page, running, "/studies/large")
+    until_place(page, "1–50 of 10000")
+    first = page.locator("#table tbody tr td:first-child")
+    assert first.first.inner_text() == "9999"
+    page.click("[data-go=on]")
+    until_place(page, "51–100 of 10000")
+    page.click("[data-go=last]")
+    until_place(page, "9951–10000 of 10000")
+    assert first.last.inner_text() == "0"
+    page.fill("#tools [name=search]", "1234 done")
+    until_place(page, "1–1 of 1")
+    first.first.locator("a").click()
+    page.wait_for_selector("h1:has-text('Trial 1234')")
+
+
+def test_a_study_is_created_and_deleted_from_the_page(page, running: Service) -> None:
+    sign_in(page, running, "/new")
+    page.fill("#name", "from the page")
+    page.fill("#space", '{"x": {"type": "float", "low": 2, "high": 1}}')
+    page.click("main button.primary")
+    page.wait_for_selector("[role=alert]:has-text('x')")
+    page.fill("#space", json.dumps(SPACE))
+    page.click("main button.primary")
+    page.wait_for_selector("h1:has-text('from the page')")
+    assert bough.connect(running.url, running.write, "from the page").space == space
+    page.click("summary")
+    page.fill("#confirm", "from the page")
+    page.click("button.bad")
+    page.wait_for_selector("h1:has-text('Studies')")
+    assert page.locator("h2:has-text('from the page')").count() == 0
+
+
+def test_names_of_all_kinds_are_only_text(page, running: Service) -> None:
+    evil = bough.Space(
+        {EVIL: bough.Choice({EVIL: {"<b>x</b>": bough.Float(0, 1)}, "a & b": {}}), "y": bough.Float(0, 1)}
+    )
+    study = bough.connect(running.url, running.write, EVIL, space=evil, method="random", seed=0)
+    for _ in range(12):
+        trial = study.ask()
+        study.fail(trial, EVIL) if trial.number % 4 == 3 else study.tell(trial, trial.config["y"])
+    sign_in(page, running, f"/studies/{quote(EVIL, safe='')}")
+    for name in ("tree", "history", "branches", "importance", "parallel", "slice", "timeline"):
+        page.locator(f"[data-figure='{name}']").scroll_into_view_if_needed()
+        page.wait_for_selector(drawn(name))
+    page.click("#branches button >> nth=1")
+    page.wait_for_selector("#filter:visible")
+    page.locator("#table tbody a").first.click()
+    page.wait_for_selector("h1:has-text('Trial')")
+    assert page.locator("img[src='x']").count() == 0
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 1280), ("light", 390)])
+def test_dark_and_narrow(browser, running: Service, scheme: str, width: int, tmp_path: Path) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    opened = context.new_page()
+    sign_in(opened, running, "/studies/filled")
+    opened.wait_for_selector(drawn("tree"))
+    ground = opened.evaluate("document.querySelector('[data-figure=tree]')._fullLayout.paper_bgcolor")
+    assert ground == ("#14191f" if scheme == "dark" else "#ffffff")
+    # Nothing but what is meant to scroll sideways is wider than the page.
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    opened.click("#theme")
+    other = "#ffffff" if scheme == "dark" else "#14191f"
+    until(opened, "document.querySelector('[data-figure=tree]')._fullLayout.paper_bgcolor", other)
+    context.close()
