@@ -70,7 +70,7 @@ export class Figures {
     figure.place.setAttribute("aria-busy", "true");
     try {
       await this.draw(figure, await load(wanted.address));
-      figure.place.dataset.branch = wanted.branch;
+      if (figure.name !== "tree") figure.place.dataset.branch = wanted.branch; // see mark()
     } catch (error) {
       if (!figure.shown) figure.place.replaceChildren(element("p", { class: "soft" }, error.message));
     }
