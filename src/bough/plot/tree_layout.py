@@ -26,7 +26,10 @@ FORK_STEP, BRANCH_STEP = 0.42, 1.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A branch: a bar at ``x``, ``height`` pixels down from ``top``; ``label``: lower end of an inner label."""
+    """A branch: a bar at ``x``, ``height`` pixels down from ``top``.
+
+    label: where the label of an inner branch ends, above its bar.
+    """
 
     branch: Branch
     x: float
