@@ -1,10 +1,10 @@
-"""What a suggestion costs on the CASH space (14 hyperparameters, 9 algorithms): CPU milliseconds, one BLAS thread.
+"""What a suggestion costs on the CASH space (14 hyperparameters, 9 algorithms): CPU ms, one BLAS thread.
 
     python -m benchmarks.suggestion_cost [--methods auto,tpe,optuna,optuna-gp] [--seeds 3] [--sizes 500,2000]
 
-First the mean over trials 70 to 80 of a study, refits included, side by side in one run (optuna: its TPE on the
-conditional space; optuna-gp: its Gaussian process on the flattened one; both need `make bench-peers` once). Then
-`auto` in studies that hold many results already: the mean over the following 40 trials, and the peak memory.
+First the mean over trials 70 to 80 of a study, refits included, side by side in one run (optuna: its TPE on
+the conditional space; optuna-gp: its Gaussian process on the flattened one; both need `make bench-peers` once).
+Then `auto` in studies that hold many results already: the mean over the following 40 trials, and peak memory.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--sizes", default="500,2000")
     options = parser.parse_args()
-    os.environ.update({name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")})
+    os.environ.update(dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
     print("CPU ms of a suggestion, trials 70-80: mean over seeds (each seed); whole study of 80")
     for method in options.methods.split(","):
@@ -69,7 +69,7 @@ def _study(method: str, seed: int, trials: int):
 
 
 def with_results(size: int) -> tuple[float, float, float]:
-    """Mean and largest CPU ms of the next suggestions after ``size`` random results, and the peak memory in MB."""
+    """Mean and largest CPU ms of the next suggestions after ``size`` random results, and peak memory in MB."""
     problem = artificial_cash(0)
     study = bough.Study(problem.space, seed=0)
     for config in problem.space.sample(size, np.random.default_rng(0)):

@@ -10,6 +10,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, Acquisition, lcb
@@ -112,7 +113,7 @@ def _auto(
     initial: int | None = None,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
-    search = by(search_paths)
+    search = by(partial(search_paths, branches=8, starts=16))
     decide = guarded(search, guard) if guard else search
     surrogate = nested(space.layout, space.tree)
     return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power)
