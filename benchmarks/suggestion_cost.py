@@ -3,8 +3,8 @@
     python -m benchmarks.suggestion_cost [--methods auto,tpe,optuna,optuna-gp] [--seeds 3] [--sizes 500,2000]
 
 First the mean over trials 70 to 80 of a study, refits included, side by side in one run (optuna: its TPE on
-the conditional space; optuna-gp: its Gaussian process on the flattened one; both need `make bench-peers` once).
-Then `auto` in studies that hold many results already: the mean over the following 40 trials, and peak memory.
+the conditional space; optuna-gp: its Gaussian process on the flattened one; both need `make bench-peers`).
+Then `auto` in studies that hold many results already: the mean over the next 40 trials, and peak memory.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _study(method: str, seed: int, trials: int):
 
 
 def with_results(size: int) -> tuple[float, float, float]:
-    """Mean and largest CPU ms of the next suggestions after ``size`` random results, and peak memory in MB."""
+    """Mean and largest CPU ms of the next suggestions after ``size`` results, and peak memory in MB."""
     problem = artificial_cash(0)
     study = bough.Study(problem.space, seed=0)
     for config in problem.space.sample(size, np.random.default_rng(0)):
