@@ -24,6 +24,7 @@ from bough.gp.kernels.stationary import Matern52
 from bough.gp.kernels.warp import Warp
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior, posterior
+from bough.gp.priors import LogNormal
 from bough.gp.slice import slice_sample
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
@@ -36,9 +37,9 @@ __all__ = ["Treed", "TreedPosterior"]
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
-QUIET_NOISE = replace(NOISE, low=1e-8)
-"""A leaf may be closer to noiseless than a whole study: left-over noise at the best point looks like a
-chance to improve there, and would keep the search from the leaves where there is one."""
+QUIET_NOISE = replace(NOISE, prior=LogNormal(float(np.log(1e-6)), 3.0), low=1e-10)
+"""Of a leaf, which may be all but noiseless: noise that is only left over at the best point looks like a
+chance to improve there, and keeps the search from the leaves where there is one."""
 
 BURN_IN, BURN_IN_WARM = 5, 2
 """Sweeps of the sampler to discard: from the prior's median, or from where a neighbour's chain ended."""
