@@ -18,7 +18,7 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import ConflictError
 from bough.space import Float, Space
-from bough.storage import Storage, StudyRecord, open_storage
+from bough.storage import Storage, StudyRecord, faults, open_storage
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
 from bough.study import loop as study_loop
@@ -45,11 +45,11 @@ def process(work: Callable[[], object]) -> Iterator[BaseProcess]:
 
 def dies(work: Callable[[], object], failpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run ``work`` in a process that kills itself at the failpoint."""
-    monkeypatch.setenv("BOUGH_FAILPOINT", failpoint)
+    monkeypatch.setattr(faults, "FAILPOINT", failpoint)
     with process(work) as child:
         child.join(60)
         assert child.exitcode == -signal.SIGKILL
-    monkeypatch.delenv("BOUGH_FAILPOINT")
+    monkeypatch.undo()
 
 
 @pytest.fixture(params=["before-commit", "after-commit"])

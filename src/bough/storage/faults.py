@@ -67,7 +67,11 @@ def fault_of(error: Exception, dialect: str) -> Fault:
     return Fault(text)
 
 
+FAILPOINT = os.environ.get("BOUGH_FAILPOINT")
+"""Where this process is to die; only crash tests set it."""
+
+
 def failpoint(name: str) -> None:
-    """Kill this process on the spot if ``BOUGH_FAILPOINT`` names this point; only crash tests set it."""
-    if os.environ.get("BOUGH_FAILPOINT") == name:
+    """Kill this process on the spot if ``FAILPOINT`` names this point."""
+    if name == FAILPOINT:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -24,6 +24,8 @@ from bough.trial import Trial
 
 __all__ = ["SqlStorage"]
 
+_to_json = json.JSONEncoder(allow_nan=False).encode
+
 _STUDY = "name, space, direction, method, seed, created, trials, id"
 _TRIAL = ", ".join(Trial.__slots__)
 
@@ -198,7 +200,9 @@ def _of_operation(transaction: Transaction, study: int, operation: str) -> list[
 def _insert(
     transaction: Transaction, study: int, trials: Sequence[Trial], revision: int, operation: str | None
 ) -> None:
-    rows = [_columns(trial, study, revision, operation) for trial in trials]
+    rows = [
+        {**_columns(trial, study, revision, operation), "config": _to_json(trial.config)} for trial in trials
+    ]
     if len(rows) == 1:
         transaction.execute(_INSERT, **rows[0])
     elif rows:
@@ -210,9 +214,23 @@ def _save(transaction: Transaction, study: int, trial: Trial, revision: int, ope
 
 
 def _columns(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    columns = {name: getattr(trial, name) for name in Trial.__slots__}
-    columns["config"] = json.dumps(trial.config, allow_nan=False)
-    return {**columns, "study": study, "revision": revision, "operation": operation}
+    """All columns but the config, which is written once and never changes."""
+    return {
+        "study": study,
+        "number": trial.number,
+        "state": trial.state,
+        "value": trial.value,
+        "noise": trial.noise,
+        "cost": trial.cost,
+        "error": trial.error,
+        "attempt": trial.attempt,
+        "started": trial.started,
+        "finished": trial.finished,
+        "worker": trial.worker,
+        "expires": trial.expires,
+        "revision": revision,
+        "operation": operation,
+    }
 
 
 def _trials(rows: Iterable[Row]) -> list[Trial]:

@@ -65,6 +65,7 @@ class EncodedTrials:
         self._space, self._seed, self._sign = space, seed, sign
         self._done = _Results(space.layout.columns, space.layout.groups)
         self._failed = _Results(space.layout.columns, space.layout.groups)
+        self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
 
@@ -95,7 +96,7 @@ class EncodedTrials:
 
     def blank(self, number: int) -> History:
         """A history without trials, for a proposal that looks at none."""
-        none, numbers, values = self._concat([]), np.empty(0, np.intp), np.empty(0)
+        none, numbers, values = self._none, np.empty(0, np.intp), np.empty(0)
         return History(self._seed, number, none, values, values, numbers, none, numbers, none, numbers)
 
     def _encode(self, trials: list[Trial]) -> None:
@@ -105,6 +106,4 @@ class EncodedTrials:
             self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))
 
     def _concat(self, rows: list[Points]) -> Points:
-        layout = self._space.layout
-        empty = Points(np.empty((0, layout.columns)), np.empty((0, layout.groups), np.bool_))
-        return Points.concat([empty, *rows])
+        return Points.concat([self._none, *rows])
