@@ -55,7 +55,8 @@ def service(storage: str | None = None, **options: object) -> Iterator[Service]:
     """A service in a thread; without a storage URL everything is in memory."""
     records = Records(storage)
     app = create_app(storage, records=records, opened=open_storage(storage), **options)
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

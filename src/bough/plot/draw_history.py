@@ -35,9 +35,11 @@ def draw_history(view: StudyView) -> Any:
     else:
         _add_band(figure, view)
     better = np.r_[True, view.incumbent[1:] != view.incumbent[:-1]]
+    corners = better.copy()
+    corners[-1] = True  # a line of steps needs no points between them
     figure.add_scatter(
-        x=view.numbers,
-        y=view.incumbent,
+        x=view.numbers[corners],
+        y=view.incumbent[corners],
         mode="lines",
         name="best so far",
         line={"shape": "hv", "color": GOOD, "width": 2.5},

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
+from bough.errors import BoughError
 from bough.plot import FIGURES, template
 from bough.plot.view import StudyView
 from bough.service.dashboard.timeline import draw_timeline
@@ -22,6 +25,9 @@ T = TypeVar("T")
 Branch = dict[str, Any]
 
 FigureName = Literal["tree", "history", "branches", "parallel", "importance", "slice", "contour", "timeline"]
+
+WARM = 4
+"""Studies that are read when the service starts."""
 
 
 class _Recent:
@@ -55,6 +61,14 @@ class FigureDesk:
     async def view(self, study: Study, branch: Branch) -> StudyView:
         """The trials of a branch as they are now."""
         return await self._do(lambda: self._view(study, self._studies.version(study), branch))
+
+    async def warm(self) -> None:
+        """Read the latest studies before anyone asks: to read 100,000 trials takes a second or two."""
+        for record in (await self._do(self._studies.records))[-WARM:]:
+            with contextlib.suppress(BoughError):  # deleted meanwhile, or not to be read: nobody asked yet
+                study = await self._do(partial(self._studies.open, record.name))
+                view = await self.view(study, {})
+                await self._do(partial(getattr, view, "root"))
 
     async def draw(self, study: Study, figure: str, branch: Branch, dark: bool) -> tuple[str, bytes]:
         """A figure as Plotly's JSON, and an ETag that changes with it."""
