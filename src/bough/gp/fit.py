@@ -14,7 +14,7 @@ from bough.points import FloatArray
 __all__ = ["fit_map", "maximise"]
 
 ENOUGH = 1e-5
-"""Relative gain of log density at which the search ends: a thousandth of a nat or so, far less than data say."""
+"""Relative gain of log density at which the search ends: about a thousandth of a nat."""
 
 
 def fit_map(
