@@ -24,8 +24,6 @@ def test_documents_are_put_changed_listed_and_deleted(storage_url: str | None) -
     assert [each.name for each in records.list("run", "owner")] == ["a", "b"]
     records.delete("run", "a")
     assert [each.name for each in records.list("run", "owner")] == ["b"]
-    records.delete_owned("run", "owner")
-    assert records.list("run", "owner") == []
 
 
 def test_changes_at_the_same_time_are_all_kept(storage_url: str | None) -> None:
@@ -44,12 +42,8 @@ def test_tokens_and_sessions(storage_url: str | None) -> None:
     records = Records(storage_url)
     token = create_token(records, "me", "read")
     who = principal_of_token(records, token)
-    assert who is not None and (who.name, who.scope, who.may("read"), who.may("write")) == (
-        "me",
-        "read",
-        True,
-        False,
-    )
+    assert who is not None and (who.name, who.scope) == ("me", "read")
+    assert who.may("read") and not who.may("write")
     assert principal_of_token(records, token[:-1] + ("0" if token[-1] != "0" else "1")) is None
     cookie = open_session(records, who)
     assert principal_of_session(records, cookie).session

@@ -54,7 +54,6 @@ _UPDATE = f"""
     UPDATE bough_documents SET body = :body, updated = {{clock}} WHERE kind = :kind AND name = :name
     RETURNING {_DOCUMENT}"""
 _DELETE = "DELETE FROM bough_documents WHERE kind = :kind AND name = :name"
-_DELETE_OWNED = "DELETE FROM bough_documents WHERE kind = :kind AND owner = :owner"
 
 
 @dataclass(frozen=True)
@@ -155,9 +154,6 @@ class Records:
 
     def delete(self, kind: str, name: str) -> None:
         self._database.write("document", lambda t: t.execute(_DELETE, kind=kind, name=name))
-
-    def delete_owned(self, kind: str, owner: str) -> None:
-        self._database.write("document", lambda t: t.execute(_DELETE_OWNED, kind=kind, owner=owner))
 
     @property
     def _for_update(self) -> str:
