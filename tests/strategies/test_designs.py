@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from tests.strategies.histories import drive, history
 
 from bough import Categorical, Choice, Float, Int, Space
 from bough.errors import ExhaustedError
+from bough.registry import method, strategy_for
+from bough.space.size import AtMost
 from bough.strategies.designs import LatinHypercube, SobolSearch, latin_hypercube
 from bough.strategies.grid import GridSearch
 
@@ -89,6 +93,22 @@ def test_a_discretised_grid_has_resolution_positions_per_number_bounds_included(
         GridSearch(3).propose(THREE, history(THREE, told), np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("levels", [6, 7, 8, 11, 13])
+def test_a_grid_knows_its_own_points_again_where_integers_lie_off_the_even_positions(
+    levels: int, log: bool
+) -> None:
+    space = Space({"n": Int(1, levels, log=log), "x": Float(0, 1), "y": Float(0, 1, when="n > 2")})
+    told: list[tuple[dict[str, Any], float]] = []
+    with contextlib.suppress(ExhaustedError):
+        for _ in range(28):
+            point = GridSearch(3).propose(space, history(space, told), np.random.default_rng(0))
+            told.append((space.decode(point)[0], 0.0))
+    few, many = [{c["n"] for c, _ in told if ("y" in c) is above} for above in (False, True)]
+    assert {1, levels} <= few | many
+    assert len({tuple(config.items()) for config, _ in told}) == len(told) == 3 * len(few) + 9 * len(many)
+
+
 def test_a_trial_off_the_grid_does_not_stand_for_its_cell() -> None:
     space = Space({"x": Float(0, 1)})
     told = [({"x": 0.9}, 0.0), ({"x": 0.1}, 0.0)]
@@ -106,3 +126,14 @@ def test_a_grid_covers_early() -> None:
     scattered = qmc.discrepancy((first + 0.5) / 16)
     in_order = np.array([divmod(k, 16) for k in range(32)])
     assert scattered < 0.1 * qmc.discrepancy((in_order + 0.5) / 16)
+
+
+@pytest.mark.parametrize("name", ["random", "sobol", "tpe", "auto", "tree"])
+def test_a_space_of_unknown_size_ends_too(name: str) -> None:
+    space = Space({"m": Choice({"a": {}, "b": {"k": Categorical(["p", "q"])}})})
+    vars(space)["size"] = AtMost(10**7)  # as where clauses leave next to nothing of many columns
+    strategy = strategy_for(method(name), space)
+    told = drive(strategy, space, zero, 3)
+    assert len({tuple(config.items()) for config, _ in told}) == 3
+    with pytest.raises(ExhaustedError):
+        strategy.propose(space, history(space, told), np.random.default_rng(0))

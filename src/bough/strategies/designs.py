@@ -7,16 +7,19 @@ sequence that was not tried yet.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bough.errors import ExhaustedError
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points
+from bough.space.size import AtMost
 from bough.space.tree import Path
 from bough.strategies.base import check_exhausted, row_keys, tried_points, unseen
 
@@ -24,6 +27,9 @@ __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
 
 _SEQUENCE_STREAM = 2**31 + 3
 """Random numbers of a whole sequence, apart from those of its trials (whose numbers start at 0)."""
+
+HOPELESS = 16
+"""Batches of draws without any new point before a space whose size is not known counts as used up."""
 
 FRUITLESS = 16
 """Blocks of a sequence without any new point before a design falls back to random draws."""
@@ -38,10 +44,12 @@ class RandomSearch:
             return sample_points(space, 1, rng)
         check_exhausted(space, history)
         seen = set(row_keys(space, tried_points(history)))
-        while True:  # ends: at least one configuration is left, and each draw may hit it
+        # Where the size is known, at least one configuration is left and each draw may hit it.
+        for _ in range(HOPELESS) if isinstance(space.size, AtMost) else itertools.repeat(None):
             fresh = unseen(space, sample_points(space, 64, rng), seen)
             if len(fresh):
                 return fresh.take([0])
+        raise ExhaustedError("no configuration was found that has not been tried")
 
     def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
         return {"reason": "drawn at random, whatever the results so far"}

@@ -60,7 +60,11 @@ class GridSearch:
         """Keys of the grid points among ``tried``: off-grid trials do not stand for their cells."""
         active = space.layout.active(tried.on)
         x = np.where(active, tried.x, 0.5)
-        rounded = self._round(space, x)
+        nearest = x.copy()
+        for column in np.flatnonzero(self._coarse(space)).tolist():
+            grid = self._grid(space, column)
+            nearest[:, column] = grid[np.abs(x[:, column, None] - grid).argmin(axis=1)]
+        rounded = space.snap(nearest)
         on_grid = (np.abs(rounded.x - x) < SAME) | ~active
         return set(row_keys(space, rounded.take(np.flatnonzero(on_grid.all(axis=1)))))
 
@@ -69,6 +73,12 @@ class GridSearch:
         layout = space.layout
         many = (layout.levels == 0) | (layout.levels > self.resolution)
         return many & ~layout.nominal if space.size == np.inf else np.zeros(layout.columns, dtype=bool)
+
+    def _grid(self, space: Space, column: int) -> FloatArray:
+        """(resolution,) positions of a coarse column, moved to its levels if it has any."""
+        grid = np.arange(self.resolution) / max(self.resolution - 1, 1)
+        domain = space.parameters[column].domain
+        return np.asarray(domain.position(domain.rank_at(grid))) if space.layout.levels[column] else grid
 
     def _round(self, space: Space, x: FloatArray) -> Points:
         """The grid points of whose cells rows x (n, columns) are; bounds belong to the grid."""
@@ -97,10 +107,9 @@ class GridSearch:
         if low == high:
             return np.array([low])
         if self._coarse(space)[column]:
-            cells = np.arange(self.resolution)
-            values = cells / max(self.resolution - 1, 1)
-            inside = (values >= low - SAME) & (values <= high + SAME)
-            return np.asarray((cells[inside] + 0.5) / self.resolution)
+            grid = self._grid(space, column)
+            inside = (grid >= low - SAME) & (grid <= high + SAME)
+            return np.asarray((np.flatnonzero(inside) + 0.5) / self.resolution)
         domain = space.parameters[column].domain
         first, last = domain.rank_at(np.array([low, high]))
         return np.asarray(domain.position(np.arange(first, min(last + 1, first + most))))

@@ -26,6 +26,7 @@ from bough.points import FloatArray, IntArray, Layout, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.decisions import Decision, Model, Situation
+from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import FlatPosterior, filling, flat_history
 from bough.strategies.initial import InitialDesign
 from bough.strategies.schedule import half_way, scheduled
@@ -155,17 +156,19 @@ class ModelBased:
         """Hyperparameters of the first ``length`` results: a function of those and the seed alone."""
         points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
         key = _digest(points, y, noise, history.seed)
-        if key not in self._fits:
+        fitted = self._fits.get(key)
+        if fitted is None:
             earlier = half_way(length, self.growth)
             start = self._fit(history, earlier).theta if earlier else None
             targets = Targets.fit(y, self.power)
             z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             fit = self.surrogate.fit(points.take(rows), z[rows], z_noise[rows], rng, start)
+            fitted = Fitted(targets, fit.theta)
             while len(self._fits) >= _CACHED_FITS:
-                self._fits.pop(next(iter(self._fits)))
-            self._fits[key] = Fitted(targets, fit.theta)
-        return self._fits[key]
+                self._fits.pop(next(iter(self._fits)), None)  # another thread may have been first
+            self._fits[key] = fitted
+        return fitted
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:
@@ -183,9 +186,10 @@ def viability(space: Space, history: History) -> Viability:
 
 def most_viable(space: Space, history: History, rng: np.random.Generator) -> Points:
     """The new point that is least likely to fail; while every trial failed, that is all there is to model."""
-    return best_of_samples(
+    found = best_of_samples(
         space, viability(space, history), near=history.done, avoid=tried_points(history), rng=rng, samples=256
     )
+    return found if len(found) else RandomSearch().propose(space, history, rng)
 
 
 def _reason(in_design: bool, visits: int, mean: float, sd: float, best: float) -> str:
