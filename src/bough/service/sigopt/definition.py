@@ -12,7 +12,7 @@ from typing import Any
 
 from bough import Categorical, Float, Int, Space
 from bough.errors import SpaceError
-from bough.service.sigopt.refused import Refused, known_keys, number, text
+from bough.service.sigopt.refused import Refused, known_keys, number, object_of, one_of, text
 
 __all__ = ["METHODS", "as_space", "checked", "optimised"]
 
@@ -46,9 +46,7 @@ def checked(body: Json) -> Json:
             raise Refused(f"bough does not support {what}: leave {key!r} out")
     if body.get("num_solutions") not in (None, 1):
         raise Refused("bough does not support more than one solution: leave 'num_solutions' out")
-    kind = body.get("type") or "offline"
-    if kind not in METHODS:
-        raise Refused(f"Invalid value for type: one of {', '.join(METHODS)}")
+    kind = one_of(body.get("type") or "offline", METHODS, "type")
     conditionals = [_conditional(each) for each in _list(body, "conditionals")]
     parameters = [_parameter(each, conditionals) for each in _list(body, "parameters")]
     if not parameters:
@@ -60,8 +58,8 @@ def checked(body: Json) -> Json:
         "type": kind,
         "budget": _count(body.get("observation_budget") or body.get("budget"), "budget"),
         "parallel_bandwidth": _count(body.get("parallel_bandwidth"), "parallel_bandwidth"),
-        "project": body.get("project"),
-        "metadata": _object(body.get("metadata"), "metadata"),
+        "project": None if body.get("project") is None else text(body["project"], "project"),
+        "metadata": object_of(body.get("metadata"), "metadata"),
         "metrics": _metrics(body),
         "conditionals": conditionals,
         "parameters": parameters,
@@ -122,14 +120,12 @@ def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
         raise Refused("Invalid value for parameters: expected objects with name and type")
     name = _name(body.get("name"), "the name of a parameter")
     known_keys(body, _PARAMETER, f"parameter {name}")
-    kind = body.get("type")
-    if kind not in ("int", "double", "categorical"):
-        raise Refused(f"Invalid value for the type of parameter {name}: one of int, double, categorical")
+    kind = one_of(body.get("type"), ("int", "double", "categorical"), f"the type of parameter {name}")
     if body.get("prior"):
         raise Refused(f"bough does not support priors: leave 'prior' out of parameter {name}")
-    transformation = body.get("transformation") or "none"
-    if transformation not in ("none", "log"):
-        raise Refused(f"Invalid value for the transformation of parameter {name}: one of none, log")
+    transformation = one_of(
+        body.get("transformation") or "none", ("none", "log"), f"the transformation of parameter {name}"
+    )
     grid, bounds = body.get("grid"), body.get("bounds")
     categories: list[Json] = []
     if kind == "categorical":
@@ -188,7 +184,7 @@ def _conditions(conditions: Any, conditionals: Sequence[Json], name: str) -> dic
     """What must hold for the parameter: each of the conditionals has one of the values."""
     known = {each["name"]: each["values"] for each in conditionals}
     found = {}
-    for conditional, wanted in _object(conditions, f"conditions of parameter {name}").items():
+    for conditional, wanted in object_of(conditions, f"conditions of parameter {name}").items():
         values = wanted if isinstance(wanted, list) else [wanted]
         if conditional not in known:
             raise Refused(f"Parameter {name}: there is no conditional {conditional!r}")
@@ -205,14 +201,14 @@ def _metrics(body: Json) -> list[Json]:
     given = _list(body, "metrics") or ([body["metric"]] if body.get("metric") else [{"name": None}])
     metrics = []
     for each in given:
-        metric = {"name": each} if isinstance(each, str) else dict(_object(each, "metrics"))
-        objective, strategy = metric.get("objective") or "maximize", metric.get("strategy") or "optimize"
-        if objective not in ("maximize", "minimize"):
-            raise Refused("Invalid value for a metric's objective: maximize or minimize")
+        metric = {"name": each} if isinstance(each, str) else dict(object_of(each, "metrics"))
+        strategy = metric.get("strategy") or "optimize"
         if strategy == "constraint" or metric.get("threshold") is not None:
             raise Refused("bough does not support metric thresholds and constraints")
-        if strategy not in ("optimize", "store"):
-            raise Refused("Invalid value for a metric's strategy: optimize or store")
+        one_of(strategy, ("optimize", "store"), "a metric's strategy")
+        objective = one_of(
+            metric.get("objective") or "maximize", ("maximize", "minimize"), "a metric's objective"
+        )
         name = metric.get("name")
         if name is not None or len(given) > 1:
             text(name, "the name of a metric", most=50)
@@ -259,14 +255,6 @@ def _list(body: Json, key: str) -> list[Any]:
         return []
     if not isinstance(value, list):
         raise Refused(f"Invalid value for {key}: expected a list")
-    return value
-
-
-def _object(value: Any, what: str) -> Json:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise Refused(f"Invalid value for {what}: expected an object")
     return value
 
 

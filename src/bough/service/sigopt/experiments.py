@@ -10,7 +10,7 @@ from bough.service.sigopt.definition import METHODS, as_space, checked, optimise
 from bough.service.sigopt.desk import Call, Desk
 from bough.service.sigopt.extras import metadata_of
 from bough.service.sigopt.objects import experiment_json, is_observation, observation_json, page, values_json
-from bough.service.sigopt.refused import Refused
+from bough.service.sigopt.refused import Refused, one_of
 from bough.study import Study
 
 __all__ = [
@@ -79,9 +79,7 @@ def change_experiment(desk: Desk, document: Document, body: Json) -> Document:
         changes["budget"] = changes.pop("observation_budget")
     wanted = {**document.body["definition"], **changes}
     checked({key: value for key, value in wanted.items() if key != "conditionals" or value})
-    state = body.get("state", document.body["state"])
-    if state not in ("active", "deleted"):
-        raise Refused("Invalid value for state: active or deleted")
+    state = one_of(body.get("state", document.body["state"]), ("active", "deleted"), "state")
     changed = desk.records.change(
         "experiment", document.name, lambda old: {**old, "definition": wanted, "state": state}
     )

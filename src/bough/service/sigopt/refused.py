@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-__all__ = ["Refused", "known_keys", "number", "text"]
+__all__ = ["Refused", "known_keys", "number", "object_of", "one_of", "text"]
 
 
 class Refused(Exception):
@@ -31,4 +31,19 @@ def text(value: Any, what: str, most: int = 200) -> str:
 def number(value: Any, what: str) -> float | int:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Refused(f"Invalid value for {what}: expected a number, not {value!r}")
+    return value
+
+
+def one_of(value: Any, known: Collection[str], what: str) -> str:
+    if not isinstance(value, str) or value not in known:
+        raise Refused(f"Invalid value for {what}: one of {', '.join(known)}")
+    return value
+
+
+def object_of(value: Any, what: str) -> dict[str, Any]:
+    """A JSON object; null stands for an empty one."""
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Refused(f"Invalid value for {what}: expected an object")
     return value

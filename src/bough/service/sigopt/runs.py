@@ -11,7 +11,7 @@ from bough.service.sigopt.definition import optimised
 from bough.service.sigopt.desk import Call, Desk
 from bough.service.sigopt.experiments import change_experiment, create
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
-from bough.service.sigopt.refused import Refused, known_keys, number, text
+from bough.service.sigopt.refused import Refused, known_keys, number, object_of, one_of, text
 from bough.service.strict import JsonError, loads
 
 __all__ = [
@@ -52,7 +52,8 @@ def create_project(desk: Desk, call: Call) -> Json:
     if not isinstance(id, str) or not _PROJECT.fullmatch(id):
         raise Refused("Invalid value for id: lower case letters, digits, hyphens, underscores and periods")
     name = text(call.body.get("name", id), "name")
-    document = desk.records.put("project", id, {"name": name, "metadata": call.body.get("metadata") or {}})
+    metadata = object_of(call.body.get("metadata"), "metadata")
+    document = desk.records.put("project", id, {"name": name, "metadata": metadata})
     if document is None:
         raise Refused(f"The project {id} exists already", 409)
     return project_json(document)
@@ -70,7 +71,12 @@ def fetch_project(desk: Desk, call: Call) -> Json:
 def update_project(desk: Desk, call: Call) -> Json:
     known_keys(call.body, {"name", "metadata"}, "the update of a project")
     document = _project(desk, call)
-    changed = desk.records.change("project", document.name, lambda old: {**old, **call.body})
+    changes: Json = {}
+    if "name" in call.body:
+        changes["name"] = text(call.body["name"], "name")
+    if "metadata" in call.body:
+        changes["metadata"] = object_of(call.body["metadata"], "metadata")
+    changed = desk.records.change("project", document.name, lambda old: {**old, **changes})
     assert changed is not None
     return project_json(changed)
 
@@ -251,7 +257,7 @@ def _new_run(body: Json, project: str | None) -> Json:
         "files": [],
         "tags": [],
         **{key: {} for key in _MERGED},
-        "metadata": body.get("metadata") or {},
+        "metadata": object_of(body.get("metadata"), "metadata"),
     }
 
 
@@ -276,8 +282,8 @@ def _merged(body: Json, changes: Json) -> Json:
             merged[key] = value
         else:
             raise Refused(f"Unknown key {key!r} for run: one of {', '.join(sorted((*_MERGED, *_PLAIN)))}")
-    if merged["state"] not in _STATES:
-        raise Refused(f"Invalid value for state: one of {', '.join(_STATES)}")
+    text(merged["name"], "name")
+    one_of(merged["state"], _STATES, "state")
     if not isinstance(merged["deleted"], bool):
         raise Refused("Invalid value for deleted: true or false")
     for name, value in merged["values"].items():
