@@ -66,6 +66,8 @@ def resolve(chosen: str | Method) -> Method:
         chosen = Method(chosen)
     if not isinstance(chosen, Method):
         raise MethodError(f"method must be a name or bough.method(...), not {type(chosen).__name__}")
+    if not isinstance(chosen.name, str):
+        raise MethodError(f"a method's name is a string, not {chosen.name!r}")
     if chosen.name not in _TABLE:
         near = difflib.get_close_matches(chosen.name, _TABLE, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_TABLE)}"
@@ -75,7 +77,7 @@ def resolve(chosen: str | Method) -> Method:
         if option not in known:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             raise MethodError(f"method {chosen.name!r} has no option {option!r}: {takes}")
-        wanted = _VALUES[option]
+        wanted = _VALUES.get(f"{chosen.name}.{option}", _VALUES[option])
         if not wanted.holds(value):
             raise MethodError(f"option {option!r} of method {chosen.name!r} is {value!r}: give {wanted.text}")
     return chosen
@@ -205,7 +207,7 @@ def _gp_warp(
     return _bayes(surrogate, acquisition, growth=growth, initial=initial, space=space)
 
 
-def _sampled(space: Space, surrogate: Surrogate, local: bool, growth: float, initial: int | None) -> Strategy:
+def _sampled(surrogate: Surrogate, local: bool, growth: float, initial: int | None) -> Strategy:
     decide = by(local_search if local else best_of_samples)
     return _bayes(surrogate, "ei", decide, growth=growth, initial=initial)
 
@@ -215,7 +217,7 @@ def _conditional(
 ) -> Strategy:
     """covariance only between equal branches, best of 1000 samples (Lévesque et al. 2017)"""
     surrogate = kernel_gp.conditional(space.layout, samples=samples)
-    return _sampled(space, surrogate, False, growth, initial)
+    return _sampled(surrogate, False, growth, initial)
 
 
 def _conditional_ls(
@@ -223,13 +225,13 @@ def _conditional_ls(
 ) -> Strategy:
     """covariance only between equal branches, local search (Lévesque et al. 2017)"""
     surrogate = kernel_gp.conditional(space.layout, samples=samples)
-    return _sampled(space, surrogate, True, growth, initial)
+    return _sampled(surrogate, True, growth, initial)
 
 
 def _laplace(space: Space, samples: int = 10, growth: float = 0.05, initial: int | None = None) -> Strategy:
     """Laplace kernel over imputed values, best of 1000 samples (Lévesque et al. 2017)"""
     surrogate = kernel_gp.joint(space.layout, base="laplace", samples=samples)
-    return _sampled(space, surrogate, False, growth, initial)
+    return _sampled(surrogate, False, growth, initial)
 
 
 def _laplace_ls(
@@ -237,19 +239,19 @@ def _laplace_ls(
 ) -> Strategy:
     """Laplace kernel over imputed values, local search (Lévesque et al. 2017)"""
     surrogate = kernel_gp.joint(space.layout, base="laplace", samples=samples)
-    return _sampled(space, surrogate, True, growth, initial)
+    return _sampled(surrogate, True, growth, initial)
 
 
 def _matern(space: Space, samples: int = 10, growth: float = 0.05, initial: int | None = None) -> Strategy:
     """Matérn-5/2 over imputed values, best of 1000 samples (Lévesque et al. 2017)"""
     surrogate = kernel_gp.joint(space.layout, samples=samples)
-    return _sampled(space, surrogate, False, growth, initial)
+    return _sampled(surrogate, False, growth, initial)
 
 
 def _matern_ls(space: Space, samples: int = 10, growth: float = 0.05, initial: int | None = None) -> Strategy:
     """Matérn-5/2 over imputed values, local search (Lévesque et al. 2017)"""
     surrogate = kernel_gp.joint(space.layout, samples=samples)
-    return _sampled(space, surrogate, True, growth, initial)
+    return _sampled(surrogate, True, growth, initial)
 
 
 def _matern_noimpute(
@@ -263,7 +265,7 @@ def _matern_noimpute(
 def _mondrian(space: Space, samples: int = 10, growth: float = 0.05, initial: int | None = None) -> Strategy:
     """Mondrian features over imputed values, best of 1000 samples (Lévesque et al. 2017)"""
     surrogate = kernel_gp.mondrian(space.layout, samples=samples)
-    return _sampled(space, surrogate, False, growth, initial)
+    return _sampled(surrogate, False, growth, initial)
 
 
 def _random(space: Space) -> Strategy:
@@ -323,7 +325,7 @@ _COUNT = _Value(lambda v: _whole(v) and v >= 1, "a whole number, at least 1")
 _POSITIVE = _Value(lambda v: _real(v) and 0 < v < 1e6, "a positive number")
 _SHARE = _Value(lambda v: _real(v) and 0 < v < 1, "a number between 0 and 1")
 
-_VALUES: dict[str, _Value] = {
+_VALUES: dict[str, _Value] = {  # by option, or by method.option where one method differs
     "candidates": _COUNT,
     "least": _Value(lambda v: _whole(v) and v >= 2, "a number of points, at least 2"),
     "population": _Value(
@@ -338,13 +340,16 @@ _VALUES: dict[str, _Value] = {
     "startup": _COUNT,
     "trees": _COUNT,
     "weight": _POSITIVE,
-    "kernel": _Value(lambda v: v in KERNELS, f"one of {', '.join(KERNELS)}"),
+    "kernel": _Value(lambda v: isinstance(v, str) and v in KERNELS, f"one of {', '.join(KERNELS)}"),
     "acquisition": _Value(
-        lambda v: v == THOMPSON or v in ACQUISITIONS, f"one of {', '.join([*ACQUISITIONS, THOMPSON])}"
+        lambda v: isinstance(v, str) and (v == THOMPSON or v in ACQUISITIONS),
+        f"one of {', '.join([*ACQUISITIONS, THOMPSON])}",
     ),
     "samples": _Value(lambda v: _whole(v) and v >= 0, "a number of slice samples, 0 for the mode"),
+    "treed.samples": _COUNT,
+    "treed-warp.samples": _COUNT,
     "growth": _Value(
-        lambda v: isinstance(v, (int, float)) and 0 <= v < 10,
+        lambda v: _real(v) and 0 <= v < 10,
         "the fraction by which data grow before a refit, 0 to refit at every trial",
     ),
     "guard": _Value(

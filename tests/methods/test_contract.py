@@ -123,3 +123,25 @@ def test_a_missing_extra_is_named(
 def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> None:
     with pytest.raises(MethodError, match="has no option 'depth'"):
         bough.method(name, depth=3)
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "setting"),
+    [
+        ("auto", "acquisition", ["ei"]),
+        ("auto", "growth", True),
+        ("add-tree", "kernel", {}),
+        ("treed", "samples", 0),
+        ("treed-warp", "samples", 0),
+    ],
+)
+def test_an_impossible_value_of_an_option_is_an_error_that_says_what_to_give(
+    method: str, option: str, setting: object
+) -> None:
+    with pytest.raises(MethodError, match=rf"option '{option}' of method '{method}' is .*: give "):
+        bough.method(method, **{option: setting})
+
+
+def test_a_name_that_is_no_string_is_an_error() -> None:
+    with pytest.raises(MethodError, match="name is a string"):
+        bough.method(["auto"])  # type: ignore[arg-type]

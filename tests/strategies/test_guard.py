@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.strategies.histories import history
 
 import bough
+from bough.acquisition.criterion import Expected
+from bough.acquisition.functions import LOG_EI
 from bough.gp.targets import Targets
 from bough.points import Points
+from bough.registry import method, strategy_for
 from bough.strategies.decisions import Model, Situation
 from bough.strategies.guard import REACH, guarded, promising
+from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space(
     {
@@ -57,6 +63,7 @@ def situation(results: list[tuple[dict[str, object], float]], level: float, numb
         space=SPACE,
         model=Model(Targets(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
         worth=lambda best: Worth(level),
+        gain=Worth(level),
         done=done,
         avoid=done,
         number=number,
@@ -95,3 +102,20 @@ def test_it_waits_while_the_model_sees_something_to_gain_and_every_other_trial(
 ) -> None:
     now = situation([*LEADER, ({"kind": "b", "y": 0.3}, 0.9)], level, number)
     assert SPACE.decode(guarded(known)(now, np.random.default_rng(0)))[0] == {"kind": "a", "x": 0.25}
+
+
+@pytest.mark.parametrize("acquisition", ["log-ei", "ei", "pi", "lcb"])
+def test_what_there_is_to_gain_does_not_depend_on_the_criterion(acquisition: str) -> None:
+    strategy = strategy_for(method("auto", acquisition=acquisition), SPACE)
+    assert isinstance(strategy, ModelBased)
+    told = history(SPACE, [*LEADER, ({"kind": "b", "y": 0.3}, 0.9)])
+    seen: list[Situation] = []
+
+    def decide(now: Situation, rng: np.random.Generator) -> Points:
+        seen.append(now)
+        return known(now, rng)
+
+    replace(strategy, decide=decide).propose(SPACE, told, np.random.default_rng(0))
+    (now,) = seen
+    expected = Expected(now.model.posteriors, now.model.best, LOG_EI)(now.done)
+    np.testing.assert_array_equal(now.gain(now.done), expected)

@@ -44,6 +44,7 @@ class Situation:
     """What a decision looks at.
 
     worth: the criterion, given the value to beat under each posterior.
+    gain: log expected improvement, whatever the criterion; less where a trial may fail.
     done: finished points, as ``model.z`` has their values; number: the trial to be proposed.
     avoid: points not to be proposed again.
     """
@@ -51,6 +52,7 @@ class Situation:
     space: Space
     model: Model
     worth: Callable[[Sequence[float]], Criterion]
+    gain: Criterion
     done: Points
     avoid: Points
     number: int

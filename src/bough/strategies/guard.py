@@ -40,7 +40,7 @@ def guarded(decide: Decision, period: int = PERIOD) -> Decision:
 
     def with_guard(now: Situation, rng: np.random.Generator) -> Points:
         found = decide(now, rng)
-        if now.number % period or (len(found) and now.criterion(found)[0] > np.log(LITTLE)):
+        if now.number % period or (len(found) and now.gain(found)[0] > np.log(LITTLE)):
             return found
         rows = promising(now)
         doubted = _improve(now, rows, rng) if rows is not None else found

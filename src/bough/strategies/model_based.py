@@ -106,24 +106,13 @@ class ModelBased:
         return Situation(
             space=space,
             model=model,
-            worth=self._worth(space, history, model),
+            worth=_worth(space, history, model, self.acquisition),
+            gain=_worth(space, history, model, LOG_EI)(model.best),
             done=history.done,
             # to repeat a trial tells something only where results are noisy; a finite space is used up
             avoid=history.pending if noisy and space.size == np.inf else tried_points(history),
             number=history.number,
         )
-
-    def _worth(self, space: Space, history: History, model: Model) -> Callable[[Sequence[float]], Criterion]:
-        """The acquisition over a value to beat, times the probability that the trial does not fail."""
-        succeeds = [viability(space, history)] if len(history.failed) else []
-        # probabilities multiply, so in their presence everything is counted in logarithms
-        acquisition = IN_LOGARITHMS.get(self.acquisition, self.acquisition) if succeeds else self.acquisition
-
-        def worth(best: Sequence[float]) -> Criterion:
-            gain = Expected(model.posteriors, best, acquisition)
-            return Total([gain, *succeeds]) if succeeds else gain
-
-        return worth
 
     def model(self, history: History) -> Model:
         """The posteriors given all results, with the hyperparameters of the scheduled prefix."""
@@ -169,6 +158,21 @@ class ModelBased:
                 self._fits.pop(next(iter(self._fits)), None)  # another thread may have been first
             self._fits[key] = fitted
         return fitted
+
+
+def _worth(
+    space: Space, history: History, model: Model, acquisition: Acquisition
+) -> Callable[[Sequence[float]], Criterion]:
+    """The acquisition over a value to beat, times the probability that the trial does not fail."""
+    succeeds = [viability(space, history)] if len(history.failed) else []
+    # probabilities multiply, so in their presence everything is counted in logarithms
+    counted = IN_LOGARITHMS.get(acquisition, acquisition) if succeeds else acquisition
+
+    def worth(best: Sequence[float]) -> Criterion:
+        gain = Expected(model.posteriors, best, counted)
+        return Total([gain, *succeeds]) if succeeds else gain
+
+    return worth
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:

@@ -63,8 +63,8 @@ def joint(
     return _sampled(Imputed(inner, _groups(layout)) if impute else inner, samples)
 
 
-def mondrian(layout: Layout, *, trees: int = 50, samples: int = 4) -> KernelGP:
-    """Mondrian features over all columns, inactive ones at mid-range; costly, so with fewer samples."""
+def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> KernelGP:
+    """Mondrian features over all columns, inactive ones at mid-range."""
     numeric, nominal = _all_columns(layout)
     levels = tuple((c, int(layout.levels[c])) for c in nominal)
     return _sampled(Imputed(Mondrian(numeric, levels, trees, prior=LENGTHSCALE), _groups(layout)), samples)
