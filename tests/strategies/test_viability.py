@@ -8,6 +8,7 @@ import pytest
 import bough
 from bough.points import Points
 from bough.space.sampling import sample_points
+from bough.strategies import viability
 from bough.strategies.viability import (
     PRIOR_FAILURE,
     PRIOR_SUCCESS,
@@ -89,3 +90,14 @@ def test_one_failure_warns_but_many_ban(space: bough.Space) -> None:
     many = Viability(space.layout, branch, np.zeros(len(branch), dtype=bool))
     assert np.exp(many(far)[0]) < 0.2
     assert np.exp(many(other)[0]) == pytest.approx(np.exp(once(other)[0]))
+
+
+def test_in_portions_it_is_the_same(space: bough.Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    tried, points = sample_points(space, 40, rng), sample_points(space, 50, rng)
+    criterion = Viability(space.layout, tried, rng.random(40) < 0.5)
+    value, gradient = criterion.with_gradient(points)
+    monkeypatch.setattr(viability, "CELLS", 200)
+    in_portions, its_gradient = criterion.with_gradient(points)
+    np.testing.assert_allclose(in_portions, value, rtol=1e-13)
+    np.testing.assert_allclose(its_gradient, gradient, rtol=1e-12, atol=1e-14)

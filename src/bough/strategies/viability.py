@@ -30,6 +30,9 @@ WIDTH = 0.2
 """Standard deviation of the window per column; scaled by the root of the number of columns, so that
 typical neighbours in many dimensions are still neighbours."""
 
+CELLS = 2**22
+"""Differences (point, tried point, column) held at a time: a long study must not fill the memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Viability:
@@ -48,15 +51,16 @@ class Viability:
         gradient = np.zeros(points.x.shape)
         signatures, member = np.unique(points.on, axis=0, return_inverse=True)
         for index, signature in enumerate(signatures):
-            rows = np.flatnonzero(member.ravel() == index)
+            mine = np.flatnonzero(member.ravel() == index)
             same = (self.tried.on == signature).all(axis=1)
             columns = np.flatnonzero(signature[self.layout.group])
-            value[rows], gradient[np.ix_(rows, columns)] = _on_branch(
-                points.x[np.ix_(rows, columns)],
-                self.tried.x[np.ix_(same, columns)],
-                self.success[same].astype(float),
-                self.layout.nominal[columns],
-            )
+            tried, success = self.tried.x[np.ix_(same, columns)], self.success[same].astype(float)
+            portion = 1 + CELLS // max(tried.size, 1)
+            for rows in (mine[i : i + portion] for i in range(0, len(mine), portion)):
+                block = np.ix_(rows, columns)
+                value[rows], gradient[block] = _on_branch(
+                    points.x[block], tried, success, self.layout.nominal[columns]
+                )
         return value, gradient
 
 
