@@ -1,28 +1,20 @@
 """A study that a bough service holds, used like a local one: ``bough.connect(url, token, name)``.
 
 Requests that fail for a passing reason (no connection, a server that restarts, too many requests) are sent
-again with the same Idempotency-Key, so that a reply that got lost never makes a second trial. Only the
-standard library is needed.
+again with the same Idempotency-Key, so that a reply that got lost never makes a second trial.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
-import random
-import secrets
 import socket
-import ssl
-import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import Any, cast, overload
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from bough import errors
 from bough.errors import ServiceError, TrialError
+from bough.registry import Method
 from bough.space import Space
 from bough.study.events import Progress
 from bough.study.loop import Budget, run
@@ -31,11 +23,11 @@ from bough.study.study import Study
 from bough.study.tables import table
 from bough.study.view import Status
 from bough.trial import Config, Trial
+from bough.wire import Wire
 
 __all__ = ["RemoteStudy", "connect"]
 
 _PAGE = 1000
-_PASSING = (408, 429, 502, 503, 504)
 
 
 def connect(
@@ -45,7 +37,7 @@ def connect(
     *,
     space: Space | None = None,
     direction: str = "minimize",
-    method: str = "auto",
+    method: str | Method = "auto",
     seed: int | None = None,
     patience: float = 60.0,
     timeout: float = 300.0,
@@ -62,15 +54,16 @@ def connect(
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")
     if not name:
         raise ServiceError("pass the name of a study: connect(url, token, name)")
-    wire = _Wire(url, token, timeout)
+    wire = Wire(url, token, timeout)
     if space is None:
         found = wire.call("GET", f"/studies/{quote(name, safe='')}", patience=0.0)
     else:
+        chosen = method if isinstance(method, str) else {"name": method.name, "options": dict(method.options)}
         wanted = {
             "name": name,
             "space": space.to_dict(),
             "direction": direction,
-            "method": method,
+            "method": chosen,
             "seed": seed,
         }
         found = wire.call("POST", "/studies", wanted, patience=0.0)
@@ -80,7 +73,7 @@ def connect(
 class RemoteStudy:
     """Ask for trials, tell their results, over HTTP; see ``bough.Study`` for what each method does."""
 
-    def __init__(self, wire: _Wire, found: dict[str, Any], patience: float) -> None:
+    def __init__(self, wire: Wire, found: dict[str, Any], patience: float) -> None:
         self._wire, self._patience = wire, patience
         self._path = f"/studies/{quote(found['name'], safe='')}"
         self.name: str = found["name"]
@@ -158,6 +151,12 @@ class RemoteStudy:
         """One row per trial: a pandas DataFrame, or dicts where pandas is absent."""
         return table(self.trials)
 
+    def explain(self, trial: Trial | int) -> dict[str, Any]:
+        """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        found: dict[str, Any] = self._get(f"trials/{number}/explain")
+        return found
+
     def run(
         self,
         objective: Callable[[Config], Any],
@@ -228,100 +227,3 @@ class RemoteStudy:
 
 def _trials(page: dict[str, Any]) -> list[Trial]:
     return [Trial(**row) for row in page["trials"]]
-
-
-class _Wire:
-    """Requests to one service; each thread keeps a connection of its own, and so does a forked child."""
-
-    def __init__(self, url: str, token: str, timeout: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ServiceError(f"{url!r} is not the address of a service: use http://HOST:PORT")
-        self.where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
-        self._prefix = parts.path.rstrip("/") + "/api/v1"
-        self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._timeout = timeout
-        self._mine = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_mine"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _mine=threading.local())
-
-    def call(self, method: str, path: str, body: Any = None, *, patience: float) -> Any:
-        """The JSON reply; what the service refuses is raised as the error that it names."""
-        try:
-            text = None if body is None else json.dumps(body, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ServiceError(f"this cannot be sent as JSON: {error}") from None
-        headers = {**self._headers, "Idempotency-Key": secrets.token_hex(16)}
-        if text is not None:
-            headers["Content-Type"] = "application/json"
-        deadline, pause = time.monotonic() + patience, 0.1
-        while True:
-            fault = None
-            try:
-                status, reply = self._send(method, self._prefix + path, text, headers)
-                if status not in _PASSING:
-                    return self._read(status, reply)
-                fault = _message(reply) or f"status {status}"
-            except (OSError, http.client.HTTPException) as error:
-                self._close()
-                fault = str(error) or type(error).__name__
-            if time.monotonic() + pause > deadline:
-                raise ServiceError(f"{self.where} cannot be reached: {fault}")
-            time.sleep(pause * random.uniform(0.5, 1.0))
-            pause = min(2 * pause, 5.0)
-
-    def _send(self, method: str, path: str, text: str | None, headers: dict[str, str]) -> tuple[int, bytes]:
-        connection = self._connection()
-        connection.request(method, path, text, headers)
-        response = connection.getresponse()
-        return response.status, response.read()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        held: tuple[int, http.client.HTTPConnection] | None = getattr(self._mine, "held", None)
-        if held is None or held[0] != os.getpid():
-            if self._secure:
-                fresh: http.client.HTTPConnection = http.client.HTTPSConnection(
-                    self._host, self._port, timeout=self._timeout, context=ssl.create_default_context()
-                )
-            else:
-                fresh = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-            held = self._mine.held = os.getpid(), fresh
-        return held[1]
-
-    def _close(self) -> None:
-        held = getattr(self._mine, "held", None)
-        if held is not None:
-            held[1].close()
-
-    def _read(self, status: int, reply: bytes) -> Any:
-        if status == 204:
-            return None
-        if 200 <= status < 300:
-            try:
-                return json.loads(reply)
-            except ValueError:
-                raise ServiceError(f"{self.where} did not answer as a bough service does") from None
-        raise _error(reply, status, self.where)
-
-
-def _message(reply: bytes) -> str | None:
-    try:
-        return str(json.loads(reply)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _error(reply: bytes, status: int, where: str) -> Exception:
-    """The error of ours that a reply names."""
-    message = _message(reply)
-    if message is None:
-        return ServiceError(f"{where} answered with status {status}: is it a bough service?")
-    name = json.loads(reply)["error"].get("type")
-    kind = getattr(errors, name, ServiceError) if name in errors.__all__ else ServiceError
-    made: Exception = kind(message)
-    return made

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
 from tests.service.running import SPACE, Service
 
@@ -63,7 +64,7 @@ def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     study.tell(study.ask(), 1)
     with pytest.raises(ConflictError, match=r"told value=1\.0 already"):
         study.tell(0, 2)
-    with pytest.raises(StudyError, match="no trial 9"):
+    with pytest.raises(TrialError, match="no trial 9"):
         study.tell(9, 1)
     with pytest.raises(ConfigError, match="'scale' is missing"):
         study.enqueue({"model": "bayes"})
@@ -80,6 +81,15 @@ def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     ending.tell(ending.ask(), 0)
     with pytest.raises(ExhaustedError):
         ending.ask()
+
+
+def test_a_method_may_have_options(served: Service) -> None:
+    chosen = bough.method("tpe", quantile=0.3)
+    study = bough.connect(served.url, served.write, "chosen", space=space, method=chosen)
+    found = bough.connect(served.url, served.write, "chosen", space=space, method=chosen)
+    assert (study.method, found.seed) == ("tpe", study.seed)
+    with pytest.raises(StudyError, match="method is"):
+        bough.connect(served.url, served.write, "chosen", space=space, method="random")
 
 
 def test_a_study_without_results_has_no_best(study) -> None:
@@ -105,6 +115,20 @@ def test_what_is_wrong_with_a_connection_is_said_in_one_line(
     bough.connect(served.url, served.write, "demo", space=space)
     with pytest.raises(ServiceError, match="may only read"):
         bough.connect(served.url, name="demo").ask()
+
+
+def test_a_trial_is_explained_as_by_a_local_study(served: Service) -> None:
+    local = bough.Study(space, method="gp", seed=0)
+    remote = bough.connect(served.url, served.write, "explained", space=space, method="gp", seed=0)
+    for study in (local, remote):
+        for n, config in enumerate(space.sample(12, np.random.default_rng(0))):
+            study.add(config, n % 5)
+        study.ask()
+    assert remote.trials[12].config == local.trials[12].config
+    theirs, ours = remote.explain(12), local.explain(12)
+    assert theirs["reason"] == ours["reason"] and theirs["mean"] == pytest.approx(ours["mean"])
+    with pytest.raises(TrialError, match="no trial 99"):
+        remote.explain(99)
 
 
 def test_figures_take_a_served_study(study) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -24,6 +25,7 @@ from bough.service.models import (
     BranchOut,
     Enqueue,
     ErrorOut,
+    ExplainOut,
     Fail,
     Health,
     NewStudy,
@@ -38,7 +40,7 @@ from bough.service.models import (
     trial_json,
 )
 from bough.service.routing import StrictRoute
-from bough.service.studies import NotFound, OpenStudies
+from bough.service.studies import NoStudy, NoTrial, OpenStudies
 from bough.service.table import Order, Selection, branch_of, select
 from bough.service.tagged import tag_of
 from bough.space import Space
@@ -108,7 +110,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
     def read_study(study: Name) -> Response:
         found = studies.storage.find(study)
         if not found:
-            raise NotFound(f"there is no study {study!r}")
+            raise NoStudy(f"there is no study {study!r}")
         return JSONResponse(study_json(found[0]))
 
     @api.delete("/studies/{study:name}", status_code=204, tags=["studies"])
@@ -198,8 +200,19 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureDesk) -> N
         opened = studies.open(study)
         found = opened.trials
         if number >= len(found):
-            raise NotFound(f"study {study!r} has no trial {number}")
+            raise NoTrial(f"study {study!r} has no trial {number}")
         return JSONResponse(trial_json(found[number]))
+
+    @api.get(
+        "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
+    )
+    async def explain(study: Name, number: int) -> Response:
+        """What the method thought of a trial when it was asked."""
+        opened = await to_thread.run_sync(studies.open, study)
+        if number >= len(await to_thread.run_sync(lambda: opened.trials)):
+            raise NoTrial(f"study {study!r} has no trial {number}")
+        found = await figures.run(lambda: opened.explain(number))
+        return JSONResponse({key: _finite(value) for key, value in found.items()})
 
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
     def best(study: Name) -> Response:
@@ -269,13 +282,18 @@ def branches_json(view: StudyView) -> list[dict[str, Any]]:
     ]
 
 
+def _finite(value: Any) -> Any:
+    """JSON has no infinities; a criterion may be one."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _existing(study: Study, number: int, act: Callable[[], Trial]) -> Trial:
-    """What ``act`` does to a trial; NotFound, not a conflict, if there is no such trial."""
+    """What ``act`` does to a trial; NoTrial, not a conflict, if there is no such trial."""
     try:
         return act()
     except TrialError:
         if number >= len(study.trials):
-            raise NotFound(f"study {study.name!r} has no trial {number}") from None
+            raise NoTrial(f"study {study.name!r} has no trial {number}") from None
         raise
 
 

@@ -77,6 +77,9 @@ def credentials(headers: Mapping[str, str]) -> str | None:
 
 def open_session(records: Records, principal: Principal) -> str:
     """The value of a new session's cookie."""
+    for other in records.list("session"):
+        if other.body["ends"] < time.time():
+            records.delete("session", other.name)
     cookie = secrets.token_hex(32)
     records.put("session", _hash(cookie), {"token": principal.id, "ends": time.time() + SESSION_SECONDS})
     return cookie

@@ -60,15 +60,15 @@ class FigureDesk:
 
     async def view(self, study: Study, branch: Branch) -> StudyView:
         """The trials of a branch as they are now."""
-        return await self._do(lambda: self._view(study, self._studies.version(study), branch))
+        return await self.run(lambda: self._view(study, self._studies.version(study), branch))
 
     async def warm(self) -> None:
         """Read the latest studies before anyone asks: to read 100,000 trials takes a second or two."""
-        for record in (await self._do(self._studies.records))[-WARM:]:
+        for record in (await self.run(self._studies.records))[-WARM:]:
             with contextlib.suppress(BoughError):  # deleted meanwhile, or not to be read: nobody asked yet
-                study = await self._do(partial(self._studies.open, record.name))
+                study = await self.run(partial(self._studies.open, record.name))
                 view = await self.view(study, {})
-                await self._do(partial(getattr, view, "root"))
+                await self.run(partial(getattr, view, "root"))
 
     async def draw(self, study: Study, figure: str, branch: Branch, dark: bool) -> tuple[str, bytes]:
         """A figure as Plotly's JSON, and an ETag that changes with it."""
@@ -79,7 +79,7 @@ class FigureDesk:
             body = self._drawn.get(key, lambda: self._draw(study, version, figure, branch, dark))
             return f'"{hash(key) & (2**63 - 1):x}"', body
 
-        return await self._do(draw)
+        return await self.run(draw)
 
     def _draw(self, study: Study, version: Version, figure: str, branch: Branch, dark: bool) -> bytes:
         view = self._view(study, version, branch)
@@ -95,5 +95,6 @@ class FigureDesk:
             return whole
         return self._views.get((version, json.dumps(branch)), lambda: whole.within(branch))
 
-    async def _do(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do something in the thread for figures."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

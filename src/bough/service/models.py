@@ -12,8 +12,8 @@ from bough.storage import StudyRecord
 from bough.trial import Trial
 
 __all__ = [
-    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "Fail", "Health", "NewStudy", "Renew", "StatusOut",
-    "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut", "study_json", "trial_json",
+    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "NewStudy", "Renew",
+    "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut", "study_json", "trial_json",
 ]  # fmt: skip
 
 Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
@@ -153,6 +153,17 @@ class StatusOut(BaseModel):
     failed: int
     leased: int
     best: TrialOut | None
+
+
+class ExplainOut(BaseModel):
+    """``mean`` and ``sd`` are what the model expected, ``criterion`` is what made the trial worth trying."""
+
+    model_config = ConfigDict(extra="allow")
+
+    reason: str | None = None
+    mean: float | None = None
+    sd: float | None = None
+    criterion: float | None = None
 
 
 class BranchOut(BaseModel):

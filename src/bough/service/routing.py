@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor, register_url_convertor
 
+from bough import errors
 from bough.errors import (
     BoughError,
     ConflictError,
@@ -23,14 +24,15 @@ from bough.errors import (
 )
 from bough.service.guard import refusal
 from bough.service.strict import JsonError, loads
-from bough.service.studies import NotFound
+from bough.service.studies import NoStudy, NoTrial
 
 __all__ = ["StrictRoute", "error_response", "status_of"]
 
 _log = logging.getLogger("bough")
 
 _STATUS: tuple[tuple[type[BoughError], int], ...] = (
-    (NotFound, 404),
+    (NoStudy, 404),
+    (NoTrial, 404),
     (ConflictError, 409),
     (TrialError, 409),
     (StudyError, 409),
@@ -101,8 +103,9 @@ async def error_response(request: Request, error: Exception) -> Response:
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
         return refusal(request.scope, 422, f"{where}: {first['msg']}" if where else str(first["msg"]))
     if isinstance(error, BoughError):
-        kind = "StudyError" if isinstance(error, NotFound) else type(error).__name__
         status = status_of(error)
+        # Callers know the names in bough.errors; 404s have classes of their own below those.
+        kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
         if status >= 500:
             _log.error("%s %s: %s", request.method, request.url.path, error)
         return refusal(request.scope, status, str(error), kind)

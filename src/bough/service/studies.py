@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bough.errors import ExhaustedError, StudyError
+from bough.errors import ExhaustedError, StudyError, TrialError
 from bough.service.tagged import Tagged, asked_by
 from bough.storage import Storage, StudyRecord
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["NotFound", "OpenStudies", "Version"]
+__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version"]
 
 T = TypeVar("T")
 
@@ -28,8 +28,12 @@ MOST_OPEN = 32
 """Studies whose trials are kept in memory; the one not used for longest goes first."""
 
 
-class NotFound(StudyError):
-    """There is no study, or no trial, of that name."""
+class NoStudy(StudyError):
+    """There is no study of that name."""
+
+
+class NoTrial(TrialError):
+    """The study has no trial of that number."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class OpenStudies:
         """The study of that name as it is now: it may have been deleted, and created anew, by others."""
         found = self.storage.find(name)
         if not found:
-            raise NotFound(f"there is no study {name!r}")
+            raise NoStudy(f"there is no study {name!r}")
         with self._lock:
             study = self._open.get(found[0].id)
             if study is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -14,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bough import Space, Study, __version__
-from bough.errors import BoughError
+from bough.errors import BoughError, StudyError
 from bough.registry import methods
 from bough.service.auth import (
     SESSION_COOKIE,
@@ -30,8 +32,7 @@ from bough.service.dashboard.examples import SPACE
 from bough.service.events import status_json
 from bough.service.figures import FigureDesk
 from bough.service.records import Records
-from bough.service.routing import status_of
-from bough.service.studies import NotFound, OpenStudies
+from bough.service.studies import NoStudy, OpenStudies
 from bough.service.table import Selection, select
 
 __all__ = ["routes"]
@@ -50,9 +51,9 @@ def routes(studies: OpenStudies, figures: FigureDesk, records: Records, *, secur
         Route("/sign-in", pages.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", pages.sign_out, methods=["POST"]),
         Route("/new", pages.new, methods=["GET", "POST"]),
-        Route("/studies/{study:name}", pages.study),
-        Route("/studies/{study:name}/delete", pages.delete, methods=["POST"]),
-        Route("/studies/{study:name}/trials/{number:number}", pages.trial),
+        Route("/studies/{study:name}", pages.found(pages.study)),
+        Route("/studies/{study:name}/delete", pages.found(pages.delete), methods=["POST"]),
+        Route("/studies/{study:name}/trials/{number:number}", pages.found(pages.trial)),
         Route("/static/{name}", pages.static),
     ]
 
@@ -76,6 +77,17 @@ class _Pages:
         shared = {"who": who, "version": __version__, "plotly": self._assets["plotly.min.js"].tag.strip('"')}
         text = self._templates.get_template(template).render(**shared, **values)
         return HTMLResponse(text, code)
+
+    def found(self, page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Any]:
+        """A page of a study, or one that says that there is no such study."""
+
+        async def page_or_missing(request: Request) -> Response:
+            try:
+                return await page(request)
+            except NoStudy as error:
+                return self._missing(request, str(error))
+
+        return page_or_missing
 
     # ---- signing in ---------------------------------------------------------------------------------
 
@@ -124,7 +136,10 @@ class _Pages:
         rows: list[dict[str, Any]] = []
         for record in reversed(self._studies.records()):
             # To know more of a study than its record means to read its trials, so only the latest show it.
-            status = self._studies.open(record.name).status() if len(rows) < RECENT else None
+            status = None
+            if len(rows) < RECENT:
+                with contextlib.suppress(StudyError):  # it may be deleted at this moment
+                    status = self._studies.open(record.name).status()
             rows.append({"record": record, "method": json.loads(record.method)["name"], "status": status})
         return self._page(request, "home.html", rows=rows)
 
@@ -202,10 +217,7 @@ class _Pages:
         return RedirectResponse("/", 303)
 
     async def _open(self, request: Request) -> Study:
-        try:
-            return await to_thread.run_sync(self._studies.open, request.path_params["study"])
-        except NotFound as error:
-            raise HTTPException(status_of(error), str(error)) from None
+        return await to_thread.run_sync(self._studies.open, request.path_params["study"])
 
     def _missing(self, request: Request, message: str) -> Response:
         return self._page(request, "missing.html", 404, message=message)

@@ -10,7 +10,7 @@ from bough.service.auth import Principal
 from bough.service.records import Document, Records
 from bough.service.sigopt.objects import CLIENT
 from bough.service.sigopt.refused import Refused
-from bough.service.studies import NotFound, OpenStudies
+from bough.service.studies import NoStudy, OpenStudies
 from bough.study import Study
 from bough.trial import Trial
 
@@ -42,7 +42,7 @@ class Desk:
             raise Refused(f"No experiment {name}", 404)
         try:
             return document, self.studies.open(document.body["study"])
-        except NotFound:
+        except NoStudy:
             raise Refused(f"The study of experiment {name} was deleted", 404) from None
 
     def trial(self, call: Call, part: str, study: Study) -> Trial:

@@ -1,0 +1,15 @@
+// What the method thought of a trial when it was asked; it may take a moment, so it is loaded on its own.
+import { cell, element, load, number } from "./words.js";
+
+const card = document.getElementById("explain");
+const text = card.querySelector("p");
+try {
+  const { reason, mean, sd, ...rest } = await load(card.dataset.api);
+  text.textContent = reason ?? "";
+  const facts = Number.isFinite(mean) ? { expected: `${number(mean)} ± ${number(sd)}`, ...rest } : rest;
+  const rows = Object.entries(facts).map(([name, value]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, cell(value))));
+  if (rows.length) card.append(element("table", { class: "plain" }, element("tbody", {}, ...rows)));
+} catch (error) {
+  text.textContent = error.message;
+}

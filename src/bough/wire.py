@@ -1,0 +1,119 @@
+"""Requests to a bough service: JSON over HTTP, sent again while it is away. Standard library only."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import secrets
+import ssl
+import threading
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from bough import errors
+from bough.errors import ServiceError
+
+__all__ = ["Wire"]
+
+_PASSING = (408, 429, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+
+
+class Wire:
+    """Requests to one service; each thread keeps a connection of its own, and so does a forked child."""
+
+    def __init__(self, url: str, token: str, timeout: float) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ServiceError(f"{url!r} is not the address of a service: use http://HOST:PORT")
+        self.where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
+        self._prefix = parts.path.rstrip("/") + "/api/v1"
+        self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self._timeout = timeout
+        self._mine = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_mine"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _mine=threading.local())
+
+    def call(self, method: str, path: str, body: Any = None, *, patience: float) -> Any:
+        """The JSON reply; what the service refuses is raised as the error that it names."""
+        try:
+            text = None if body is None else json.dumps(body, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ServiceError(f"this cannot be sent as JSON: {error}") from None
+        headers = {**self._headers, "Idempotency-Key": secrets.token_hex(16)}
+        if text is not None:
+            headers["Content-Type"] = "application/json"
+        deadline, pause = time.monotonic() + patience, 0.1
+        while True:
+            fault = None
+            try:
+                status, reply = self._send(method, self._prefix + path, text, headers)
+                if status not in _PASSING:
+                    return self._read(status, reply)
+                fault = _message(reply) or f"status {status}"
+            except (OSError, http.client.HTTPException) as error:
+                self._close()
+                fault = str(error) or type(error).__name__
+            if time.monotonic() + pause > deadline:
+                raise ServiceError(f"{self.where} cannot be reached: {fault}")
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2 * pause, 5.0)
+
+    def _send(self, method: str, path: str, text: str | None, headers: dict[str, str]) -> tuple[int, bytes]:
+        connection = self._connection()
+        connection.request(method, path, text, headers)
+        response = connection.getresponse()
+        return response.status, response.read()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        held: tuple[int, http.client.HTTPConnection] | None = getattr(self._mine, "held", None)
+        if held is None or held[0] != os.getpid():
+            if self._secure:
+                fresh: http.client.HTTPConnection = http.client.HTTPSConnection(
+                    self._host, self._port, timeout=self._timeout, context=ssl.create_default_context()
+                )
+            else:
+                fresh = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+            held = self._mine.held = os.getpid(), fresh
+        return held[1]
+
+    def _close(self) -> None:
+        held = getattr(self._mine, "held", None)
+        if held is not None:
+            held[1].close()
+
+    def _read(self, status: int, reply: bytes) -> Any:
+        if status == 204:
+            return None
+        if 200 <= status < 300:
+            try:
+                return json.loads(reply)
+            except ValueError:
+                raise ServiceError(f"{self.where} did not answer as a bough service does") from None
+        raise _error(reply, status, self.where)
+
+
+def _message(reply: bytes) -> str | None:
+    try:
+        return str(json.loads(reply)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _error(reply: bytes, status: int, where: str) -> Exception:
+    """The error of ours that a reply names."""
+    message = _message(reply)
+    if message is None:
+        return ServiceError(f"{where} answered with status {status}: is it a bough service?")
+    name = json.loads(reply)["error"].get("type")
+    kind = getattr(errors, name, ServiceError) if name in errors.__all__ else ServiceError
+    made: Exception = kind(message)
+    return made
