@@ -1,7 +1,7 @@
-"""The first points of a study: one per path of the space, spread by a Sobol sequence inside.
+"""The first points of a study: one per path of the space and a few more, spread by a Sobol sequence.
 
-With no result yet every branch deserves one look. A space with more paths than ``limit`` gets a
-random subset of them; what is left is explored because the model is unsure about it.
+With no result yet every branch deserves one look. A space with very many paths gets a random
+subset of them; what is left is explored because the model is unsure about it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from bough.strategies.base import tried_points
 
 __all__ = ["InitialDesign"]
 
-LEAST = 4
-"""A model of one path still wants a few points to start from."""
+MORE = 4
+"""Points besides one per path: a model that starts with less spends its first trials on corners."""
 
 MOST = 16
 """Beyond this many the model chooses better than a design does, whatever the number of paths."""
@@ -31,14 +31,14 @@ _DESIGN_STREAM = 2**31
 
 @dataclass(frozen=True)
 class InitialDesign:
-    """A design of ``count`` points; None: as many as there are paths, within [LEAST, MOST]."""
+    """A design of ``count`` points; None: one per path and MORE, at most MOST."""
 
     count: int | None = None
 
     def size(self, space: Space) -> int:
         if self.count is not None:
             return self.count
-        return min(max(space.tree.path_count(MOST), LEAST), MOST)
+        return min(space.tree.path_count(MOST) + MORE, MOST)
 
     def points(self, space: Space, seed: int) -> Points:
         """The whole design: a function of the study's seed alone."""

@@ -1,0 +1,66 @@
+"""The initial design: every path once, what came from elsewhere counts, and a bound for very many paths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import bough
+from bough.history import History
+from bough.points import Points
+from bough.space.sampling import sample_points
+from bough.strategies.initial import MORE, MOST, InitialDesign
+
+BRANCHES = bough.Space(
+    {"kind": bough.Choice({label: {"x": bough.Float(0, 1)} for label in "abc"}), "w": bough.Float(0, 1)}
+)
+
+
+def history(space: bough.Space, done: Points, seed: int = 0) -> History:
+    none = done.take([])
+    numbers = np.arange(len(done))
+    return History(
+        seed=seed,
+        number=len(done),
+        done=done,
+        y=np.zeros(len(done)),
+        noise=np.full(len(done), np.nan),
+        done_numbers=numbers,
+        failed=none,
+        failed_numbers=numbers[:0],
+        pending=none,
+        pending_numbers=numbers[:0],
+    )
+
+
+def visited(space: bough.Space, done: Points, seed: int = 0) -> list[str]:
+    """Branches that the design asks for, one after the other, after ``done``."""
+    design, kinds = InitialDesign(), []
+    while (point := design.next(space, history(space, done, seed))) is not None:
+        kinds.append(space.decode(point)[0]["kind"])
+        done = Points.concat([done, point])
+    return kinds
+
+
+def test_every_path_comes_first_then_a_few_more() -> None:
+    empty = sample_points(BRANCHES, 1, np.random.default_rng(0)).take([])
+    kinds = visited(BRANCHES, empty)
+    assert len(kinds) == 3 + MORE
+    assert set(kinds[:3]) == set("abc")
+    assert kinds == visited(BRANCHES, empty)
+
+
+def test_a_branch_that_is_known_already_is_not_visited_for_its_own_sake() -> None:
+    known = BRANCHES.encode([{"kind": "b", "x": 0.2, "w": 0.9}])
+    kinds = visited(BRANCHES, known)
+    assert len(kinds) == 2 + MORE
+    assert set(kinds[:2]) == {"a", "c"}
+
+
+def test_very_many_paths_are_bounded() -> None:
+    many = bough.Space(
+        {f"c{i}": bough.Choice({str(k): {f"x{i}": bough.Float(0, 1)} for k in range(5)}) for i in range(6)}
+    )
+    design = InitialDesign()
+    assert design.size(many) == MOST
+    assert len(design.points(many, seed=1)) == MOST
+    assert InitialDesign(3).size(many) == 3
