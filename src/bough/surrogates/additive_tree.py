@@ -54,9 +54,7 @@ def additive_tree(
     centred: bool = False,
 ) -> KernelGP:
     """The surrogate of ``add-tree``, ``add-tree-interactions`` and (centred) ``add-tree-ucb``."""
-    named = roles(layout, tree).named
-    by_group = {int(c) for c in np.flatnonzero(layout.nominal & layout.switch)}
-    by_group = {c for c in by_group if all((c, i) in named for i in range(int(layout.levels[c])))}
+    by_group = roles(layout, tree).implied
     terms: list[Kernel] = []
     for group in range(layout.groups):
         offset = [Constant(OFFSET_VARIANCE)] if group else []
@@ -70,7 +68,7 @@ def additive_tree(
 
 
 def _vertex_functions(
-    layout: Layout, group: int, by_group: set[int], base: Base, centred: bool
+    layout: Layout, group: int, by_group: frozenset[int], base: Base, centred: bool
 ) -> list[Kernel]:
     """s_v k_v over the group's own columns, and one term for each switch that groups do not stand for."""
     columns = layout.columns_of(group)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from bough.gp.kernels.nested import Nested
 from bough.gp.likelihood import NOISE, Model
 from bough.gp.priors import LogNormal
@@ -34,8 +32,6 @@ SMALL_NOISE = replace(NOISE, low=1e-8)
 
 def nested(layout: Layout, tree: Tree) -> KernelGP:
     """The process of ``auto`` on a space."""
-    named = roles(layout, tree).named
-    switches = np.flatnonzero(layout.nominal & layout.switch).tolist()
-    implied = frozenset(c for c in switches if all((c, i) in named for i in range(int(layout.levels[c]))))
+    implied = roles(layout, tree).implied
     kernel = Nested(layout, implied, offset=LEVEL, additive=FUNCTION, joint=INTERACTION, spread=SPREAD)
     return KernelGP(Model(kernel, SMALL_NOISE))

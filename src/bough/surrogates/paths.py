@@ -24,13 +24,15 @@ MOST_PATHS = 256
 class Roles:
     """leaves: for each path with groups of its own, those groups;  shared: all other groups;
     depth: (groups,) how many groups must be on before;
-    named: (column, option) of nominal switches whose option has a group of its own to stand for it.
+    named: (column, option) of nominal switches whose option has a group of its own to stand for it;
+    implied: the nominal switches each of whose options has one.
     """
 
     leaves: tuple[tuple[int, ...], ...]
     shared: tuple[int, ...]
     depth: tuple[int, ...]
     named: frozenset[tuple[int, int]]
+    implied: frozenset[int]
 
 
 @lru_cache(maxsize=8)
@@ -43,18 +45,21 @@ def roles(layout: Layout, tree: Tree) -> Roles:
     leaves = [tuple(np.flatnonzero(row & alone).tolist()) for row in on]
     patterns = {row.tobytes() for row in on.T}
     low = np.array([path.low for path in paths]).reshape(len(paths), layout.columns)
-    named = set()
+    named, implied = set(), set()
     for column in np.flatnonzero(layout.switch & layout.nominal).tolist():
         levels = int(layout.levels[column])
         option = np.floor(low[:, column] * levels)
         for i in range(levels):
             if (on[:, layout.group[column]] & (option == i)).tobytes() in patterns:
                 named.add((column, i))
+        if all((column, i) in named for i in range(levels)):
+            implied.add(column)
     return Roles(
         leaves=tuple(leaf for leaf in leaves if leaf),
         shared=tuple(np.flatnonzero(~alone).tolist()),
         depth=_depths(tree),
         named=frozenset(named),
+        implied=frozenset(implied),
     )
 
 

@@ -95,7 +95,7 @@ class Nested(Kernel):
                 Param(
                     "lengthscale",
                     1,
-                    LogNormal(math.log(1.0) + 0.5 * math.log(group_size[group]), 1.0),
+                    LogNormal(0.5 * math.log(group_size[group]), 1.0),
                     SHORTEST,
                     LONGEST,
                 )
