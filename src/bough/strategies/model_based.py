@@ -198,7 +198,7 @@ def most_viable(space: Space, history: History, rng: np.random.Generator) -> Poi
 
 def _reason(in_design: bool, visits: int, mean: float, sd: float, best: float) -> str:
     if in_design:
-        return "part of the initial design: every branch gets one look"
+        return "part of the initial design: every branch gets a look"
     if visits == 0:
         return "nothing is known of this branch yet"
     if mean < best:
