@@ -78,7 +78,7 @@ class PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    # Not in pytest's own folder, which any other pytest closes to the user that the server runs as under root.
+    # Not in pytest's own folder: any other pytest closes that to the user that the server runs as under root.
     with tempfile.TemporaryDirectory(prefix="bough-postgres-", ignore_cleanup_errors=True) as folder:
         server = PostgresServer(Path(folder))
         yield server
