@@ -55,7 +55,7 @@ def table(found: dict[tuple[str, str], np.ndarray], problems: list[str], marks: 
             hit = np.mean(last <= optimum + 0.01 * abs(optimum))
             paper = PAPER.get(problem, ("",) * 4)[column]
             digits = 4 if abs(optimum) < 100 else 2
-            on_the_way = "".join(f" {best[:, m - 1].mean():.{digits}g} |" for m in marks)
+            on_the_way = "".join(f" {best[:, m - 1].mean():.{digits}f} |" for m in marks)
             lines.append(
                 f"| {problem} | {method} | {last.mean():.{digits}f} ± {last.std():.{digits}f} "
                 f"| {paper} | {hit:.0%} |{on_the_way}"
