@@ -106,7 +106,7 @@ def test_it_waits_while_the_model_sees_something_to_gain_and_every_other_trial(
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "ei", "pi", "lcb"])
 def test_what_there_is_to_gain_does_not_depend_on_the_criterion(acquisition: str) -> None:
-    strategy = strategy_for(method("auto", acquisition=acquisition), SPACE)
+    strategy = strategy_for(method("auto", acquisition=acquisition, initial=4), SPACE)
     assert isinstance(strategy, ModelBased)
     told = history(SPACE, [*LEADER, ({"kind": "b", "y": 0.3}, 0.9)])
     seen: list[Situation] = []
