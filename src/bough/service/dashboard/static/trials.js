@@ -8,7 +8,7 @@ export class Trials {
     this.api = api;
     this.page = page;
     this.branch = {};
-    this.offset = 0;
+    this.wanted = 0; // the first row of the page that was asked for, whether it has come or not
     this.total = 0;
     this.body = document.querySelector("#table tbody");
     this.place = document.getElementById("place");
@@ -28,7 +28,7 @@ export class Trials {
 
   go(where) {
     const last = Math.max(0, Math.floor((this.total - 1) / ROWS) * ROWS);
-    const to = { first: 0, back: this.offset - ROWS, on: this.offset + ROWS, last }[where];
+    const to = { first: 0, back: this.wanted - ROWS, on: this.wanted + ROWS, last }[where];
     this.turn(Math.min(Math.max(to, 0), last));
   }
 
@@ -38,10 +38,11 @@ export class Trials {
   }
 
   changed() {
-    this.turn(this.offset);
+    this.turn(this.wanted);
   }
 
   async turn(offset) {
+    this.wanted = offset;
     this.pending?.abort(); // only the latest wish counts
     this.pending = new AbortController();
     const query = new URLSearchParams({ offset, limit: ROWS, order: this.tools.elements.order.value });
@@ -56,7 +57,6 @@ export class Trials {
       if (error.name !== "AbortError") this.place.textContent = error.message;
       return;
     }
-    this.offset = offset;
     this.total = found.total;
     this.body.replaceChildren(...found.trials.map((trial) => this.row(trial)));
     const end = offset + found.trials.length;
