@@ -115,7 +115,7 @@ def _auto(
     initial: int | None = None,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
-    search = by(partial(search_paths, branches=8, starts=16))
+    search = by(partial(search_paths, starts=16))
     decide = guarded(search, guard) if guard else search
     surrogate = nested(space.layout, space.tree)
     return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power)

@@ -76,4 +76,4 @@ def _improve(now: Situation, rows: IntArray, rng: np.random.Generator) -> Points
     mine, z = now.done.take(rows), now.model.z[rows]
     best = [incumbent(posterior, mine, z, noisy=posterior.noisy) for posterior in now.model.posteriors]
     boxes = now.space.tree.path_of(mine.take([0]))
-    return search_boxes(now.space, now.worth(best), boxes, near=mine, avoid=now.avoid, rng=rng)
+    return search_boxes(now.space, now.worth(best), boxes, near=mine, avoid=now.avoid, rng=rng, starts=6)
