@@ -60,7 +60,7 @@ class Imputed(Kernel):
 class SameSignature(Kernel):
     """k_inner between points with equal activation signature, zero between all others.
 
-    Lévesque 2017, eq. (6): conditions are compared only where active; since equal *active*
+    Lévesque 2017, eq. (8): conditions are compared only where active; since equal *active*
     conditions mean equal activity, the signature says it all. Blocks are evaluated one by one, at
     a cost of Σ_p n_p². ``k_inner`` must not read inactive columns: wrap it in ``Imputed``.
     """
