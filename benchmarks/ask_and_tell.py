@@ -17,28 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.problems import (
-    BRANCH_PROBLEMS,
-    JENATTON,
-    Problem,
-    artificial_cash,
-    branch_problem,
-    jenatton,
-)
+from benchmarks.problems import BRANCH_PROBLEMS, JENATTON, branch_problem, build, jenatton
 from benchmarks.runner import Record, Task, run_all
 
 RESULTS = Path(__file__).parent / "results" / "ask_and_tell.jsonl"
 BUDGETS = {"small": (20, 40), "small-shared": (20, 40), "large": (30, 60), "large-shared": (30, 60)}
-
-
-def build(name: str, seed: int) -> Problem:
-    """A problem by name; ``-shifted`` at the end moves Jenatton's optima."""
-    if name == "cash-artificial":
-        return artificial_cash(seed)
-    if name in BRANCH_PROBLEMS:
-        return branch_problem(name, seed)
-    base = name.removesuffix("-shifted")
-    return jenatton(base, shifted=base != name, seed=seed)
 
 
 def main() -> None:
@@ -59,7 +42,7 @@ def main() -> None:
 
     def run(problems: Sequence[str], trials: int) -> dict[tuple[str, str], list[Record]]:
         tasks = [Task(p, m, s, trials) for p in problems for m in methods for s in range(options.seeds)]
-        records = run_all(tasks, build, options.results, workers=options.workers)
+        records = run_all(tasks, options.results, workers=options.workers, build=build)
         grouped: dict[tuple[str, str], list[Record]] = {}
         for record in records:
             grouped.setdefault((record.problem, record.method), []).append(record)

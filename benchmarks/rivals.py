@@ -17,17 +17,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.peers import PEERS, run_peer
-from benchmarks.problems import JENATTON, Problem, cash, jenatton
+from benchmarks.problems import JENATTON, build
 from benchmarks.runner import Record, read, run_study
 
 PROBLEMS = (*JENATTON, "cash-pima", "cash-german_credit")
 PAIRS = (("tpe", "optuna"), ("forest", "smac"))
 RESULTS = Path(__file__).parent / "results" / "rivals.jsonl"
-
-
-def build(name: str, seed: int) -> Problem:
-    """CASH on at most 400 rows, so that the classifiers do not take longer than the optimisers."""
-    return cash(name.removeprefix("cash-"), rows=400) if name.startswith("cash-") else jenatton(name)
 
 
 def run(problem: str, method: str, seed: int, trials: int) -> Record:

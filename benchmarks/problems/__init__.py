@@ -1,17 +1,65 @@
-"""Problems to optimise, each with a branching space, a known optimum where there is one, and its branch."""
+"""Problems to optimise, each with a branching space, a known optimum where there is one, and its branch.
+
+``build(name, seed)`` makes any of them; ``FAMILIES`` lists the names. The seed draws the instance of a
+problem of our own, and the split and folds of one on real data; problems without either ignore it.
+"""
+
+from collections.abc import Callable
 
 from benchmarks.problems.base import Problem
 from benchmarks.problems.branches import BRANCH_PROBLEMS, branch_problem
-from benchmarks.problems.cash import artificial_cash, cash, cash_space
-from benchmarks.problems.jenatton import JENATTON, jenatton
+from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_space
+from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
+from benchmarks.problems.uneven import UNEVEN, uneven
 
 __all__ = [
     "BRANCH_PROBLEMS",
+    "FAMILIES",
     "JENATTON",
+    "PROBLEMS",
     "Problem",
     "artificial_cash",
     "branch_problem",
+    "build",
     "cash",
     "cash_space",
     "jenatton",
+    "unbalanced",
+    "uneven",
 ]
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "jenatton": (*JENATTON, *(f"{name}-shifted" for name in JENATTON), *QUADRATIC, *UNBALANCED),
+    "branches": BRANCH_PROBLEMS,
+    "assael": UNEVEN,
+    "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
+}
+
+PROBLEMS: tuple[str, ...] = tuple(name for names in FAMILIES.values() for name in names)
+
+
+def build(name: str, seed: int) -> Problem:
+    """Problem ``name`` of ``PROBLEMS``, instance ``seed``; ``unbalanced-n`` has a ``-shifted`` form, too."""
+    for prefix, make in _BY_PREFIX.items():
+        if name.startswith(prefix):
+            return make(name.removeprefix(prefix), seed)
+    if name in BRANCH_PROBLEMS:
+        return branch_problem(name, seed)
+    if name in UNEVEN:
+        return uneven(name)
+    base = name.removesuffix("-shifted")
+    if base in (*JENATTON, *QUADRATIC):
+        return jenatton(base, shifted=base != name, seed=seed)
+    raise ValueError(f"no problem {name!r}; there are {', '.join(PROBLEMS)}")
+
+
+def _unbalanced(rest: str, seed: int) -> Problem:
+    depth = rest.removesuffix("-shifted")
+    return unbalanced(int(depth), shifted=depth != rest, seed=seed)
+
+
+def _cash(dataset: str, seed: int) -> Problem:
+    return artificial_cash(seed) if dataset == "artificial" else cash(dataset, seed=seed)
+
+
+_BY_PREFIX: dict[str, Callable[[str, int], Problem]] = {"cash-": _cash, "unbalanced-": _unbalanced}

@@ -17,9 +17,14 @@ Config = dict[str, Any]
 class Problem:
     """A function over a branching space.
 
-    optimum: the smallest possible value, or None where it is not known.
+    function: what the search sees; it may raise or return NaN, which is a failed trial.
+    optimum: the smallest possible (noiseless) value, or None where it is not known.
     branch:  which branch a config lies in (what "the right branch" is judged by).
     best_branch: the branch of the optimum, or None.
+    test:    the score of a config on data that the search never sees, or None.
+    noiseless: the true value of a config where ``function`` is noisy, else None. A study is told
+        ``function(config)``; its results are judged by ``score(config, value)``. The noise of the k-th
+        evaluation is fixed by the seed a problem was built with, so build it anew for each study.
     """
 
     name: str
@@ -28,6 +33,12 @@ class Problem:
     optimum: float | None
     branch: Callable[[Config], Hashable]
     best_branch: Hashable | None = None
+    test: Callable[[Config], float] | None = None
+    noiseless: Callable[[Config], float] | None = None
+
+    def score(self, config: Config, value: float) -> float:
+        """What the evaluation of ``config`` that gave ``value`` counts for: the value without its noise."""
+        return value if self.noiseless is None else self.noiseless(config)
 
     def log10_gap(self, value: float) -> float:
         """log10 of the distance to the optimum, with a floor at 1e-16."""
