@@ -100,7 +100,7 @@ def main() -> None:
         for problem in options.problems
         for method in options.methods
     ]
-    records = run_all(tasks, build, RESULTS, workers=options.workers)
+    records = run_all(tasks, RESULTS, workers=options.workers, build=build)
     found = {
         (problem, method): curves([r for r in records if (r.problem, r.method) == (problem, method)])
         for problem in options.problems
