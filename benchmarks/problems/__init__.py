@@ -9,12 +9,14 @@ from collections.abc import Callable
 from benchmarks.problems.base import Problem
 from benchmarks.problems.branches import BRANCH_PROBLEMS, branch_problem
 from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_space
+from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
 from benchmarks.problems.uneven import UNEVEN, uneven
 
 __all__ = [
     "BRANCH_PROBLEMS",
     "FAMILIES",
+    "FURTHER",
     "JENATTON",
     "PROBLEMS",
     "Problem",
@@ -23,6 +25,7 @@ __all__ = [
     "build",
     "cash",
     "cash_space",
+    "further",
     "jenatton",
     "unbalanced",
     "uneven",
@@ -31,6 +34,7 @@ __all__ = [
 FAMILIES: dict[str, tuple[str, ...]] = {
     "jenatton": (*JENATTON, *(f"{name}-shifted" for name in JENATTON), *QUADRATIC, *UNBALANCED),
     "branches": BRANCH_PROBLEMS,
+    "further": FURTHER,
     "assael": UNEVEN,
     "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
 }
@@ -45,6 +49,8 @@ def build(name: str, seed: int) -> Problem:
             return make(name.removeprefix(prefix), seed)
     if name in BRANCH_PROBLEMS:
         return branch_problem(name, seed)
+    if name in FURTHER:
+        return further(name, seed)
     if name in UNEVEN:
         return uneven(name)
     base = name.removesuffix("-shifted")
