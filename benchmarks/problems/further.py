@@ -17,8 +17,8 @@ values (``further_values.py``)
 - ``scales``:   a loss over nine orders of magnitude, and rates and penalties over twelve.
 
 structure (``further_trees.py``)
-- ``deep``:     seven decisions in a chain, each with a parameter for all below it; any but the first two leaves
-                may be best.
+- ``deep``:     seven decisions in a chain, each with a parameter for all below it; any leaf but the first
+                two may be best.
 - ``either``:   parameters that one of several parents activates (OR-conditions): a graph, not a tree.
 - ``many``:     32 branches, three of them good: a long list of models.
 - ``discrete``: integers and categories only, as compilers and solvers have.

@@ -15,6 +15,7 @@ import numpy as np
 
 import bough
 from benchmarks.problems.base import Config, Problem
+from benchmarks.problems.cache import cached
 
 ROWS, FRESH, FEATURES = 120, 1000, 8
 MECHANISMS = ("linear", "waves", "products", "steps")
@@ -48,7 +49,7 @@ def pipeline_space() -> bough.Space:
                     },
                     "tree": {"depth": bough.Int(1, 12), "leaf": bough.Int(1, 30)},
                     "boosting": {
-                        "stages": bough.Int(5, 40, log=True),
+                        "stages": bough.Int(5, 30, log=True),
                         "rate": bough.Float(1e-2, 1.0, log=True),
                         "depth": bough.Int(1, 4),
                     },
@@ -82,6 +83,7 @@ def pipeline(seed: int = 0) -> Problem:
     def test(config: Config) -> float:
         return float(np.sqrt(error(config, rows, np.arange(ROWS, ROWS + FRESH))))
 
+    function = cached(f"pipeline v1 seed {seed}", function)
     return Problem("pipeline", pipeline_space(), function, None, lambda c: c["model"], test=test)
 
 
@@ -134,7 +136,9 @@ def estimator(config: Config) -> Any:
     model = {
         "ridge": lambda: Ridge(config["alpha"]),
         "svr": lambda: SVR(C=config["C"], gamma=config["gamma"], epsilon=config["epsilon"], max_iter=2000),
-        "neighbours": lambda: KNeighborsRegressor(config["k"], weights=config["weights"], p=config["p"]),
+        "neighbours": lambda: KNeighborsRegressor(
+            config["k"], weights=config["weights"], p=config["p"], algorithm="kd_tree"
+        ),
         "tree": lambda: DecisionTreeRegressor(
             max_depth=config["depth"], min_samples_leaf=config["leaf"], random_state=0
         ),

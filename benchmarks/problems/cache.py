@@ -1,0 +1,65 @@
+"""Evaluations of real problems, kept on disk so that a rerun costs nothing.
+
+One SQLite file in ``benchmarks/.cache``, shared by all processes that run studies. The key is the name of
+the instance (problem, seed, whatever else decides the value, and a version to raise when the problem
+changes) and the config as JSON with sorted keys. A failed evaluation is kept as well: as NaN.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from benchmarks.problems.base import Config
+
+FOLDER = Path(__file__).resolve().parents[1] / ".cache"
+
+
+def cached(
+    instance: str, function: Callable[[Config], float], folder: Path = FOLDER
+) -> Callable[[Config], float]:
+    """``function``, evaluated at most once per config; what it raises becomes NaN, a failed trial."""
+    file = folder / "evaluations.sqlite"
+
+    def remembered(config: Config) -> float:
+        key = (instance, json.dumps(config, sort_keys=True))
+        found = _ask(file, "SELECT value FROM evaluation WHERE instance = ? AND config = ?", key)
+        if found is not None:
+            return math.nan if found[0] is None else float(found[0])
+        try:
+            value = float(function(config))
+        except (ValueError, ArithmeticError):  # what scikit-learn and NumPy raise on a hopeless config
+            value = math.nan
+        stored = value if math.isfinite(value) else None
+        _ask(file, "INSERT OR IGNORE INTO evaluation VALUES (?, ?, ?)", (*key, stored))
+        return value if math.isfinite(value) else math.nan
+
+    return remembered
+
+
+def _ask(file: Path, statement: str, values: tuple[object, ...]) -> tuple[object, ...] | None:
+    # a connection is for one thread of one process: a forked worker must not use its parent's
+    with _open(file, os.getpid(), threading.get_ident()) as connection:
+        row: tuple[object, ...] | None = connection.execute(statement, values).fetchone()
+    return row
+
+
+@cache
+def _open(file: Path, process: int, thread: int) -> sqlite3.Connection:
+    """A writer waits for the others, so the timeout is generous."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(file, timeout=60.0)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")  # the last evaluations may be lost in a power cut
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS evaluation "
+        "(instance TEXT, config TEXT, value REAL, PRIMARY KEY (instance, config)) WITHOUT ROWID"
+    )
+    connection.commit()
+    return connection
