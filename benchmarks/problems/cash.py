@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 import bough
 from benchmarks.problems.base import Config, Problem
+from benchmarks.problems.cache import cached
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "cash"
 
@@ -19,6 +23,9 @@ CASH_DATA = (
 )  # fmt: skip
 """The paper's 24 data sets without OpenML 389 (fbis.wc), which could not be had, and OpenML 184, which is
 ``chess_krvk`` once more."""
+
+ROWS = {"musk2": 300, "semeion": 300, "letter": 600, "chess_krvk": 600}
+"""How many rows the search sees, so that an evaluation takes about 50 ms; 500 where nothing is said."""
 
 
 def cash_space() -> bough.Space:
@@ -71,27 +78,75 @@ def artificial_cash(seed: int = 0) -> Problem:
     return Problem("cash-artificial", space, function, None, lambda c: c["classifier"])
 
 
-def cash(dataset: str, *, rows: int = 1000, seed: int = 0) -> Problem:
-    """5-fold cross-validated error of a data set of the ``cash`` folder, at most ``rows`` rows of it."""
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.preprocessing import StandardScaler
+def cash(dataset: str, *, rows: int | None = None, seed: int = 0) -> Problem:
+    """5-fold cross-validated error on a data set of the ``cash`` folder.
 
+    As in the paper, ``seed`` draws a fifth of the data as the test set, which ``test`` scores a config on,
+    and the folds of the rest. The search sees at most ``rows`` rows of that rest (by default those of
+    ``ROWS``), standardised; categories are the integer codes of the files.
+
+    A fold may hold too few rows of a class for ``qda``, which then fails. On data with rare classes that is
+    the whole branch: scikit-learn refuses what its older versions only warned of.
+    """
+    rows = ROWS.get(dataset, 500) if rows is None else rows
     stored = np.load(DATA / f"{dataset}.npz")
-    rng = np.random.default_rng([seed, 5])
-    chosen = rng.permutation(len(stored["y"]))[:rows]
-    features = StandardScaler().fit_transform(stored["X"][chosen].astype(float))
-    labels = stored["y"][chosen]
-    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    order = np.random.default_rng([seed, 5]).permutation(len(stored["y"]))
+    held_out = len(order) // 5
+    unseen, seen = order[:held_out], order[held_out : held_out + rows]
+    mean, spread = stored["X"][seen].mean(axis=0), stored["X"][seen].std(axis=0)
+    features = (stored["X"] - mean) / np.where(spread > 0, spread, 1.0)
+    labels = stored["y"]
+    folds = _folds(labels[seen], seed)
+
+    def error(config: Config, fit: np.ndarray, judge: np.ndarray) -> float:
+        """Share of the rows ``judge`` that are wrong after fitting on the rows ``fit``."""
+        model = classifier(config).fit(features[fit], labels[fit])
+        return float(np.mean(model.predict(features[judge]) != labels[judge]))
 
     def function(config: Config) -> float:
-        model = classifier(config)
-        return float(1 - np.mean(cross_val_score(model, features, labels, cv=folds, error_score="raise")))
+        with _quick():
+            return float(np.mean([error(config, seen[folds != f], seen[folds == f]) for f in range(5)]))
 
-    return Problem(f"cash-{dataset}", cash_space(), function, None, lambda c: c["classifier"])
+    def test(config: Config) -> float:
+        with _quick():
+            return error(config, seen, unseen)
+
+    instance = f"cash-{dataset} v2 rows {rows} seed {seed}"
+    return Problem(
+        f"cash-{dataset}",
+        cash_space(),
+        cached(instance, function),
+        None,
+        lambda c: c["classifier"],
+        test=cached(f"{instance} test", test),
+    )
+
+
+def _folds(labels: np.ndarray, seed: int) -> np.ndarray:
+    """(rows,) the fold 0..4 of each row, every class spread as evenly as it can be."""
+    rng = np.random.default_rng([seed, 6])
+    shuffled = rng.permutation(len(labels))
+    by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    folds = np.empty(len(labels), dtype=int)
+    folds[by_class] = np.arange(len(labels)) % 5
+    return folds
+
+
+@contextmanager
+def _quick() -> Iterator[None]:
+    """No checks of input we know, and no warnings of the caps below; both would cost more than fitting."""
+    from sklearn import config_context
+
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def classifier(config: Config):
-    """The scikit-learn estimator that a config of ``cash_space`` stands for."""
+    """The scikit-learn estimator that a config of ``cash_space`` stands for.
+
+    Support vector machines stop after a number of steps, which caps the time of an evaluation.
+    """
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
     from sklearn.naive_bayes import GaussianNB
@@ -105,8 +160,8 @@ def classifier(config: Config):
         options["reg_param"] = options["reg_param"] / (1 + options["reg_param"])
     kinds = {
         "knn": KNeighborsClassifier,
-        "svm": lambda **o: SVC(max_iter=20_000, **o),
-        "linsvm": lambda **o: LinearSVC(max_iter=2_000, **o),
+        "svm": lambda **o: SVC(max_iter=2_000, **o),
+        "linsvm": lambda **o: LinearSVC(max_iter=100, **o),
         "dt": lambda **o: DecisionTreeClassifier(random_state=0, **o),
         "rf": lambda **o: RandomForestClassifier(random_state=0, **o),
         "adab": lambda **o: AdaBoostClassifier(random_state=0, **o),
