@@ -6,6 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-full lint format bench bench-peers pictures docs serve clean
@@ -53,12 +54,14 @@ bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
 pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures
 
-bench-peers: $(VENV)/.dev .venv-peers/.created  ## our rivals against Optuna and SMAC, which get an environment of their own
-	$(BIN)/python -m benchmarks.rivals
+bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers in an environment of their own, and try each
+	$(BIN)/python -m pytest -m slow tests/benchmarks/test_peers.py
 
 .venv-peers/.created: benchmarks/peers-constraints.txt
-	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< smac optuna torch==2.13.0
+	@echo "setting up .venv-peers (once, a few minutes) ..."
+	@$(PYTHON) -m venv .venv-peers
+	@$(PEERS_PIP) torch  # first, in its pinned version: the newest brings gigabytes for graphics cards
+	@$(PEERS_PIP) optuna smac hyperopt ax-platform botorch
 	@touch $@
 
 docs: $(VENV)/.dev                  ## build the documentation into site/
@@ -68,5 +71,5 @@ serve: $(VENV)/.user                ## start the service with its page on this m
 	$(BIN)/bough serve --storage sqlite:///bough.db
 
 clean:                              ## remove what the other targets made
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-peers build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,18 +1,26 @@
-"""Run a study with a peer in its own process and Python environment."""
+"""Run a study with a peer in its own process and Python environment.
+
+Peers answer with exactly the active parameters, and what they answer is checked strictly. One that has
+nothing new to try on a small finite space ends early: its record is then shorter than the budget.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
-from benchmarks.problems import Problem
+from benchmarks.peers.adapters.registry import ADAPTERS
+from benchmarks.problems.base import Config, Problem
 from benchmarks.runner import Record
 from bough.space.configspace_export import to_configspace_dict
 
-PEERS = ("optuna", "optuna-gp", "smac")
+PEERS = tuple(ADAPTERS)
 ROOT = Path(__file__).resolve().parents[2]
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def peer_python() -> Path:
@@ -25,25 +33,45 @@ def peer_python() -> Path:
 
 def run_peer(problem: Problem, peer: str, seed: int, trials: int) -> Record:
     """One study by ``peer``; the function is evaluated here, its suggestions are timed there."""
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [str(peer_python()), str(Path(__file__).with_name("serve.py")), peer]
-    values, branches, ask_ms = [], [], []
+    command = [str(peer_python()), "-m", "adapters", peer]
+    environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(Path(__file__).parent)}
+    task = {"space": to_configspace_dict(problem.space), "seed": seed, "trials": trials}
+    values: list[float] = []
+    branches, ask_ms = [], []
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **threads}
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdin and process.stdout
-        space = to_configspace_dict(problem.space)
-        print(json.dumps({"space": space, "seed": seed, "trials": trials}), file=process.stdin, flush=True)
+        print(json.dumps(task), file=process.stdin, flush=True)
         for _ in range(trials):
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError(f"{peer} stopped: see its error above")
             answer = json.loads(line)
-            # a parameter of which each branch has its own is called by its path
-            config = {name.rpartition("/")[2]: entry for name, entry in answer["config"].items()}
-            value = problem.function(problem.space.validate(config))
-            print(value, file=process.stdin, flush=True)
-            values.append(float(value))
+            if answer["config"] is None:
+                break
+            config = read_config(problem, answer["config"])
+            value = evaluate(problem, config)
+            print(json.dumps(value), file=process.stdin, flush=True)
+            values.append(math.nan if value is None else value)
             branches.append(str(problem.branch(config)))
             ask_ms.append(float(answer["ms"]))
     return Record(problem.name, peer, seed, trials, values, branches, ask_ms)
+
+
+def read_config(problem: Problem, answer: dict[str, Any]) -> Config:
+    """A peer's answer as a config; ConfigError unless it is legal and has exactly the active parameters."""
+    # a parameter of which each branch has its own is called by its path
+    config = {name.rpartition("/")[2]: value for name, value in answer.items()}
+    if len(config) < len(answer):
+        raise ValueError(f"parameters of two branches in one config: {answer}")
+    return problem.space.validate(config)
+
+
+def evaluate(problem: Problem, config: Config) -> float | None:
+    """The value of a config; None if the function raises or returns no finite number."""
+    try:
+        value = float(problem.function(config))
+    except Exception:
+        return None
+    return value if math.isfinite(value) else None
