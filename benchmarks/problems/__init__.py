@@ -11,6 +11,7 @@ from benchmarks.problems.branches import BRANCH_PROBLEMS, branch_problem
 from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_space
 from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
+from benchmarks.problems.mlp import MLP_DATA, mlp
 from benchmarks.problems.uneven import UNEVEN, uneven
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "cash_space",
     "further",
     "jenatton",
+    "mlp",
     "unbalanced",
     "uneven",
 ]
@@ -37,6 +39,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "further": FURTHER,
     "assael": UNEVEN,
     "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
+    "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
+    "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
 }
 
 PROBLEMS: tuple[str, ...] = tuple(name for names in FAMILIES.values() for name in names)
@@ -68,4 +72,9 @@ def _cash(dataset: str, seed: int) -> Problem:
     return artificial_cash(seed) if dataset == "artificial" else cash(dataset, seed=seed)
 
 
-_BY_PREFIX: dict[str, Callable[[str, int], Problem]] = {"cash-": _cash, "unbalanced-": _unbalanced}
+_BY_PREFIX: dict[str, Callable[[str, int], Problem]] = {
+    "cash-": _cash,
+    "mlp-b-": lambda dataset, seed: mlp(dataset, shared=True, seed=seed),
+    "mlp-": lambda dataset, seed: mlp(dataset, seed=seed),
+    "unbalanced-": _unbalanced,
+}
