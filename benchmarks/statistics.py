@@ -7,7 +7,7 @@ takes each problem as one observation; only the paired Wilcoxon test pools (prob
 
 from __future__ import annotations
 
-import warnings
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -43,6 +43,7 @@ def friedman(scores: Scores) -> float:
     return float(stats.friedmanchisquare(*table).pvalue)
 
 
+@functools.cache  # the quantile takes a second
 def critical_difference(methods: int, problems: int, alpha: float = 0.05) -> float:
     """Nemenyi: average ranks further apart than this differ significantly (Demšar 2006, sec. 3.2.2)."""
     q = stats.studentized_range.ppf(1 - alpha, methods, np.inf) / np.sqrt(2)
@@ -61,14 +62,24 @@ def cliques(average: np.ndarray, difference: float) -> list[tuple[int, ...]]:
 
 
 def wilcoxon(differences: np.ndarray, alternative: str = "two-sided") -> float:
-    """p of Wilcoxon's signed-rank test; zero differences are left out; 1 if nothing is left."""
+    """p of Wilcoxon's signed-rank test; zero differences are left out; 1 if nothing is left.
+
+    Exact up to 50 differences, ties or not; the normal approximation beyond. ``alternative`` "greater": the
+    differences tend to be positive.
+    """
     differences = np.asarray(differences, dtype=float)
     differences = differences[np.isfinite(differences) & (differences != 0)]
     if len(differences) == 0:
         return 1.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # small samples: exact below 50 without ties, else approximate
-        return float(stats.wilcoxon(differences, alternative=alternative).pvalue)
+    if len(differences) > 50:
+        return float(stats.wilcoxon(differences, alternative=alternative, method="approx").pvalue)
+    doubled = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)  # mid-ranks are multiples of 1/2
+    chance = np.ones(1)  # of each sum of the positive ranks, if every sign is a fair coin's
+    for rank in doubled:
+        chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
+    observed = int(doubled[differences > 0].sum())
+    above, below = float(chance[observed:].sum()), float(chance[: observed + 1].sum())
+    return min(1.0, above if alternative == "greater" else 2 * min(above, below))
 
 
 def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:

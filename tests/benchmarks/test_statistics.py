@@ -81,7 +81,7 @@ def test_cliques_are_the_largest_groups_within_the_difference():
 
 
 def exact_wilcoxon(differences: list[float]) -> float:
-    """Two-sided p by going through all signs; distinct sizes."""
+    """Two-sided p by going through all signs."""
     rank = stats.rankdata(np.abs(differences))
     observed = min(sum(r for r, d in zip(rank, differences) if (d > 0) == side) for side in (True, False))
     n = len(differences)
@@ -95,6 +95,12 @@ def test_wilcoxon_agrees_with_going_through_all_signs():
         gaps = list(rng.normal(shift, 1.0, 9))
         assert own.wilcoxon(np.array(gaps)) == pytest.approx(exact_wilcoxon(gaps))
         assert own.wilcoxon(np.array([*gaps, 0.0, 0.0])) == pytest.approx(exact_wilcoxon(gaps))
+        tied = np.round(gaps)
+        assert own.wilcoxon(tied) == pytest.approx(exact_wilcoxon([gap for gap in tied if gap]))
+    many = rng.normal(0.3, 1.0, 40)
+    assert own.wilcoxon(many) == pytest.approx(stats.wilcoxon(many, method="exact").pvalue)
+    more = rng.normal(0.2, 1.0, 60)
+    assert own.wilcoxon(more) == pytest.approx(stats.wilcoxon(more, method="exact").pvalue, rel=0.1)
     assert own.wilcoxon(np.arange(1.0, 6.0), "greater") == pytest.approx(1 / 2**5)
     assert own.wilcoxon(np.zeros(4)) == 1.0
 

@@ -1,0 +1,121 @@
+"""Records arranged for a report: for each problem an array (methods, seeds, trials) of the best so far."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from benchmarks import problems
+from benchmarks.runner import Record
+
+REAL = ("cash-", "mlp-", "compress")
+"""How the names of problems on real data begin."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Studies of some methods on some problems, each method with the same seeds of a problem.
+
+    methods: those that have studies on every problem; ``partial`` ones lack some and are only drawn.
+    curves:  problem -> (methods, seeds, trials) best value so far.
+    records: (problem, method) -> its records in the order of seeds, partial methods too.
+    """
+
+    problems: tuple[str, ...]
+    methods: tuple[str, ...]
+    partial: tuple[str, ...]
+    seeds: Mapping[str, tuple[int, ...]]
+    curves: Mapping[str, np.ndarray]
+    records: Mapping[tuple[str, str], list[Record]] = field(repr=False)
+
+    def scores(self, share: float = 1.0) -> dict[str, np.ndarray]:
+        """problem -> (methods, seeds) best value after a share of the budget."""
+        return {
+            name: curve[:, :, max(1, round(share * curve.shape[2])) - 1]
+            for name, curve in self.curves.items()
+        }
+
+    def trials(self, problem: str) -> int:
+        return int(self.curves[problem].shape[2])
+
+    def only(self, chosen: Callable[[str], bool]) -> Results | None:
+        """The results on some of the problems."""
+        return arrange(
+            record for (problem, _), found in self.records.items() if chosen(problem) for record in found
+        )
+
+    def all_methods(self, problem: str) -> tuple[str, ...]:
+        """Every method that has studies on a problem, partial ones last."""
+        return tuple(m for m in (*self.methods, *self.partial) if (problem, m) in self.records)
+
+
+def arrange(records: Iterable[Record], order: Sequence[str] = ()) -> Results | None:
+    """Results of records, or None if there are none; ``order`` of methods, else that of their first study.
+
+    Of a problem only those seeds count that all complete methods have, so that a run that was stopped half
+    way compares like with like.
+    """
+    found: dict[tuple[str, str], dict[int, Record]] = {}
+    for record in records:
+        found.setdefault((record.problem, record.method), {})[record.seed] = record
+    if not found:
+        return None
+    names = tuple(dict.fromkeys(problem for problem, _ in found))
+    every = tuple(
+        dict.fromkeys((*(m for m in order if any(m == k[1] for k in found)), *(m for _, m in found)))
+    )
+    complete = tuple(m for m in every if all((p, m) in found for p in names))
+    seeds = {
+        p: tuple(sorted(set.intersection(*(set(found[p, m]) for m in complete or every if (p, m) in found))))
+        for p in names
+    }
+    names = tuple(p for p in names if seeds[p])
+    curves = {
+        p: np.stack([[found[p, m][seed].curve() for seed in seeds[p]] for m in complete])
+        for p in names
+        if complete
+    }
+    return Results(
+        problems=names,
+        methods=complete,
+        partial=tuple(m for m in every if m not in complete),
+        seeds=seeds,
+        curves=curves,
+        records={key: [by_seed[s] for s in sorted(by_seed)] for key, by_seed in found.items()},
+    )
+
+
+def is_real(problem: str) -> bool:
+    """Whether a problem is one on real data."""
+    return problem.startswith(REAL) and problem != "cash-artificial"
+
+
+@functools.cache
+def facts(problem: str, seed: int) -> tuple[float | None, str | None]:
+    """The optimum and the best branch of an instance, None where unknown, or where its data are absent."""
+    if is_real(problem):
+        return None, None
+    try:
+        built: Any = problems.build(problem, seed)
+    except (FileNotFoundError, ValueError):
+        return None, None
+    return built.optimum, None if built.best_branch is None else str(built.best_branch)
+
+
+def best_branches(results: Results, problem: str, seed: int) -> set[str]:
+    """The best branch of an instance; where unknown, those in which any study found its best value."""
+    known = facts(problem, seed)[1]
+    if known is not None:
+        return {known}
+    ends = [r for m in results.all_methods(problem) for r in results.records[problem, m] if r.seed == seed]
+    lowest = min(record.best(record.trials) for record in ends)
+    return {
+        branch
+        for record in ends
+        for branch, value in zip(record.branches, record.values)
+        if value == lowest
+    }  # fmt: skip

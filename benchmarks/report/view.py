@@ -1,0 +1,37 @@
+"""Results together with what a report calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from benchmarks.report.blocks import Cell
+from benchmarks.report.data import Results
+from benchmarks.report.style import Look, looks
+
+
+@dataclass(frozen=True)
+class View:
+    """Results with what a report says about them; ``name`` starts the names of its figures."""
+
+    name: str
+    title: str
+    results: Results
+    reference: str = "auto"
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        return looks((*self.results.methods, *self.results.partial), self.reference, self.labels)
+
+    @property
+    def at(self) -> int | None:
+        """The place of the reference among the methods, None if it was not run on all problems."""
+        methods = self.results.methods
+        return methods.index(self.reference) if self.reference in methods else None
+
+    def label(self, method: str) -> str:
+        return self.labels.get(method, method)
+
+    def row_name(self, method: str) -> Cell:
+        return Cell(self.label(method), bold=method == self.reference)
