@@ -9,6 +9,7 @@ from collections.abc import Callable
 from benchmarks.problems.base import Problem
 from benchmarks.problems.branches import BRANCH_PROBLEMS, branch_problem
 from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_space
+from benchmarks.problems.compress import compress
 from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
 from benchmarks.problems.mlp import MLP_DATA, mlp
@@ -26,6 +27,7 @@ __all__ = [
     "build",
     "cash",
     "cash_space",
+    "compress",
     "further",
     "jenatton",
     "mlp",
@@ -41,6 +43,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
     "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
     "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
+    "compress": ("compress",),
 }
 
 PROBLEMS: tuple[str, ...] = tuple(name for names in FAMILIES.values() for name in names)
@@ -55,6 +58,8 @@ def build(name: str, seed: int) -> Problem:
         return branch_problem(name, seed)
     if name in FURTHER:
         return further(name, seed)
+    if name == "compress":
+        return compress(seed)
     if name in UNEVEN:
         return uneven(name)
     base = name.removesuffix("-shifted")
