@@ -15,6 +15,7 @@ ADAPTERS = {
     "smac": ("with_smac", "forest"),
     "smac-gp": ("with_smac", "gp"),
     "hyperopt": ("with_hyperopt", "tpe"),
+    "ax": ("with_ax", "hierarchical"),
 }
 """Name of the peer: module, function."""
 

@@ -102,6 +102,19 @@ def places(space: ConfigurationSpace) -> Places:
     return found
 
 
+def tree(space: ConfigurationSpace) -> dict[str, dict[Any, list[str]]]:
+    """``{parent: {value: children}}``, for libraries in which a parameter hangs below one value of one parent.
+
+    Parameters with several places, or none that a list can say, are left out: they stand beside the roots.
+    """
+    found: dict[str, dict[Any, list[str]]] = {}
+    for name, below in places(space).items():
+        if len(below) == 1:
+            ((parent, value),) = below
+            found.setdefault(parent, {}).setdefault(value, []).append(name)
+    return found
+
+
 def _places(condition: Condition | Conjunction) -> list[tuple[str, Any]] | None:
     if isinstance(condition, Condition):
         values = levels(condition.parent)
