@@ -16,6 +16,7 @@ ADAPTERS = {
     "smac-gp": ("with_smac", "gp"),
     "hyperopt": ("with_hyperopt", "tpe"),
     "ax": ("with_ax", "hierarchical"),
+    "botorch": ("with_botorch", "conditional"),
 }
 """Name of the peer: module, function."""
 

@@ -103,7 +103,7 @@ def places(space: ConfigurationSpace) -> Places:
 
 
 def tree(space: ConfigurationSpace) -> dict[str, dict[Any, list[str]]]:
-    """``{parent: {value: children}}``, for libraries in which a parameter hangs below one value of one parent.
+    """``{parent: {value: children}}``, for libraries where a parameter hangs below one value of one parent.
 
     Parameters with several places, or none that a list can say, are left out: they stand beside the roots.
     """

@@ -28,7 +28,7 @@ from ConfigSpace import (
     UniformIntegerHyperparameter,
 )
 
-from .space import MAX_REDRAWS, Config, Optimiser, is_legal, levels, only_active, random_config, tree
+from .space import MAX_REDRAWS, Optimiser, is_legal, levels, only_active, random_config, tree
 
 
 def hierarchical(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:

@@ -1,0 +1,168 @@
+"""BoTorch: ``HierarchicalConditionalKernelGP`` with its defaults, and LogEI maximised in every branch.
+
+BoTorch is a kit without a loop of its own; this one is as plain as its tutorials: scrambled Sobol points
+first, then fit, maximise LogEI from several starts in each branch, and take the best point after rounding.
+Branches are the combinations of the values on which other parameters hang; where there are very many, those of
+a random sample and of the best trials are searched.
+
+The model knows trees only: a parameter that several values share, or whose condition asks more, stands beside
+the roots; it is always modelled, and left out of the config where it is inactive. There is no word for a
+failure: it is told as the worst value so far. Forbidden points and repetitions are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import torch
+from botorch.acquisition import LogExpectedImprovement
+from botorch.fit import fit_gpytorch_mll
+from botorch.models.hierarchical import HierarchicalConditionalKernelGP
+from botorch.optim import optimize_acqf
+from ConfigSpace import ConfigurationSpace
+from gpytorch.mlls import ExactMarginalLogLikelihood
+from torch.quasirandom import SobolEngine
+
+from .columns import Columns
+from .space import Config, Optimiser, is_legal, levels, only_active, tree
+
+INITIAL = 10
+RESTARTS = 4
+"""Starts of the search in each branch,"""
+RAW_SAMPLES = 64
+"""out of so many points."""
+MAX_SEARCHED = 32
+"""How many branches are searched at most."""
+MAX_DRAWS = 1000
+"""So many points are drawn to find one that is legal and new; then there is nothing left to try."""
+
+Branch = dict[str, Any]
+"""The value of every active parameter on which others hang."""
+
+
+def conditional(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
+    """Bayesian optimisation with the conditional kernel."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+    below = tree(space)
+    columns = Columns(space, below)
+    sobol = SobolEngine(columns.width, scramble=True, seed=seed)
+    tried: set[str] = set()
+    rows: list[list[float]] = []
+    values: list[float | None] = []
+
+    def fresh(row: list[float]) -> bool:
+        config = only_active(space, columns.decode(row))
+        return json.dumps(config) not in tried and is_legal(space, config)
+
+    for _ in range(trials):
+        drawn = (sobol.draw(1, dtype=torch.double)[0].tolist() for _ in range(MAX_DRAWS))
+        known = [value for value in values if value is not None]
+        ordered = _ranked(columns, below, rows, values) if len(rows) >= INITIAL and known else iter(())
+        row = next(filter(fresh, ordered), None) or next(filter(fresh, drawn), None)
+        if row is None:
+            return
+        point = columns.decode(row)
+        config = only_active(space, point)
+        tried.add(json.dumps(config))
+        rows.append(columns.row(point))
+        values.append((yield config))
+
+
+def _ranked(
+    columns: Columns, below: dict[str, Any], rows: list[list[float]], values: list[float | None]
+) -> Iterator[list[float]]:
+    """Points that are good by LogEI, the best first: some for every branch."""
+    known = [value for value in values if value is not None]
+    y = torch.tensor([[max(known) if value is None else value] for value in values], dtype=torch.double)
+    x = torch.tensor(rows, dtype=torch.double)
+    model = HierarchicalConditionalKernelGP(x, y, hierarchical_dependencies=_dependencies(columns, below))
+    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    gain = LogExpectedImprovement(model, best_f=y.min(), maximize=False)
+    bounds = torch.tensor([[0.0] * columns.width, [1.0] * columns.width], dtype=torch.double)
+    found: list[list[float]] = []
+    for branch in _searched(columns, below, x, y):
+        fixed = _fixed(columns, below, branch)
+        if len(fixed) == columns.width:
+            found.append([fixed[column] for column in range(columns.width)])
+            continue
+        best, _ = optimize_acqf(
+            gain,
+            bounds,
+            q=1,
+            num_restarts=RESTARTS,
+            raw_samples=RAW_SAMPLES,
+            fixed_features=fixed,
+            return_best_only=False,
+        )
+        found += best[:, 0].tolist()
+    rounded = [columns.row(columns.decode(row)) for row in found]
+    with torch.no_grad():
+        scores = gain(torch.tensor(rounded, dtype=torch.double).unsqueeze(1))
+    return (rounded[at] for at in scores.argsort(descending=True).tolist())
+
+
+def _dependencies(columns: Columns, below: dict[str, Any]) -> dict[int, dict[int | float, list[int]]]:
+    """The tree in the words of the model: columns and their entries."""
+    return {
+        columns.of[parent][0]: {
+            columns.encode(parent, value)[0]: [column for child in children for column in columns.of[child]]
+            for value, children in options.items()
+        }
+        for parent, options in below.items()
+    }
+
+
+def _searched(columns: Columns, below: dict[str, Any], x: torch.Tensor, y: torch.Tensor) -> list[Branch]:
+    """All branches, or if there are too many those of the best trials and of random points."""
+    every = list(islice(_branches(columns.space, below), MAX_SEARCHED + 1))
+    if len(every) <= MAX_SEARCHED:
+        return every
+    best = x[y[:, 0].argsort()[: MAX_SEARCHED // 4]]
+    points = torch.cat([best, torch.rand(MAX_SEARCHED, columns.width, dtype=torch.double)])
+    some = [_branch_of(below, columns.decode(row)) for row in points.tolist()]
+    distinct = {json.dumps(branch): branch for branch in some}
+    return list(distinct.values())[:MAX_SEARCHED]
+
+
+def _branches(space: ConfigurationSpace, below: dict[str, Any]) -> Iterator[Branch]:
+    def expand(open_: list[str], branch: Branch) -> Iterator[Branch]:
+        if not open_:
+            yield branch
+            return
+        name, *rest = open_
+        for value in levels(space[name]) or []:
+            opened = [child for child in below[name].get(value, []) if child in below]
+            yield from expand(rest + opened, {**branch, name: value})
+
+    return expand(_roots(below), {})
+
+
+def _branch_of(below: dict[str, Any], values: Config) -> Branch:
+    open_, branch = _roots(below), {}
+    while open_:
+        name = open_.pop()
+        branch[name] = values[name]
+        open_ += [child for child in below[name].get(values[name], []) if child in below]
+    return dict(sorted(branch.items()))
+
+
+def _roots(below: dict[str, Any]) -> list[str]:
+    hanging = {child for options in below.values() for children in options.values() for child in children}
+    return [name for name in below if name not in hanging]
+
+
+def _fixed(columns: Columns, below: dict[str, Any], branch: Branch) -> dict[int, float]:
+    """Entries that a branch fixes: the values it stands for, and zeros for all that is inactive in it."""
+    fixed: dict[int, float] = {}
+    for parent, options in below.items():
+        for value, children in options.items():
+            if branch.get(parent, _NOTHING) != value:
+                fixed |= {column: 0.0 for child in children for column in columns.of[child]}
+    return fixed | {columns.of[name][0]: columns.encode(name, value)[0] for name, value in branch.items()}
+
+
+_NOTHING = object()
