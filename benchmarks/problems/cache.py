@@ -22,10 +22,10 @@ FOLDER = Path(__file__).resolve().parents[1] / ".cache"
 
 
 def cached(
-    instance: str, function: Callable[[Config], float], folder: Path = FOLDER
+    instance: str, function: Callable[[Config], float], folder: Path | None = None
 ) -> Callable[[Config], float]:
     """``function``, evaluated at most once per config; what it raises becomes NaN, a failed trial."""
-    file = folder / "evaluations.sqlite"
+    file = (folder or FOLDER) / "evaluations.sqlite"
 
     def remembered(config: Config) -> float:
         key = (instance, json.dumps(config, sort_keys=True))
