@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint format bench bench-peers pictures docs serve clean
+.PHONY: help demo test test-full lint format bench bench-full bench-peers pictures docs serve clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -48,8 +48,15 @@ format: $(VENV)/.dev                ## put the code into its standard form
 	$(BIN)/ruff format src tests benchmarks
 	$(BIN)/ruff check --fix src tests benchmarks
 
-bench: $(VENV)/.dev                 ## the quick profile of the benchmarks
-	$(BIN)/python -m benchmarks.ask_and_tell --seeds 3 --methods auto,add-tree,tpe,random
+bench: $(VENV)/.dev                 ## the quick profile of the benchmarks and its report: a quarter of an hour on two cores
+	$(BIN)/python -m benchmarks.run quick; broke=$$?; \
+	$(BIN)/python -m benchmarks.report quick --html bench-report && exit $$broke
+
+# days on two cores; what is there already is not run again, so it may be stopped and started
+FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael-table1 peers real slow-peers cost
+bench-full: $(VENV)/.dev            ## everything at the papers' own budgets: days; stop and start it as you like
+	$(BIN)/python -m benchmarks.run --full $(FULL); broke=$$?; \
+	$(BIN)/python -m benchmarks.report --full $(FULL) --html bench-report && exit $$broke
 
 pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures

@@ -108,7 +108,7 @@ def peer_lacks(name: str) -> str | None:
     if name not in PEERS:
         return None
     try:
-        peer_python()
+        peer_python(name)
     except SystemExit as error:
         return str(error)
     return None

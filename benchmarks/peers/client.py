@@ -6,10 +6,12 @@ nothing new to try on a small finite space ends early: its record is then shorte
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +21,25 @@ from benchmarks.runner import Record
 from bough.space.configspace_export import to_configspace_dict
 
 PEERS = tuple(ADAPTERS)
+HERE = ("optuna", "optuna-group")
+"""Peers that need no more than what our development environment holds."""
 ROOT = Path(__file__).resolve().parents[2]
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def peer_python() -> Path:
-    """The interpreter of the peers' environment."""
+def peer_python(peer: str) -> Path:
+    """The interpreter that runs a peer: that of the peers' environment, or ours if that will do."""
     python = ROOT / ".venv-peers" / "bin" / "python"
-    if not python.exists():
-        raise SystemExit("the peers are not installed: run make bench-peers")
-    return python
+    if python.exists():
+        return python
+    if peer in HERE and all(importlib.util.find_spec(name) for name in ("optuna", "ConfigSpace")):
+        return Path(sys.executable)
+    raise SystemExit("the peers are not installed: run make bench-peers")
 
 
 def run_peer(problem: Problem, peer: str, seed: int, trials: int) -> Record:
     """One study by ``peer``; the function is evaluated here, its suggestions are timed there."""
-    command = [str(peer_python()), "-m", "adapters", peer]
+    command = [str(peer_python(peer)), "-m", "adapters", peer]
     environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(Path(__file__).parent)}
     task = {"space": to_configspace_dict(problem.space), "seed": seed, "trials": trials}
     values: list[float] = []
