@@ -2,7 +2,7 @@
 
 BoTorch is a kit without a loop of its own; this one is as plain as its tutorials: scrambled Sobol points
 first, then fit, maximise LogEI from several starts in each branch, and take the best point after rounding.
-Branches are the combinations of the values on which other parameters hang; where there are very many, those of
+Branches are the combinations of the values on which other parameters hang; of very many, only those of
 a random sample and of the best trials are searched.
 
 The model knows trees only: a parameter that several values share, or whose condition asks more, stands beside
