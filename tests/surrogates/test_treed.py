@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -11,9 +13,12 @@ from bough.gp.kernels.base import Scale
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.posterior import posterior
+from bough.gp.priors import LogNormal
 from bough.points import Points
+from bough.surrogates import pooled_density, stacked
 from bough.surrogates.cart import leaves
-from bough.surrogates.pooling import PseudoLikelihood, ancestors, group_depths, pool
+from bough.surrogates.pooled_density import Densities, sample_targets
+from bough.surrogates.pooling import Hyper, Part, Target, ancestors, group_depths, pool
 from bough.surrogates.treed import Treed
 
 PLANE = Space({"a": Float(0, 1), "b": Float(0, 1)})
@@ -28,6 +33,14 @@ BRANCHES = Space(
         "z": Float(0, 1),
     }
 )
+
+SWITCHES = Space(
+    {
+        "kind": Categorical(["p", "q", "w"]),
+        "on": Choice({"yes": {"shade": Categorical(["x", "y"])}, "no": {}}),
+    }
+)
+"""Nothing numeric."""
 
 
 def sample(space: Space, n: int, seed: int) -> tuple[Points, np.ndarray, np.ndarray]:
@@ -59,7 +72,8 @@ def test_pseudo_likelihood_of_a_three_level_tree_by_direct_computation() -> None
     (region,) = surrogate.partition(data).values()
     paths = list(leaves(region.root))
     number = next(i for i, path in enumerate(paths) if len(path) == 3)
-    target = surrogate.targets(data)[number]
+    targets = surrogate.targets(data)
+    target = targets[number]
 
     mean, variance, lengths, sigma2 = 0.3, 1.7, np.array([0.4, 0.9]), 0.02
     theta = np.array([mean, *np.log([variance, *lengths, sigma2])])
@@ -77,10 +91,110 @@ def test_pseudo_likelihood_of_a_three_level_tree_by_direct_computation() -> None
     prior = -0.5 * mean**2
     for param, value in zip(np.repeat(target.hyper.params, [p.size for p in target.hyper.params]), theta[1:]):
         prior += float(param.prior.log_density(np.array([value]))[0][0])
-    assert target(theta) == pytest.approx(expected + prior, rel=1e-10)
-    outside = theta.copy()
-    outside[2] = np.log(1e9)
-    assert target(outside) == -np.inf
+    thetas = [t.hyper.start for t in targets]
+    thetas[number] = theta
+    together = Densities(surrogate.compared, targets, data)([t[1:] for t in thetas])
+    assert together.at(np.array([t[0] for t in thetas]))[number] == pytest.approx(expected + prior, rel=1e-9)
+
+
+def log_density(surrogate: Treed, target: Target, theta: np.ndarray, data: Data) -> float:
+    """Prior and weighted likelihood of each part and signature, through the kernel and scipy's normal."""
+    total = -0.5 * theta[0] ** 2
+    for param, value in zip(np.repeat(target.hyper.params, [p.size for p in target.hyper.params]), theta[1:]):
+        total += float(param.prior.log_density(np.array([value]))[0][0])
+    for part in target.parts:
+        for signature in np.unique(data.points.on[part.rows], axis=0):
+            rows = part.rows[(data.points.on[part.rows] == signature).all(axis=1)]
+            some = data.points.take(rows)
+            covariance, _ = surrogate.kernel(target.hyper.kernel_theta(theta), some, some)
+            covariance = covariance + np.diag(data.variances(theta[target.hyper.noise])[rows])
+            total += part.weight * float(
+                multivariate_normal.logpdf(data.y[rows], np.full(len(rows), theta[0]), covariance)
+            )
+    return total
+
+
+@pytest.mark.parametrize("warp", [False, True])
+@pytest.mark.parametrize("space", [PLANE, BRANCHES, SWITCHES], ids=["plane", "branches", "switches"])
+def test_all_leaves_at_once_are_each_alone(space: Space, warp: bool) -> None:
+    points, y, noise = sample(space, 45, 21)
+    noise[::3] = 0.1
+    surrogate = Treed(space.layout, space.tree, warp=warp)
+    data = Data(points, y, noise)
+    targets = surrogate.targets(data)
+    densities = Densities(surrogate.compared, targets, data)
+    rng = np.random.default_rng(0)
+    usual = [np.append(0.0, target.hyper.start[1:]) for target in targets]
+    for theta, target in zip(usual, targets):
+        theta[target.hyper.noise] = np.log(1e-3)  # beside which the nugget of a stack is nothing
+    first = [theta + rng.normal(0, 0.4, len(theta)) for theta in usual]
+    other = [theta + rng.normal(0, 0.4, len(theta)) for theta in usual]
+    partly = [np.where(np.arange(len(a)) % 2, a, b) for a, b in zip(first, other)]
+    for thetas in (usual, first, first, partly, other):  # what a call leaves behind must not show in the next
+        found = densities([theta[1:] for theta in thetas]).at(np.array([theta[0] for theta in thetas]))
+        expected = [log_density(surrogate, target, theta, data) for target, theta in zip(targets, thetas)]
+        np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+
+def test_the_mean_is_integrated_out_and_drawn_again() -> None:
+    points, y, noise = sample(PLANE, 20, 4)
+    surrogate = Treed(PLANE.layout, PLANE.tree)
+    data = Data(points, y, noise)
+    targets = surrogate.targets(data)
+    terms = Densities(surrogate.compared, targets, data)([t.hyper.start[1:] for t in targets])
+    grid = np.linspace(-8, 8, 4001)
+    density = np.exp(np.stack([terms.at(np.full(len(targets), m)) for m in grid]) - terms.marginal())
+    mass = density.sum(axis=0) * (grid[1] - grid[0])
+    np.testing.assert_allclose(mass, np.sqrt(2 * np.pi), rtol=1e-9)
+    draws = np.stack([terms.draw_mean(rng) for rng in [np.random.default_rng(1)] for _ in range(4000)])
+    centre = (grid[:, None] * density).sum(axis=0) / density.sum(axis=0)
+    spread = np.sqrt((grid[:, None] ** 2 * density).sum(axis=0) / density.sum(axis=0) - centre**2)
+    np.testing.assert_allclose(draws.mean(axis=0), centre, atol=0.1)
+    np.testing.assert_allclose(draws.std(axis=0), spread, rtol=0.1)
+
+
+def test_samples_follow_the_density() -> None:
+    """One leaf of one column: variance and noise all but known, so the length-scale has a density to plot."""
+    space = Space({"a": Float(0, 1)})
+    points, y, noise = sample(space, 8, 2)
+    surrogate = Treed(space.layout, space.tree, least=8)
+    data = Data(points, y, noise)
+    (target,) = surrogate.targets(data)
+    tight = tuple(
+        param if param.name == "lengthscale" else replace(param, prior=LogNormal(np.log(v), 1e-4))
+        for param, v in zip(target.hyper.params, (1.0, None, 1e-2))
+    )
+    target = Target(Hyper(tight, target.hyper.places, target.hyper.noise), target.parts)
+    (theta,) = sample_targets(
+        surrogate.compared, [target], data, np.random.default_rng(3), samples=3000, burn=20
+    )
+    grid = np.linspace(np.log(0.021), np.log(49), 600)
+    fixed = [np.array([0.0, length, np.log(1e-2)]) for length in grid]
+    density = np.exp([float(Densities(surrogate.compared, [target], data)([f]).marginal()[0]) for f in fixed])
+    cumulative = np.cumsum(density) / density.sum()
+    for level in (0.1, 0.5, 0.9):
+        below = np.mean(theta[:, 2] < np.interp(level, cumulative, grid))
+        assert below == pytest.approx(level, abs=0.05)
+
+
+def test_portions_and_ends_of_chains_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    points, y, noise = sample(BRANCHES, 40, 6)
+    surrogate = Treed(BRANCHES.layout, BRANCHES.tree, warp=True)
+    data = Data(points, y, noise)
+    targets = surrogate.targets(data)
+    assert len(targets) > 3
+    once = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
+    monkeypatch.setattr(pooled_density, "AT_ONCE", 1)
+    alone = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
+    for a, b in zip(once, alone):
+        np.testing.assert_allclose(a[:, 1:], b[:, 1:], rtol=1e-6)
+
+
+def test_singular_matrices_of_a_stack_get_jitter() -> None:
+    ones = np.ones((3, 3))
+    good = np.diag([1.0, 4.0, 9.0])
+    lower = stacked._factor(np.stack([ones, good]), np.ones(2))
+    np.testing.assert_allclose(lower @ lower.swapaxes(1, 2), [ones, good], atol=1e-6)
 
 
 def test_the_known_tree_continues_the_path() -> None:
@@ -101,16 +215,18 @@ def test_rows_of_other_branches_are_independent_given_the_hyperparameters() -> N
     data = Data(points, y, noise)
     target = surrogate.targets(data)[0]
     theta = target.hyper.start + np.random.default_rng(0).normal(0, 0.3, len(target.hyper.start))
-    together = target(theta)
-    empty = PseudoLikelihood(target.hyper, target.kernel, [pool([np.arange(0)], 1.0)[0]], data)
-    prior = empty(theta)
+
+    def likelihood(parts: list[Part]) -> float:
+        several = Densities(surrogate.compared, [Target(target.hyper, parts), Target(target.hyper, [])], data)
+        found = several([theta[1:]] * 2).at(np.full(2, theta[0]))
+        return float(found[0] - found[1])
+
     total = 0.0
     for part in target.parts:
         for signature in np.unique(points.on[part.rows], axis=0):
             rows = part.rows[(points.on[part.rows] == signature).all(axis=1)]
-            alone = PseudoLikelihood(target.hyper, target.kernel, [pool([rows], part.weight)[0]], data)
-            total += alone(theta) - prior
-    assert together - prior == pytest.approx(total, rel=1e-9)
+            total += likelihood(pool([rows], part.weight))
+    assert likelihood(list(target.parts)) == pytest.approx(total, rel=1e-9)
 
 
 def test_without_a_split_the_posterior_is_that_of_a_plain_process() -> None:

@@ -16,20 +16,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
 
-from bough.gp.kernels.base import Kernel
 from bough.gp.kernels.stationary import LONGEST, SHORTEST
-from bough.gp.likelihood import Data
-from bough.gp.params import Param, bounds, log_prior, prior_median
+from bough.gp.params import Param, prior_median
 from bough.gp.priors import LogNormal
-from bough.gp.solvers import factor_lower
 from bough.points import BoolArray, FloatArray, IntArray
 from bough.space.tree import Tree
 
-__all__ = ["Hyper", "Part", "PseudoLikelihood", "ancestors", "group_depths", "pool"]
-
-LOG_2PI = float(np.log(2 * np.pi))
+__all__ = ["Hyper", "Part", "Target", "ancestors", "group_depths", "pool"]
 
 OUTSIDE = Param("lengthscale outside", 1, LogNormal(float(np.log(0.5)), 1.0), SHORTEST, LONGEST)
 """The one length-scale of all columns that a leaf itself does not have."""
@@ -100,52 +94,24 @@ class Hyper:
         """theta at the median of its prior."""
         return np.concatenate([[0.0], prior_median(self.params)])
 
+    @cached_property
+    def widths(self) -> FloatArray:
+        """(p - 1,) how far the plausible values of each entry but the mean spread: of each prior ±2 sd."""
+        spreads = [param.prior.sd for param in self.params if isinstance(param.prior, LogNormal)]
+        return 4.0 * np.repeat(spreads, [param.size for param in self.params])
+
     def kernel_theta(self, theta: FloatArray) -> FloatArray:
         """The kernel's theta that a leaf's theta stands for."""
         return np.append(theta, 0.0)[self.places]
 
 
 @dataclass(frozen=True, eq=False)
-class PseudoLikelihood:
-    """Eq. 10 of the paper: the log density from which a leaf's hyperparameters are sampled.
+class Target:
+    """What the hyperparameters of a leaf are, and which rows they are learned from.
 
-    Parts are disjoint, and rows of different signatures are independent. So all factors together
-    are one Gaussian with a block-diagonal covariance, in which the terms of each row,
-    −½ (L⁻¹y)_i² − log L_ii − ½ log 2π, count with the weight of its part.
+    Their density (eq. 10 of the paper) is the prior times the likelihood of each part to the power of its
+    weight; in a part rows of different signatures are independent. ``pooled_density`` computes it.
     """
 
     hyper: Hyper
-    kernel: Kernel
     parts: Sequence[Part]
-    data: Data
-
-    @cached_property
-    def _rows(self) -> tuple[Data, FloatArray, BoolArray]:
-        """The rows of all parts, their weights (n,), and which pairs (n, n) are in one block."""
-        rows = np.concatenate([part.rows for part in self.parts])
-        sizes = [len(part.rows) for part in self.parts]
-        weights = np.repeat([part.weight for part in self.parts], sizes)
-        of_part = np.repeat(np.arange(len(self.parts)), sizes)
-        data = Data(self.data.points.take(rows), self.data.y[rows], self.data.noise[rows])
-        on = data.points.on
-        together = (of_part[:, None] == of_part) & (on[:, None, :] == on).all(axis=2)
-        return data, weights, together
-
-    @cached_property
-    def _bounds(self) -> tuple[FloatArray, FloatArray]:
-        return bounds(self.hyper.params)
-
-    def __call__(self, theta: FloatArray) -> float:
-        """log p(theta | y), up to a constant; -inf out of bounds."""
-        mean, logs = theta[0], theta[1:]
-        low, high = self._bounds
-        if (logs < low).any() or (logs > high).any():
-            return -np.inf
-        data, weights, together = self._rows
-        matrix, _ = self.kernel(self.hyper.kernel_theta(theta), data.points, data.points)
-        noisy = matrix * together
-        np.einsum("ii->i", noisy)[:] += data.variances(theta[self.hyper.noise])
-        lower = factor_lower(noisy)
-        white, _ = lapack.dtrtrs(lower, data.y - mean, lower=1)
-        terms = 0.5 * white**2 + np.log(np.diag(lower)) + 0.5 * LOG_2PI
-        return float(log_prior(self.hyper.params, logs)[0] - 0.5 * mean**2 - weights @ terms)

@@ -23,17 +23,18 @@ from bough.gp.kernels.conditional import Imputed, signatures
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.kernels.warp import Warp
 from bough.gp.likelihood import NOISE, Data, Model
-from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior, posterior
+from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
-from bough.gp.slice import slice_sample
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
 from bough.surrogates.base import Fit
-from bough.surrogates.cart import Node, grow, leaves, route
+from bough.surrogates.cart import grow, leaves
 from bough.surrogates.paths import roles
-from bough.surrogates.pooling import OUTSIDE, Hyper, PseudoLikelihood, ancestors, group_depths, pool
+from bough.surrogates.pooled_density import Columns, sample_targets
+from bough.surrogates.pooling import OUTSIDE, Hyper, Target, ancestors, group_depths, pool
+from bough.surrogates.treed_posterior import Leaf, Partition, Region, TreedPosterior
 
-__all__ = ["Treed", "TreedPosterior"]
+__all__ = ["Treed"]
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
@@ -41,24 +42,8 @@ QUIET_NOISE = replace(NOISE, prior=LogNormal(float(np.log(1e-6)), 3.0), low=1e-1
 """Of a leaf, which may be all but noiseless: noise that is only left over at the best point looks like a
 chance to improve there, and keeps the search from the leaves where there is one."""
 
-BURN_IN, BURN_IN_WARM = 5, 2
-"""Sweeps of the sampler to discard: from the prior's median, or from where a neighbour's chain ended."""
-
-
-@dataclass(frozen=True, eq=False)
-class Leaf:
-    """A Gaussian process with a constant mean, on one part of the space."""
-
-    mean: float
-    process: GPPosterior
-
-
-@dataclass(frozen=True, eq=False)
-class Region:
-    """The tree of one activation signature; its leaves are numbered from ``first`` on."""
-
-    root: Node
-    first: int
+BURN_IN = 5
+"""Sweeps of the sampler to discard, from the prior's median."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +74,10 @@ class Treed:
         inner = self._stationary(*self._columns(self._all))
         return Scale(Imputed(inner, tuple(self.layout.group.tolist())) if self.layout.groups > 1 else inner)
 
+    @cached_property
+    def compared(self) -> Columns:
+        return Columns(*self._columns(self._all), self.layout.group, self.warp)
+
     def fit(
         self,
         points: Points,
@@ -99,21 +88,12 @@ class Treed:
     ) -> Fit:
         """Grow the tree and sample the hyperparameters of every leaf; theta (samples, all of them).
 
-        ``start`` is of no use: the tree of other data has other leaves. But neighbouring leaves learn
-        from mostly the same data, so that each chain starts where the one before has ended.
+        ``start`` is of no use: the tree of other data has other leaves.
         """
-        chains: list[FloatArray] = []
-        for target in self.targets(Data(points, y, noise)):
-            warm = bool(chains) and chains[-1].shape[1] == len(target.hyper.start)
-            chains.append(
-                slice_sample(
-                    target,
-                    chains[-1][-1] if warm else target.hyper.start,
-                    rng,
-                    samples=self.samples,
-                    burn=BURN_IN_WARM if warm else BURN_IN,
-                )
-            )
+        data = Data(points, y, noise)
+        chains = sample_targets(
+            self.compared, self.targets(data), data, rng, samples=self.samples, burn=BURN_IN
+        )
         theta = np.concatenate(chains, axis=1)
         return Fit(self.posterior(theta, points, y, noise), theta)
 
@@ -125,14 +105,14 @@ class Treed:
         regions, targets = self.partition(data), self.targets(data)
         ends = np.cumsum([len(target.hyper.start) for target in targets])[:-1]
         rows = tuple(path[0].rows for region in regions.values() for path in leaves(region.root))
-        found = []
+        partition, found = Partition(regions), []
         for sample in theta:
             thetas = np.split(sample, ends)
             grown = (
                 self._leaf(target.hyper, t, data, some) for target, t, some in zip(targets, thetas, rows)
             )
             elsewhere = self._leaf(targets[-1].hyper, thetas[-1], data, NO_ROWS)
-            found.append(TreedPosterior(regions, tuple(grown), rows, elsewhere))
+            found.append(TreedPosterior(partition, tuple(grown), rows, elsewhere))
         return tuple(found)
 
     def partition(self, data: Data) -> dict[bytes, Region]:
@@ -148,7 +128,7 @@ class Treed:
             first += sum(1 for _ in leaves(root))
         return regions
 
-    def targets(self, data: Data) -> list[PseudoLikelihood]:
+    def targets(self, data: Data) -> list[Target]:
         """What each leaf's hyperparameters are sampled from; the last is for signatures without data."""
         on = data.points.on
         found = []
@@ -157,11 +137,11 @@ class Treed:
             above = ancestors(on, signature, self._depths)
             for path in leaves(region.root):
                 parts = pool([node.rows for node in path] + above, self.weight)
-                found.append(PseudoLikelihood(self.hyper(signature), self.kernel, parts, data))
+                found.append(Target(self.hyper(signature), parts))
         if self.layout.groups > 1:
             everything = pool([np.arange(len(on))], self.weight)
             nothing = self.hyper(np.zeros(self.layout.groups, dtype=bool))
-            found.append(PseudoLikelihood(nothing, self.kernel, everything, data))
+            found.append(Target(nothing, everything))
         return found
 
     def hyper(self, on: BoolArray) -> Hyper:
@@ -214,92 +194,3 @@ class Treed:
         inner = np.append(hyper.kernel_theta(theta), theta[hyper.noise])
         residuals = Data(data.points.take(rows), data.y[rows] - theta[0], data.noise[rows])
         return Leaf(float(theta[0]), posterior(Model(self.kernel), inner, residuals))
-
-
-@dataclass(frozen=True, eq=False)
-class TreedPosterior:
-    """One sample of all leaves' hyperparameters, conditioned on data. Discontinuous at thresholds.
-
-    leaves: in the order of ``regions``; rows: the data each holds, by row number.
-    elsewhere: without data, with the hyperparameters of all together: signatures that have none.
-    """
-
-    regions: dict[bytes, Region]
-    leaves: tuple[Leaf, ...]
-    rows: tuple[IntArray, ...]
-    elsewhere: Leaf
-
-    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        mean, sd = np.empty(len(points)), np.empty(len(points))
-        for rows, leaf, _ in self._split(points):
-            mean[rows], sd[rows] = leaf.process.predict(points.take(rows))
-            mean[rows] += leaf.mean
-        return mean, sd
-
-    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        mean, sd = np.empty(len(points)), np.empty(len(points))
-        d_mean, d_sd = np.zeros(points.x.shape), np.zeros(points.x.shape)
-        for rows, leaf, _ in self._split(points):
-            mean[rows], sd[rows], d_mean[rows], d_sd[rows] = leaf.process.predict_grad(points.take(rows))
-            mean[rows] += leaf.mean
-        return mean, sd, d_mean, d_sd
-
-    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> TreedPosterior:
-        """The partition stays as it is; each point joins the leaf in which it is predicted."""
-        regions, found, held = dict(self.regions), list(self.leaves), list(self.rows)
-        known = 1 + max(int(rows.max(initial=-1)) for rows in held)
-        for rows, leaf, index in self._split(points):
-            told = None if noise is None else noise[rows]
-            grown = replace(
-                leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean, told)
-            )
-            if index is None:
-                key = np.packbits(points.on[rows[0]]).tobytes()
-                regions[key] = Region(Node(rows), len(found))
-                found.append(grown)
-                held.append(known + rows)
-            else:
-                found[index] = grown
-                held[index] = np.concatenate([held[index], known + rows])
-        return replace(self, regions=regions, leaves=tuple(found), rows=tuple(held))
-
-    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
-        out = np.empty((n, len(points)))
-        for rows, leaf, _ in self._split(points):
-            out[:, rows] = leaf.mean + leaf.process.sample(points.take(rows), n, rng)
-        return out
-
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Each row by the leaves that hold it; a row on a threshold by the last of them."""
-        n = 1 + max(int(rows.max(initial=-1)) for rows in self.rows)
-        mean, sd = np.empty(n), np.empty(n)
-        for leaf, rows in zip(self.leaves, self.rows):
-            centre, sd[rows] = leaf.process.leave_one_out()
-            mean[rows] = leaf.mean + centre
-        return mean, sd
-
-    def innovations(self) -> FloatArray:
-        """As ``leave_one_out``, leaf by leaf."""
-        out = np.empty(1 + max(int(rows.max(initial=-1)) for rows in self.rows))
-        for leaf, rows in zip(self.leaves, self.rows):
-            out[rows] = leaf.process.innovations()
-        return out
-
-    @property
-    def noisy(self) -> bool:
-        """Whether noise was told. What is sampled for a leaf of few rows may be noise or roughness."""
-        return any(bool((leaf.process.data.told > NEGLIGIBLE_NOISE).any()) for leaf in self.leaves)
-
-    def _split(self, points: Points) -> list[tuple[IntArray, Leaf, int | None]]:
-        """Rows of ``points`` by leaf, with the leaf and its number: None for a signature without data."""
-        parts: list[tuple[IntArray, Leaf, int | None]] = []
-        found, of = np.unique(np.packbits(points.on, axis=1), axis=0, return_inverse=True)
-        for index, key in enumerate(found):
-            rows = np.flatnonzero(of == index)
-            region = self.regions.get(key.tobytes())
-            if region is None:
-                parts.append((rows, self.elsewhere, None))
-                continue
-            number = region.first + route(region.root, points.x[rows])
-            parts += [(rows[number == i], self.leaves[i], int(i)) for i in np.unique(number)]
-        return parts

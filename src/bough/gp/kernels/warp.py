@@ -21,10 +21,11 @@ from bough.gp.params import Param
 from bough.gp.priors import LogNormal, Prior
 from bough.points import FloatArray, Points
 
-__all__ = ["Warp", "WarpMap", "beta_cdf", "kumaraswamy_cdf"]
+__all__ = ["MARGIN", "Warp", "WarpMap", "beta_cdf", "kumaraswamy_cdf"]
 
-# The slope of w is unbounded at 0 and 1 if a shape is below one, so inputs stay this far inside.
-_MARGIN = 1e-7
+MARGIN = 1e-7
+"""How far inside (0, 1) inputs stay: the slope of w is unbounded at the ends if a shape is below one."""
+
 # Enough for relative error 1e-15 of the series below with x ≤ ½ and shapes within _SHAPES.
 _TERMS = 96
 _SHAPES = (0.1, 10.0)
@@ -118,7 +119,7 @@ class WarpMap(FeatureMap):
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
         columns = list(self.columns)
         alpha, beta = np.exp(theta).reshape(2, -1)
-        x = np.clip(a.x[:, columns], _MARGIN, 1 - _MARGIN)
+        x = np.clip(a.x[:, columns], MARGIN, 1 - MARGIN)
         warped = a.x.copy()
         if self.shape == "beta":
             warped[:, columns] = special.betainc(alpha, beta, x)

@@ -1,0 +1,248 @@
+"""Sampling the hyperparameters of all leaves at once from their pseudo-likelihoods (``pooling``).
+
+The factors of a pseudo-likelihood fall apart into blocks: rows of one part and of one activation
+signature. The chains of the leaves do not depend on each other, so they advance side by side, and in each
+round the blocks of all of them are evaluated together (``stacked``).
+
+In the constant mean m the log density is quadratic, base + cross·m − ½ (1 + square) m² with its prior
+N(0, 1). So the chains see it integrated out, and for each state that is kept a mean is drawn,
+m ~ N(cross / (1 + square), 1 / (1 + square)): the same joint density, with a coordinate less to walk along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from bough.gp.kernels.warp import MARGIN
+from bough.gp.likelihood import Data
+from bough.gp.params import JointPrior, bounds
+from bough.gp.priors import Prior
+from bough.gp.slice import Chain, slice_chain
+from bough.points import FloatArray, IntArray
+from bough.surrogates.pooling import Target
+from bough.surrogates.stacked import Block, Stack, by_size
+
+__all__ = ["Columns", "Densities", "Terms", "sample_targets"]
+
+AT_ONCE = 200_000
+"""Entries of matrices to evaluate together: as many as stay in the processor's cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What the covariance compares: numeric columns by difference, nominal ones by being unequal.
+
+    group: (columns,) what switches each column of the points on.
+    warp: whether numeric columns are warped by Beta CDFs first. The covariance's theta are the logs of
+    variance, with ``warp`` α and β of all numeric columns, and length-scales, numeric columns first.
+    """
+
+    numeric: tuple[int, ...]
+    nominal: tuple[int, ...]
+    group: IntArray
+    warp: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """log density = base + cross·m − ½ (1 + square) m² as a function of the mean m; each (targets,)."""
+
+    base: FloatArray
+    cross: FloatArray
+    square: FloatArray
+
+    def at(self, mean: FloatArray) -> FloatArray:
+        """(targets,) the log density at means (targets,)."""
+        return self.base + mean * self.cross - 0.5 * mean**2 * (1 + self.square)
+
+    def marginal(self) -> FloatArray:
+        """(targets,) the log density with the mean integrated out, less ½ log 2π."""
+        return self.base + 0.5 * self.cross**2 / (1 + self.square) - 0.5 * np.log1p(self.square)
+
+    def draw_mean(self, rng: np.random.Generator) -> FloatArray:
+        """(targets,) means from their density given all else."""
+        return rng.normal(self.cross / (1 + self.square), 1 / np.sqrt(1 + self.square))
+
+
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """The log densities of several targets, evaluated together.
+
+    Their arguments are theta of each target's ``Hyper`` without the mean. What a call leaves behind in the
+    arrays of this object only saves work in the next one.
+    """
+
+    columns: Columns
+    targets: Sequence[Target]
+    data: Data
+
+    def __call__(self, logs: Sequence[FloatArray]) -> Terms:
+        """The terms of each target at its hyperparameters, which are inside their bounds."""
+        count, numeric = len(self.targets), len(self.columns.numeric)
+        padded = np.zeros((count, self._width))
+        for row, own in zip(padded, logs):
+            row[1 : 1 + len(own)] = own
+        kernel = padded.take(self._places)
+        used = 1 + 2 * numeric * self.columns.warp
+        if self.columns.warp:
+            self._warp(kernel[:, 1:used].reshape(count, 2, numeric))
+        inverse = np.zeros((count, kernel.shape[1] - used + 1))
+        inverse[:, :-1] = np.sqrt(5.0) * np.exp(-kernel[:, used:])
+        variance, noise = np.exp(kernel[:, 0]), np.exp(padded.take(self._noise))
+        totals = np.zeros((3, count))
+        for prior, where, owner in self._priors:
+            totals[0] += np.bincount(owner, prior.log_density(padded.take(where))[0], minlength=count)
+        for stack in self._stacks:
+            for total, part in zip(totals, stack.terms(self._values, inverse, variance, noise)):
+                total += np.bincount(stack.owner, part, minlength=count)
+        return Terms(*totals)
+
+    def _warp(self, shapes: FloatArray) -> None:
+        """Bring the warped values up to date with log α and log β (targets, 2, numeric).
+
+        A chain moves along one coordinate at a time, so most columns are as they were.
+        """
+        target, column = np.nonzero((shapes != self._shapes).any(axis=1))
+        alpha, beta = np.exp(shapes[target, :, column]).T
+        self._values[target, column] = special.betainc(alpha[:, None], beta[:, None], self._plain[column])
+        self._shapes[:] = shapes
+
+    @cached_property
+    def _plain(self) -> FloatArray:
+        """(numeric, n) values before warping."""
+        x = np.where(self.data.points.on[:, self.columns.group], self.data.points.x, 0.5)
+        values = np.ascontiguousarray(x[:, list(self.columns.numeric)].T)
+        return np.clip(values, MARGIN, 1 - MARGIN) if self.columns.warp else values
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        """(targets, numeric, n) values as each target warps them with ``_shapes``."""
+        return np.repeat(self._plain[None], len(self.targets), axis=0)
+
+    @cached_property
+    def _shapes(self) -> FloatArray:
+        return np.zeros((len(self.targets), 2, len(self.columns.numeric)))
+
+    @cached_property
+    def _width(self) -> int:
+        """Of a row (a place for the mean, theta without the mean, at least one zero)."""
+        return 1 + max(len(target.hyper.start) for target in self.targets)
+
+    @cached_property
+    def _places(self) -> IntArray:
+        """(targets, p) where in such rows the entries of the covariance's theta are found."""
+        places = np.stack([target.hyper.places for target in self.targets])
+        return (places % self._width) + self._width * np.arange(len(places))[:, None]
+
+    @cached_property
+    def _noise(self) -> IntArray:
+        return np.array([i * self._width + target.hyper.noise for i, target in enumerate(self.targets)])
+
+    @cached_property
+    def _priors(self) -> list[tuple[Prior, IntArray, IntArray]]:
+        """Each prior, where in such rows the entries with it are found, and whose they are."""
+        found: dict[Prior, list[tuple[int, int]]] = {}
+        for i, target in enumerate(self.targets):
+            for prior, entries in JointPrior(target.hyper.params).entries:
+                found.setdefault(prior, []).extend((i, 1 + int(entry)) for entry in entries)
+        return [
+            (prior, np.array([i * self._width + j for i, j in places]), np.array([i for i, _ in places]))
+            for prior, places in found.items()
+        ]
+
+    @cached_property
+    def _stacks(self) -> list[Stack]:
+        on, group = self.data.points.on, self.columns.group
+        numeric, nominal = (np.array(c, np.intp) for c in (self.columns.numeric, self.columns.nominal))
+        _, signature = np.unique(np.packbits(on, axis=1), axis=0, return_inverse=True)
+        blocks = []
+        for owner, target in enumerate(self.targets):
+            for part in target.parts:
+                for same in np.unique(signature[part.rows]):
+                    rows = part.rows[signature[part.rows] == same]
+                    active = on[rows[0]][group]
+                    compared = np.flatnonzero(active[numeric]), np.flatnonzero(active[nominal])
+                    blocks.append(Block(owner, part.weight, rows, *compared))
+        return [Stack.of(some, self.data, len(numeric), self.columns.nominal) for some in by_size(blocks)]
+
+
+def sample_targets(
+    columns: Columns,
+    targets: Sequence[Target],
+    data: Data,
+    rng: np.random.Generator,
+    *,
+    samples: int,
+    burn: int,
+) -> list[FloatArray]:
+    """(samples, p) draws of theta for each target, by slice sampling from the median of its prior.
+
+    The interval of a coordinate is as wide as its prior and does not grow: half as many questions per
+    sweep as with intervals that have to find their width, and the chains mix as well.
+    """
+    streams = rng.spawn(len(targets) + 1)
+    states: list[FloatArray] = []
+    for some in _portions(targets):
+        chains = [
+            slice_chain(
+                target.hyper.start[1:],
+                stream,
+                samples=samples,
+                burn=burn,
+                width=target.hyper.widths,
+                steps=0,
+            )
+            for target, stream in zip(targets[some], streams[some])
+        ]
+        states += _side_by_side(chains, columns, targets[some], data)
+    found = []
+    for some in _portions(targets):
+        densities = Densities(columns, targets[some], data)
+        kept = states[some]
+        means = [densities([own[i] for own in kept]).draw_mean(streams[-1]) for i in range(samples)]
+        found += [np.column_stack([mean, own]) for mean, own in zip(np.transpose(means), kept)]
+    return found
+
+
+def _side_by_side(
+    chains: list[Chain], columns: Columns, targets: Sequence[Target], data: Data
+) -> list[FloatArray]:
+    """What each chain returns, with the mean of its target integrated out."""
+    limits = [bounds(target.hyper.params) for target in targets]
+    asked = [next(chain) for chain in chains]
+    found: dict[int, FloatArray] = {}
+    running = list(range(len(chains)))
+    densities = Densities(columns, targets, data)
+    while running:
+        values = densities([asked[i] for i in running]).marginal().tolist()
+        for i, value in zip(running, values):
+            low, high = limits[i]
+            try:
+                while True:
+                    asked[i] = chains[i].send(value)
+                    if (asked[i] >= low).all() and (asked[i] <= high).all():
+                        break
+                    value = -np.inf
+            except StopIteration as end:
+                found[i] = end.value
+        if len(found) + len(running) > len(chains):
+            running = [i for i in running if i not in found]
+            densities = Densities(columns, [targets[i] for i in running], data)
+    return [found[i] for i in range(len(chains))]
+
+
+def _portions(targets: Sequence[Target]) -> Iterator[slice]:
+    """Targets that are worth evaluating together."""
+    first, total = 0, 0
+    for i, target in enumerate(targets):
+        size = sum(len(part.rows) ** 2 for part in target.parts)
+        if i > first and total + size > AT_ONCE:
+            yield slice(first, i)
+            first, total = i, 0
+        total += size
+    yield slice(first, len(targets))

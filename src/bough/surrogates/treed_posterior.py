@@ -1,0 +1,152 @@
+"""What a treed process knows after seeing data: which leaf a point falls into, and that leaf's posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior
+from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.surrogates.cart import Node, route
+
+__all__ = ["Leaf", "Partition", "Region", "TreedPosterior"]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A Gaussian process with a constant mean, on one part of the space."""
+
+    mean: float
+    process: GPPosterior
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The tree of one activation signature; its leaves are numbered from ``first`` on."""
+
+    root: Node
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The regions by activation signature. All samples of the hyperparameters share it."""
+
+    regions: dict[bytes, Region]
+    _last: list[tuple[Points, list[tuple[IntArray, int | None]]]] = field(default_factory=list, repr=False)
+
+    def split(self, points: Points) -> list[tuple[IntArray, int | None]]:
+        """Rows of ``points`` by leaf, with its number: None for a signature without data.
+
+        The last answer is kept: every sample is asked about the same candidates in turn.
+        """
+        for known, answer in self._last:
+            if known is points:
+                return answer
+        answer = self._split(points)
+        self._last[:] = [(points, answer)]
+        return answer
+
+    def _split(self, points: Points) -> list[tuple[IntArray, int | None]]:
+        parts: list[tuple[IntArray, int | None]] = []
+        for key, rows in row_groups(points.on):
+            region = self.regions.get(key)
+            if region is None:
+                parts.append((rows, None))
+                continue
+            number = region.first + route(region.root, points.x[rows])
+            parts += [(rows[number == i], int(i)) for i in np.unique(number)]
+        return parts
+
+
+def row_groups(on: BoolArray) -> list[tuple[bytes, IntArray]]:
+    """The rows of each activation signature in ``on`` (n, groups), by its key."""
+    keys = np.packbits(on, axis=1)
+    if (keys == keys[:1]).all():
+        return [(keys[0].tobytes(), np.arange(len(keys)))] if len(keys) else []
+    whole = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1]))).ravel()
+    found, of = np.unique(whole, return_inverse=True)
+    return [(key.tobytes(), np.flatnonzero(of == index)) for index, key in enumerate(found)]
+
+
+@dataclass(frozen=True, eq=False)
+class TreedPosterior:
+    """One sample of all leaves' hyperparameters, conditioned on data. Discontinuous at thresholds.
+
+    leaves: in the order of the partition; rows: the data each holds, by row number.
+    elsewhere: without data, with the hyperparameters of all together: signatures that have none.
+    """
+
+    partition: Partition
+    leaves: tuple[Leaf, ...]
+    rows: tuple[IntArray, ...]
+    elsewhere: Leaf
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        mean, sd = np.empty(len(points)), np.empty(len(points))
+        for rows, leaf, _ in self._split(points):
+            mean[rows], sd[rows] = leaf.process.predict(points.take(rows))
+            mean[rows] += leaf.mean
+        return mean, sd
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        mean, sd = np.empty(len(points)), np.empty(len(points))
+        d_mean, d_sd = np.zeros(points.x.shape), np.zeros(points.x.shape)
+        for rows, leaf, _ in self._split(points):
+            mean[rows], sd[rows], d_mean[rows], d_sd[rows] = leaf.process.predict_grad(points.take(rows))
+            mean[rows] += leaf.mean
+        return mean, sd, d_mean, d_sd
+
+    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> TreedPosterior:
+        """The partition stays as it is; each point joins the leaf in which it is predicted."""
+        regions, found, held = dict(self.partition.regions), list(self.leaves), list(self.rows)
+        known = 1 + max(int(rows.max(initial=-1)) for rows in held)
+        for rows, leaf, index in self._split(points):
+            told = None if noise is None else noise[rows]
+            grown = replace(
+                leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean, told)
+            )
+            if index is None:
+                key = np.packbits(points.on[rows[0]]).tobytes()
+                regions[key] = Region(Node(rows), len(found))
+                found.append(grown)
+                held.append(known + rows)
+            else:
+                found[index] = grown
+                held[index] = np.concatenate([held[index], known + rows])
+        return replace(self, partition=Partition(regions), leaves=tuple(found), rows=tuple(held))
+
+    def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
+        out = np.empty((n, len(points)))
+        for rows, leaf, _ in self._split(points):
+            out[:, rows] = leaf.mean + leaf.process.sample(points.take(rows), n, rng)
+        return out
+
+    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
+        """Each row by the leaves that hold it; a row on a threshold by the last of them."""
+        n = 1 + max(int(rows.max(initial=-1)) for rows in self.rows)
+        mean, sd = np.empty(n), np.empty(n)
+        for leaf, rows in zip(self.leaves, self.rows):
+            centre, sd[rows] = leaf.process.leave_one_out()
+            mean[rows] = leaf.mean + centre
+        return mean, sd
+
+    def innovations(self) -> FloatArray:
+        """As ``leave_one_out``, leaf by leaf."""
+        out = np.empty(1 + max(int(rows.max(initial=-1)) for rows in self.rows))
+        for leaf, rows in zip(self.leaves, self.rows):
+            out[rows] = leaf.process.innovations()
+        return out
+
+    @property
+    def noisy(self) -> bool:
+        """Whether noise was told. What is sampled for a leaf of few rows may be noise or roughness."""
+        return any(bool((leaf.process.data.told > NEGLIGIBLE_NOISE).any()) for leaf in self.leaves)
+
+    def _split(self, points: Points) -> list[tuple[IntArray, Leaf, int | None]]:
+        """Rows of ``points`` by leaf, with the leaf and its number: None for a signature without data."""
+        return [
+            (rows, self.elsewhere if number is None else self.leaves[number], number)
+            for rows, number in self.partition.split(points)
+        ]
