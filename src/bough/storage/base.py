@@ -33,6 +33,8 @@ class StudyRecord:
 class Changes:
     """The trials that changed after some revision, in the order of their changes, as one consistent snapshot.
 
+    A finished trial, which never changes again, may be among them although it was read before.
+
     revision: pass it to the next call to read on from here; now: the storage's clock.
     """
 

@@ -35,9 +35,17 @@ _SET_UP = {
     "postgresql": (),
 }
 _BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
-_CLOCK = {
-    "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
-    "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
+_DIALECT = {  # what stands for {name} in a statement
+    "sqlite": {
+        "clock": "(julianday('now') - 2440587.5) * 86400.0",
+        "row_lock": "",  # a transaction that writes has the whole file
+        "free_row_lock": "",
+    },
+    "postgresql": {
+        "clock": "CAST(extract(epoch FROM clock_timestamp()) AS double precision)",
+        "row_lock": "FOR UPDATE",
+        "free_row_lock": "FOR UPDATE SKIP LOCKED",
+    },
 }
 
 
@@ -46,6 +54,7 @@ class Transaction:
 
     def __init__(self, database: Database, retried: bool) -> None:
         self._database = database
+        self.dialect = database.dialect
         self.retried = retried
 
     def execute(self, sql: str, **parameters: Any) -> list[Row]:
@@ -72,16 +81,33 @@ class Database:
     def _start(self) -> None:
         self._lock = threading.RLock()
         self._connection: Any = None
+        self._only_cursor: Any = None
         self._process = os.getpid()
 
     def read(self, sql: str, **parameters: Any) -> list[Row]:
         """The rows of one statement, which sees one consistent snapshot."""
         return self._patiently(lambda retried: self._execute(sql, parameters))
 
-    def write(self, label: str, work: Callable[[Transaction], T]) -> T:
-        """Run ``work`` in one transaction; if it raises, nothing is changed. It may be run several times."""
+    def write(
+        self,
+        label: str,
+        work: Callable[[Transaction], T],
+        shortcut: Callable[[Transaction], T | None] | None = None,
+    ) -> T:
+        """Run ``work`` in one transaction; if it raises, nothing is changed. It may be run several times.
+
+        shortcut: does the same with a single writing statement, which is a transaction of its own, or says
+        None if it changed nothing and ``work`` is to do it. On a server this saves the way there and back
+        between statements, most of all while the others wait for the lock.
+        """
 
         def attempt(retried: bool) -> T:
+            if shortcut is not None and not retried:
+                failpoint(f"{label}:before-commit")
+                done = shortcut(Transaction(self, retried))
+                failpoint(f"{label}:after-commit")
+                if done is not None:
+                    return done
             self._execute(_BEGIN[self.dialect], {})
             try:
                 result = work(Transaction(self, retried))
@@ -132,10 +158,16 @@ class Database:
         return cursor.fetchall() if cursor.description else []
 
     def _compiled(self, sql: str) -> str:
-        """The statement in the driver's parameter style; ``{clock}`` is the database's own clock."""
+        """The statement in the driver's parameter style.
+
+        ``{clock}`` in it is the database's own clock; ``{row_lock}`` locks the rows found until the commit,
+        ``{free_row_lock}`` likewise, but passes over those that another transaction has locked.
+        """
         if sql not in self._statements:
-            text = sa.text(sql.replace("{clock}", _CLOCK[self.dialect]))
-            self._statements[sql] = str(text.compile(dialect=self._dialect))
+            text = sql
+            for name, meaning in _DIALECT[self.dialect].items():
+                text = text.replace(f"{{{name}}}", meaning)
+            self._statements[sql] = str(sa.text(text).compile(dialect=self._dialect))
         return self._statements[sql]
 
     def _cursor(self) -> Any:
@@ -148,8 +180,8 @@ class Database:
             except BaseException:
                 connection.close()
                 raise
-            self._connection = connection
-        return self._connection.cursor()
+            self._connection, self._only_cursor = connection, connection.cursor()
+        return self._only_cursor
 
     def _roll_back(self) -> None:
         try:
@@ -158,7 +190,7 @@ class Database:
             self._drop_connection()  # what has no connection any more is rolled back by the other side
 
     def _drop_connection(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._only_cursor = self._connection, None, None
         if connection is not None:
             connection.close()
 

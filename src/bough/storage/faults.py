@@ -49,11 +49,12 @@ _POSTGRESQL = {
 
 def fault_of(error: Exception, dialect: str) -> Fault:
     """The fault behind an error of ``sqlite3`` or ``psycopg``."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name in _SQLITE:
+        return _SQLITE[name]  # at once: those who wait for a lock come here often
     text = " ".join(str(error).split())
     if dialect == "sqlite":
-        code = "_".join(
-            getattr(error, "sqlite_errorname", "").split("_")[:2]
-        )  # SQLITE_IOERR_WRITE -> SQLITE_IOERR
+        code = "_".join(name.split("_")[:2])  # SQLITE_IOERR_WRITE -> SQLITE_IOERR
         if code == "SQLITE_IOERR":
             return Fault(f"reading or writing the file failed ({text})", passing=True, lost=True)
         return _SQLITE.get(code, Fault(text))

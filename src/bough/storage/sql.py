@@ -2,10 +2,12 @@
 
 Every write begins with an UPDATE of the study's row. It locks the study until the commit, so the writes of
 one study happen one after the other, and it counts the revision up: revisions grow in the order of commits,
-and "everything after revision r" misses nothing. Proposals are made outside of transactions.
+and "everything after revision r" misses nothing. Proposals are made outside of transactions. On PostgreSQL
+asks and tells take a shorter way, see ``at_once``.
 
 A commit whose acknowledgement got lost (the server went away) may have happened or not. So what inserts or
-hands out a trial leaves the random id of the operation in the row, and looks for it when it is tried again.
+hands out a trial leaves the random id of the operation in the row, and looks for it when it is tried again,
+once it has the lock: the earlier try may have been waiting for it.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from bough.errors import StudyError, TrialError
+from bough.storage import at_once
 from bough.storage.base import Changes, StudyRecord
 from bough.storage.database import Database, Row, Transaction
 from bough.storage.schema import migrate
@@ -39,9 +42,12 @@ _FIND = f"""
     WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
 _DELETE = "DELETE FROM bough_studies WHERE id = :study"
 _EXISTS = "SELECT 1 FROM bough_studies WHERE id = :study"
-_LOCK = """
-    UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
-    RETURNING revision, {clock}"""
+_LOCK = {
+    "sqlite": """
+        UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
+        RETURNING revision, {clock}""",
+    "postgresql": at_once.LOCK,
+}
 _APPEND = """
     UPDATE bough_studies SET revision = revision + 1, trials = trials + :count
     WHERE id = :study AND trials >= :low AND trials < :high
@@ -49,7 +55,7 @@ _APPEND = """
 _CHANGES = f"""
     SELECT {", ".join(f"t.{column}" for column in _TRIAL.split(", "))}, s.revision, {{clock}}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
-    WHERE s.id = :study ORDER BY t.revision, t.number"""
+    WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
     INSERT INTO bough_trials (study, revision, operation, {_TRIAL})
     VALUES (:study, :revision, :operation, {", ".join(f":{column}" for column in _TRIAL.split(", "))})"""
@@ -58,13 +64,14 @@ _SAVE = """
         attempt = :attempt, started = :started, finished = :finished, worker = :worker, expires = :expires,
         revision = :revision, operation = :operation
     WHERE study = :study AND number = :number"""
-_TRIAL_NUMBER = f"SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND number = :number"
+_TRIAL_NUMBER = f"""
+    SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND number = :number {{row_lock}}"""
 _TRIALS_OF_OPERATION = f"""
     SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND operation = :operation ORDER BY number"""
 _FIRST_AVAILABLE = f"""
     SELECT {_TRIAL} FROM bough_trials
     WHERE study = :study AND state IN ('queued', 'running') AND (state = 'queued' OR expires < :now)
-    ORDER BY number LIMIT 1"""
+    ORDER BY number LIMIT 1 {{free_row_lock}}"""
 
 
 class SqlStorage:
@@ -75,6 +82,7 @@ class SqlStorage:
 
     def __init__(self, url: str, patience: float = 30.0) -> None:
         self._database = Database(url, patience)
+        self._on_server = self._database.dialect == "postgresql"
         migrate(self._database)
 
     def __repr__(self) -> str:
@@ -119,27 +127,37 @@ class SqlStorage:
         low, high = (0, 2**62) if within is None else (within.start, within.stop)
 
         def work(transaction: Transaction) -> list[Trial]:
-            if transaction.retried and (mine := _of_operation(transaction, study, operation)):
-                return mine
+            if transaction.retried:
+                _lock(transaction, study)
+                if mine := _of_operation(transaction, study, operation):
+                    return mine
             appended = transaction.execute(_APPEND, study=study, count=len(trials), low=low, high=high)
             if not appended:
-                if not transaction.execute(_EXISTS, study=study):
-                    raise _deleted()
-                return []
+                return _none_appended(transaction, study)
             revision, now, first = appended[0]
             rows = [begun(trial, first + i, now, lease) for i, trial in enumerate(trials)]
             _insert(transaction, study, rows, revision, operation)
             return rows
 
-        return self._database.write("insert", work)
+        def shortcut(transaction: Transaction) -> list[Trial]:
+            row = begun(trials[0], 0, 0.0, lease)  # its times count from the moment of the insertion
+            columns = {**_columns(row, study, 0, operation), "config": _to_json(row.config)}
+            inserted = transaction.execute(at_once.INSERT, **columns, low=low, high=high)
+            if not inserted:
+                return _none_appended(transaction, study)
+            number, started, finished, expires = inserted[0]
+            return [replace(row, number=number, started=started, finished=finished, expires=expires)]
+
+        one = self._on_server and len(trials) == 1
+        return self._database.write("insert", work, shortcut if one else None)
 
     def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
         operation = secrets.token_hex(8)
 
         def work(transaction: Transaction) -> Trial | None:
+            revision, now = _lock(transaction, study)
             if transaction.retried and (mine := _of_operation(transaction, study, operation)):
                 return mine[0]
-            revision, now = _lock(transaction, study)
             while found := _trials(transaction.execute(_FIRST_AVAILABLE, study=study, now=now)):
                 trial = handed_out(found[0], worker, now, lease)
                 if trial.state == "running":
@@ -161,7 +179,12 @@ class SqlStorage:
                 _save(transaction, study, trial, revision, None)
             return trial
 
-        return self._database.write("finish", work)
+        def shortcut(transaction: Transaction) -> Trial | None:
+            columns = _columns(result, study, 0, None)
+            told = _trials(transaction.execute(at_once.FINISH, **columns))
+            return told[0] if told else None  # a repetition, a conflict, or a failure of an old attempt
+
+        return self._database.write("finish", work, shortcut if self._on_server else None)
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         def work(transaction: Transaction) -> None:
@@ -177,7 +200,7 @@ class SqlStorage:
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
     """Lock the study until the commit; its new revision, and the time."""
-    locked = transaction.execute(_LOCK, study=study)
+    locked = transaction.execute(_LOCK[transaction.dialect], study=study)
     if not locked:
         raise _deleted()
     revision, now = locked[0]
@@ -191,6 +214,12 @@ def _deleted() -> StudyError:
 def _trial(transaction: Transaction, study: int, number: int) -> Trial | None:
     found = _trials(transaction.execute(_TRIAL_NUMBER, study=study, number=number))
     return found[0] if found else None
+
+
+def _none_appended(transaction: Transaction, study: int) -> list[Trial]:
+    if not transaction.execute(_EXISTS, study=study):
+        raise _deleted()
+    return []
 
 
 def _of_operation(transaction: Transaction, study: int, operation: str) -> list[Trial]:

@@ -90,6 +90,7 @@ class Study:
         self._blind = isinstance(self._strategy, RandomSearch) and space.size == math.inf
         self._sign = 1.0 if record.direction == "minimize" else -1.0
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
+        self._crowded = False  # whether others asked during the last ask
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = View(self._sign)
         self._encoded = EncodedTrials(space, record.seed, self._sign)
@@ -289,10 +290,11 @@ class Study:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
 
         A proposal is made without any lock on the storage. It is inserted only under the number that it was
-        made for; if another asker took that number, it is made anew with the newcomer in mind.
+        made for; if another asker took that number, it is made anew with the newcomer in mind. Random draws
+        have nobody in mind: while others ask too, they are not tied to a number in the first place.
         """
-        races_lost = 0
         with self._asking:
+            races_lost = int(self._blind and self._crowded)
             while True:
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
@@ -310,6 +312,7 @@ class Study:
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
+                    self._crowded = inserted[0].number != number
                     return _own(inserted[0])
                 races_lost += 1
 

@@ -49,7 +49,9 @@ class View:
         for trial in changes.trials:
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
-            self.trials[trial.number] = trial
+            known, self.trials[trial.number] = self.trials[trial.number], trial
+            if known.over and known.number == trial.number and known is not trial:
+                continue  # a finished trial may come again, but counts once
             if trial.over:
                 self.open.pop(trial.number, None)
                 self._count(trial)

@@ -1,0 +1,62 @@
+"""An ask and a tell as one statement each, for PostgreSQL, so that many workers do not wait for each other.
+
+Who inserts a trial or hands one out has the lock on the study's row until the commit has reached the disk. A
+single statement has it no longer than that: nothing travels between client and server meanwhile.
+
+A tell does without that lock, so the results of many workers reach the disk together. It cannot know the
+study's next revision then. It leaves UNASSIGNED, which is after every revision, so whoever reads changes
+sees the result, perhaps more than once; the next one to have the lock puts its own revision there. The row
+of the trial is what a tell locks, as everyone else does who decides by a trial's state.
+
+A statement that had to wait for a lock goes by the row as it was left, and checks its conditions on that
+(PostgreSQL manual, 13.2.1, "Read Committed Isolation Level").
+"""
+
+from __future__ import annotations
+
+from bough.trial import Trial
+
+__all__ = ["FINISH", "INSERT", "LOCK"]
+
+UNASSIGNED = 2**62
+
+_COLUMNS = tuple(Trial.__slots__)
+_SHIFTED = {  # NULL stays NULL
+    "number": "locked.number",
+    "started": "locked.now + CAST(:started AS double precision)",
+    "finished": "locked.now + CAST(:finished AS double precision)",
+    "expires": "locked.now + CAST(:expires AS double precision)",
+}
+_ASSIGN = f"""
+    assigned AS (
+        UPDATE bough_trials AS t SET revision = locked.revision FROM locked
+        WHERE t.study = :study AND t.revision = {UNASSIGNED})"""
+
+LOCK = f"""
+    WITH locked AS (
+        UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
+        RETURNING revision, {{clock}} AS now),
+    {_ASSIGN}
+    SELECT revision, now FROM locked"""
+"""Lock the study until the commit: its new revision, and the time."""
+
+INSERT = f"""
+    WITH locked AS (
+        UPDATE bough_studies SET revision = revision + 1, trials = trials + 1
+        WHERE id = :study AND trials >= :low AND trials < :high
+        RETURNING revision, trials - 1 AS number, {{clock}} AS now),
+    {_ASSIGN}
+    INSERT INTO bough_trials (study, revision, operation, {", ".join(_COLUMNS)})
+    SELECT :study, locked.revision, :operation,
+        {", ".join(_SHIFTED.get(column, f":{column}") for column in _COLUMNS)}
+    FROM locked
+    RETURNING number, started, finished, expires"""
+"""One more trial, if its number is within the range; its times are given relative to now."""
+
+FINISH = f"""
+    UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
+        finished = {{clock}}, expires = NULL, revision = {UNASSIGNED}, operation = NULL
+    WHERE study = :study AND number = :number AND state IN ('queued', 'running')
+        AND (CAST(:state AS TEXT) = 'done' OR :attempt IN (0, attempt))
+    RETURNING {", ".join(_COLUMNS)}"""
+"""The result of a trial that has none yet, where ``transitions.finished`` would accept it."""
