@@ -1,6 +1,6 @@
 """Ma & Blaschko 2020, figure 4: how well surrogates predict from few points of a branching function.
 
-    python -m benchmarks.fig4_ma [--quick] [--seeds 40] [--original] [--html figure.html]
+    python -m benchmarks.fig4_ma [--quick] [--seeds 40] [--original]
 
 Test error over the number of training points on Jenatton's small function with shared variables, for the
 additive tree, the semi-parametric tree and independent processes. As in the paper decisions are tossed,
@@ -10,19 +10,22 @@ x². ``--original`` takes Jenatton's function.
 
 The claim: the additive tree reaches with 24 points what independent processes need 44 for. Errors are medians
 over seeds, because a few designs leave a leaf with one or two points, about which no model can know much.
+They are kept in ``results/ma-fig4.json``.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 import bough
 from benchmarks.problems import jenatton
+from benchmarks.statistics import bootstrap
 from bough.gp.kernels.stationary import SE
 from bough.points import FloatArray
 from bough.surrogates.additive_tree import additive_tree
@@ -30,6 +33,8 @@ from bough.surrogates.base import Surrogate
 from bough.surrogates.independent import Independent
 from bough.surrogates.semi_parametric import SemiParametric
 
+RESULTS = Path(__file__).parent / "results" / "ma-fig4.json"
+RESULTS_ORIGINAL = RESULTS.with_name("ma-fig4-original.json")
 TEST_POINTS, MOST = 50, 60
 FEW, MANY = 24, 44
 """Training points of the additive tree and of independent processes that the paper compares."""
@@ -61,29 +66,13 @@ def test_error(name: str, n: int, seed: int, original: bool) -> float:
     return float(np.mean((centre + mean - y[test]) ** 2))
 
 
-def save_plot(path: str, sizes: Sequence[int], errors: dict[str, FloatArray]) -> None:
-    try:
-        from plotly import graph_objects as go
-    except ImportError:
-        print("no plot: plotly is not installed", file=sys.stderr)
-        return
-    figure = go.Figure()
-    for name, error in errors.items():
-        figure.add_scatter(x=list(sizes), y=np.median(error, axis=1), name=name, mode="lines+markers")
-    figure.update_xaxes(title="training points")
-    figure.update_yaxes(type="log", title="test MSE, median over seeds")
-    figure.write_html(path)
-    print(f"plot in {path}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="three seeds, three sizes")
+    parser.add_argument("--quick", action="store_true", help="three seeds, three sizes; keeps nothing")
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--original", action="store_true", help="Jenatton's function, with steeper leaves")
-    parser.add_argument("--html", help="where to save the plot")
     options = parser.parse_args()
     seeds = range(3 if options.quick else options.seeds)
     sizes = (12, FEW, MANY) if options.quick else (8, 12, 16, 20, FEW, 28, 32, 36, 40, MANY, 52, MOST)
@@ -103,14 +92,26 @@ def main() -> None:
         np.log10(errors["add-tree"][sizes.index(FEW)]),
         np.log10(errors["independent"][sizes.index(MANY)]),
     )
-    again = np.random.default_rng(0).integers(0, len(seeds), (2000, len(seeds)))
-    low, high = np.quantile(np.median(few[again], axis=1) - np.median(many[again], axis=1), [0.05, 0.95])
+    low, high = bootstrap(
+        np.stack([few, many], axis=1),
+        lambda pair: float(np.median(pair[:, 0]) - np.median(pair[:, 1])),
+        np.random.default_rng(0),
+    )
     print(
         f"add-tree at {FEW} points {np.median(few):.2f}, independent at {MANY} points {np.median(many):.2f}: "
         f"difference {np.median(few) - np.median(many):+.2f} (90 % bootstrap: {low:+.2f} to {high:+.2f})"
     )
-    if options.html:
-        save_plot(options.html, sizes, errors)
+    if not options.quick:
+        save(RESULTS_ORIGINAL if options.original else RESULTS, sizes, errors)
+
+
+def save(path: Path, sizes: Sequence[int], errors: dict[str, FloatArray]) -> None:
+    """log10 of the errors, by method and size, a number for each seed."""
+    kept = {name: np.log10(error).round(3).tolist() for name, error in errors.items()}
+    lines = [f'"sizes": {json.dumps(list(sizes))}']
+    lines += [f'"{name}": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]" for name, rows in kept.items()]
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print(f"kept in {path}")
 
 
 if __name__ == "__main__":

@@ -256,7 +256,8 @@ def test_docs_pages_are_renewed_between_their_marks_only(toml: Path, tmp_path: P
     folder = tmp_path / "docs"
     folder.mkdir()
     page_path = folder / "page.md"
-    frame = "# Page\n\nWords.\n\n<!-- begin: {0} ranks -->\n{1}<!-- end -->\n\nMore words.\n"
+    marked = "<!-- begin: ranks of {0} on branches+cash-car -->\n{1}<!-- end -->"
+    frame = f"# Page\n\nWords.\n\n{marked}\n\nMore words.\n"
     page_path.write_text(frame.format(toml, "old numbers\n"))
     docs.renew(folder)
     first = page_path.read_text()
