@@ -49,7 +49,7 @@ def compress(seed: int = 0) -> Problem:
     return Problem(
         "compress",
         compress_space(),
-        cached(f"compress v1 seed {seed}", objective(network, factors, chosen)),
+        cached(f"compress v2 seed {seed}", objective(network, factors, chosen)),
         None,
         lambda c: (c["layer1"], c["layer2"]),
         ("svd", "svd"),

@@ -96,7 +96,7 @@ def mlp(dataset: str, *, shared: bool = False, seed: int = 0) -> Problem:
         return float(np.mean(np.argmax(logits, axis=1) != judge_y))
 
     # both topologies describe the same networks and share their evaluations
-    function = cached(f"mlp-{dataset} v1 seed {seed}", function)
+    function = cached(f"mlp-{dataset} v2 seed {seed}", function)
     name = f"mlp-b-{dataset}" if shared else f"mlp-{dataset}"
     return Problem(name, mlp_space(shared=shared), function, None, lambda c: c["layers"])
 
@@ -118,9 +118,9 @@ def _rows(dataset: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarra
         judge_x, judge_y = x[judge], y[judge]
     fit = fit[:MOST_TRAINING]
     return (
-        x[fit].astype(np.float64),
+        x[fit].astype(np.float32),
         (y[fit] > 0).astype(int),
-        judge_x.astype(np.float64),
+        judge_x.astype(np.float32),
         (judge_y > 0).astype(int),
     )
 

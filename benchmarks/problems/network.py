@@ -6,6 +6,7 @@ number of layers; ``Network.layers`` are views into it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -101,7 +102,7 @@ def _adam(theta: Array, gradient: Array, first: Array, second: Array, rate: floa
     """Kingma and Ba 2015, algorithm 1 in the efficient order of section 2; in place."""
     first += 0.1 * (gradient - first)
     second += 0.001 * (gradient * gradient - second)
-    size = rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
+    size = rate * math.sqrt(1 - 0.999**step) / (1 - 0.9**step)  # a plain float: the arrays keep their type
     theta -= size * first / (np.sqrt(second) + 1e-8)
 
 
