@@ -52,6 +52,10 @@ def sample(space: Space, n: int, seed: int) -> tuple[Points, np.ndarray, np.ndar
     return Points(x, points.on), (y - y.mean()) / y.std(), np.full(n, np.nan)
 
 
+def targets_of(surrogate: Treed, data: Data) -> list[Target]:
+    return surrogate.targets(data, surrogate.partition(data))
+
+
 def matern(x: np.ndarray, lengths: np.ndarray, variance: float) -> np.ndarray:
     """The Matérn-5/2 covariance, by the formula."""
     r = np.sqrt(np.sum(((x[:, None] - x[None]) / lengths) ** 2, axis=2))
@@ -72,7 +76,7 @@ def test_pseudo_likelihood_of_a_three_level_tree_by_direct_computation() -> None
     (region,) = surrogate.partition(data).values()
     paths = list(leaves(region.root))
     number = next(i for i, path in enumerate(paths) if len(path) == 3)
-    targets = surrogate.targets(data)
+    targets = targets_of(surrogate, data)
     target = targets[number]
 
     mean, variance, lengths, sigma2 = 0.3, 1.7, np.array([0.4, 0.9]), 0.02
@@ -121,7 +125,7 @@ def test_all_leaves_at_once_are_each_alone(space: Space, warp: bool) -> None:
     noise[::3] = 0.1
     surrogate = Treed(space.layout, space.tree, warp=warp)
     data = Data(points, y, noise)
-    targets = surrogate.targets(data)
+    targets = targets_of(surrogate, data)
     densities = Densities(surrogate.compared, targets, data)
     rng = np.random.default_rng(0)
     usual = [np.append(0.0, target.hyper.start[1:]) for target in targets]
@@ -140,7 +144,7 @@ def test_the_mean_is_integrated_out_and_drawn_again() -> None:
     points, y, noise = sample(PLANE, 20, 4)
     surrogate = Treed(PLANE.layout, PLANE.tree)
     data = Data(points, y, noise)
-    targets = surrogate.targets(data)
+    targets = targets_of(surrogate, data)
     terms = Densities(surrogate.compared, targets, data)([t.hyper.start[1:] for t in targets])
     grid = np.linspace(-8, 8, 4001)
     density = np.exp(np.stack([terms.at(np.full(len(targets), m)) for m in grid]) - terms.marginal())
@@ -159,29 +163,30 @@ def test_samples_follow_the_density() -> None:
     points, y, noise = sample(space, 8, 2)
     surrogate = Treed(space.layout, space.tree, least=8)
     data = Data(points, y, noise)
-    (target,) = surrogate.targets(data)
+    (target,) = targets_of(surrogate, data)
     tight = tuple(
         param if param.name == "lengthscale" else replace(param, prior=LogNormal(np.log(v), 1e-4))
         for param, v in zip(target.hyper.params, (1.0, None, 1e-2))
     )
     target = Target(Hyper(tight, target.hyper.places, target.hyper.noise), target.parts)
-    (theta,) = sample_targets(
-        surrogate.compared, [target], data, np.random.default_rng(3), samples=3000, burn=20
+    chains = sample_targets(
+        surrogate.compared, [target] * 6, data, np.random.default_rng(3), samples=200, burn=20
     )
+    theta = np.concatenate(chains)
     grid = np.linspace(np.log(0.021), np.log(49), 600)
-    fixed = [np.array([0.0, length, np.log(1e-2)]) for length in grid]
-    density = np.exp([float(Densities(surrogate.compared, [target], data)([f]).marginal()[0]) for f in fixed])
+    densities = Densities(surrogate.compared, [target] * len(grid), data)
+    density = np.exp(densities([np.array([0.0, length, np.log(1e-2)]) for length in grid]).marginal())
     cumulative = np.cumsum(density) / density.sum()
     for level in (0.1, 0.5, 0.9):
         below = np.mean(theta[:, 2] < np.interp(level, cumulative, grid))
-        assert below == pytest.approx(level, abs=0.05)
+        assert below == pytest.approx(level, abs=0.07)
 
 
 def test_portions_and_ends_of_chains_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     points, y, noise = sample(BRANCHES, 40, 6)
     surrogate = Treed(BRANCHES.layout, BRANCHES.tree, warp=True)
     data = Data(points, y, noise)
-    targets = surrogate.targets(data)
+    targets = targets_of(surrogate, data)
     assert len(targets) > 3
     once = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
     monkeypatch.setattr(pooled_density, "AT_ONCE", 1)
@@ -213,7 +218,7 @@ def test_rows_of_other_branches_are_independent_given_the_hyperparameters() -> N
     points, y, noise = sample(BRANCHES, 30, 7)
     surrogate = Treed(BRANCHES.layout, BRANCHES.tree, least=100)  # no learned split
     data = Data(points, y, noise)
-    target = surrogate.targets(data)[0]
+    target = targets_of(surrogate, data)[0]
     theta = target.hyper.start + np.random.default_rng(0).normal(0, 0.3, len(target.hyper.start))
 
     def likelihood(parts: list[Part]) -> float:
@@ -247,7 +252,7 @@ def test_each_leaf_predicts_from_its_own_rows_and_interpolates_the_shared_one() 
     points, y, noise = sample(PLANE, 50, 9)
     surrogate = Treed(PLANE.layout, PLANE.tree)
     data = Data(points, y, noise)
-    targets = surrogate.targets(data)
+    targets = targets_of(surrogate, data)
     assert len(targets) > 2
     quiet = np.concatenate([[*target.hyper.start[:-1], np.log(1e-6)] for target in targets])
     (treed,) = surrogate.posterior(quiet[None], points, y, noise)
@@ -283,7 +288,9 @@ def test_fit_is_reproducible_from_theta() -> None:
     for warp in (False, True):
         surrogate = Treed(BRANCHES.layout, BRANCHES.tree, warp=warp, samples=2)
         fit = surrogate.fit(points, y, noise, np.random.default_rng(2))
-        again = surrogate.posterior(fit.theta, points, y, noise)
+        again = replace(surrogate, _last=[]).posterior(fit.theta, points, y, noise)
         test = sample(BRANCHES, 20, 14)[0]
         for one, other in zip(fit.posteriors, again):
             np.testing.assert_array_equal(one.predict(test), other.predict(test))
+        other = surrogate.posterior(fit.theta, points, y + np.arange(25) % 2, noise)
+        assert not np.array_equal(other[0].predict(test), fit.posteriors[0].predict(test))

@@ -13,10 +13,12 @@ signatures have share one more length-scale, and are not warped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.gp.kernels.base import Kernel, Scale
 from bough.gp.kernels.conditional import Imputed, signatures
@@ -63,6 +65,9 @@ class Treed:
     least: int = 5
     weight: float = 1.0
     samples: int = 10
+    _last: list[tuple[tuple[NDArray[Any], ...], tuple[TreedPosterior, ...]]] = field(
+        default_factory=list, repr=False
+    )
 
     @cached_property
     def _depths(self) -> IntArray:
@@ -91,18 +96,29 @@ class Treed:
         ``start`` is of no use: the tree of other data has other leaves.
         """
         data = Data(points, y, noise)
-        chains = sample_targets(
-            self.compared, self.targets(data), data, rng, samples=self.samples, burn=BURN_IN
-        )
+        targets = self.targets(data, self.partition(data))
+        chains = sample_targets(self.compared, targets, data, rng, samples=self.samples, burn=BURN_IN)
         theta = np.concatenate(chains, axis=1)
         return Fit(self.posterior(theta, points, y, noise), theta)
 
     def posterior(
         self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
     ) -> tuple[TreedPosterior, ...]:
-        """Condition each leaf on its rows, with the hyperparameters that were sampled for the same data."""
-        data = Data(points, y, noise)
-        regions, targets = self.partition(data), self.targets(data)
+        """Condition each leaf on its rows, with the hyperparameters that were sampled for the same data.
+
+        The last answer is kept: who has fitted asks for the same again.
+        """
+        key = (theta, points.x, points.on, y, noise)
+        for known, answer in self._last:
+            if all(np.array_equal(a, b, equal_nan=True) for a, b in zip(known, key)):
+                return answer
+        answer = self._posterior(theta, Data(points, y, noise))
+        self._last[:] = [(key, answer)]
+        return answer
+
+    def _posterior(self, theta: FloatArray, data: Data) -> tuple[TreedPosterior, ...]:
+        regions = self.partition(data)
+        targets = self.targets(data, regions)
         ends = np.cumsum([len(target.hyper.start) for target in targets])[:-1]
         rows = tuple(path[0].rows for region in regions.values() for path in leaves(region.root))
         partition, found = Partition(regions), []
@@ -128,16 +144,16 @@ class Treed:
             first += sum(1 for _ in leaves(root))
         return regions
 
-    def targets(self, data: Data) -> list[Target]:
+    def targets(self, data: Data, regions: dict[bytes, Region]) -> list[Target]:
         """What each leaf's hyperparameters are sampled from; the last is for signatures without data."""
         on = data.points.on
         found = []
-        for region in self.partition(data).values():
+        for region in regions.values():
             signature = on[region.root.rows[0]]
-            above = ancestors(on, signature, self._depths)
+            hyper, above = self.hyper(signature), ancestors(on, signature, self._depths)
             for path in leaves(region.root):
                 parts = pool([node.rows for node in path] + above, self.weight)
-                found.append(Target(self.hyper(signature), parts))
+                found.append(Target(hyper, parts))
         if self.layout.groups > 1:
             everything = pool([np.arange(len(on))], self.weight)
             nothing = self.hyper(np.zeros(self.layout.groups, dtype=bool))
