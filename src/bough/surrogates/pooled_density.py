@@ -32,6 +32,9 @@ __all__ = ["Columns", "Densities", "Terms", "sample_targets"]
 AT_ONCE = 200_000
 """Entries of matrices to evaluate together: as many as stay in the processor's cache."""
 
+RUNNING = 0.75
+"""Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -216,11 +219,13 @@ def _side_by_side(
     limits = [bounds(target.hyper.params) for target in targets]
     asked = [next(chain) for chain in chains]
     found: dict[int, FloatArray] = {}
-    running = list(range(len(chains)))
+    held = list(range(len(chains)))
     densities = Densities(columns, targets, data)
-    while running:
-        values = densities([asked[i] for i in running]).marginal().tolist()
-        for i, value in zip(running, values):
+    while len(found) < len(chains):
+        values = densities([asked[i] for i in held]).marginal().tolist()
+        for i, value in zip(held, values):
+            if i in found:
+                continue
             low, high = limits[i]
             try:
                 while True:
@@ -230,9 +235,10 @@ def _side_by_side(
                     value = -np.inf
             except StopIteration as end:
                 found[i] = end.value
-        if len(found) + len(running) > len(chains):
-            running = [i for i in running if i not in found]
-            densities = Densities(columns, [targets[i] for i in running], data)
+        running = [i for i in held if i not in found]
+        if running and len(running) <= RUNNING * len(held):
+            held = running
+            densities = Densities(columns, [targets[i] for i in held], data)
     return [found[i] for i in range(len(chains))]
 
 
