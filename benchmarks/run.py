@@ -69,7 +69,7 @@ def wanted(chosen: spec.Spec, options: argparse.Namespace) -> list[Task]:
         for task in chosen.tasks()
         if (not only or task.method in only)
         and (not names or task.problem in names)
-        and (options.seeds is None or task.seed < options.seeds)
+        and (options.seeds is None or task.seed < chosen.first_seed + options.seeds)
     ]
 
 

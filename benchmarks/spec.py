@@ -13,8 +13,9 @@
     problems = ["cash"]
     trials   = 100
 
-``labels`` renames methods in figures, ``reference`` is the method that the report compares with the others,
-``paper`` holds printed numbers for the page that sets ours beside them.
+``first_seed`` is where seeds begin. ``labels`` renames methods in figures, ``reference`` is the method that
+the report compares with the others and with the best of each of ``groups``, ``paper`` holds printed numbers
+for the page that sets ours beside them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,19 @@ FOLDER = Path(__file__).parent / "specs"
 RESULTS = Path(__file__).parent / "results"
 _LISTS, _COUNTS = ("problems", "methods"), ("seeds", "trials")
 _SHAPE = (*_LISTS, *_COUNTS)
-_KEYS = {*_SHAPE, "title", "source", "full", "borrow", "block", "labels", "reference", "paper"}
+_KEYS = {
+    *_SHAPE,
+    "title",
+    "source",
+    "full",
+    "borrow",
+    "block",
+    "labels",
+    "reference",
+    "paper",
+    "groups",
+    "first_seed",
+}
 
 
 class SpecError(ValueError):
@@ -63,7 +76,9 @@ class Spec:
     borrow: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     reference: str = "auto"
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     paper: Mapping[str, Any] = field(default_factory=dict)
+    first_seed: int = 0
 
     @property
     def out(self) -> Path:
@@ -75,7 +90,7 @@ class Spec:
 
     def _tasks(self) -> Iterator[Task]:
         for block in self.blocks:
-            for seed in range(block.seeds):
+            for seed in range(self.first_seed, self.first_seed + block.seeds):
                 for problem in block.problems:
                     for method in block.methods:
                         yield Task(problem, method, seed, block.trials)
@@ -133,7 +148,9 @@ def _spec(name: str, table: dict[str, Any], full: bool) -> Spec:
         borrow=tuple(table.get("borrow", ())),
         labels=table.get("labels", {}),
         reference=table.get("reference", "auto"),
+        groups=table.get("groups", {}),
         paper=table.get("paper", {}),
+        first_seed=table.get("first_seed", 0),
     )
 
 

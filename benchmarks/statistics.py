@@ -82,6 +82,12 @@ def wilcoxon(differences: np.ndarray, alternative: str = "two-sided") -> float:
     return min(1.0, above if alternative == "greater" else 2 * min(above, below))
 
 
+def leaning(differences: np.ndarray) -> float:
+    """The sum of signed ranks: below 0 where differences tend to be negative."""
+    differences = np.asarray(differences, dtype=float)
+    return float(np.sum(np.sign(differences) * stats.rankdata(np.abs(differences))))
+
+
 def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """first - second; two studies without success are alike; a success beats none by twice the largest."""
     with np.errstate(invalid="ignore"):

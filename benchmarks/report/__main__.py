@@ -94,7 +94,8 @@ def read_views(options: argparse.Namespace) -> list[View]:
             labels = {key: label for one in group for key, label in one.labels.items()}
             name = "-".join(one.name for one in group)
             title = "; ".join(one.title for one in group)
-            views.append(View(name, title, results, group[0].reference, labels))
+            groups = {key: members for one in group for key, members in one.groups.items()}
+            views.append(View(name, title, results, group[0].reference, labels, groups))
     return views
 
 

@@ -15,12 +15,15 @@ from benchmarks.runner import Record
 REAL = ("cash-", "mlp-", "compress")
 """How the names of problems on real data begin."""
 
+MOST = 0.6
+
 
 @dataclass(frozen=True)
 class Results:
     """Studies of some methods on some problems, each method with the same seeds of a problem.
 
-    methods: those that have studies on every problem; ``partial`` ones lack some and are only drawn.
+    methods: those that have studies on every problem and most seeds; ``partial`` ones lack more: they are
+        drawn and compared one by one, but not ranked.
     curves:  problem -> (methods, seeds, trials) best value so far.
     records: (problem, method) -> its records in the order of seeds, partial methods too.
     """
@@ -48,6 +51,15 @@ class Results:
             record for (problem, _), found in self.records.items() if chosen(problem) for record in found
         )
 
+    def pair(self, first: str, second: str) -> Results | None:
+        """The results of two methods where both have any; None if that is nowhere."""
+        both = [p for p in self.problems if {(p, first), (p, second)} <= self.records.keys()]
+        kept = []
+        for problem in both:
+            seeds = set.intersection(*({r.seed for r in self.records[problem, m]} for m in (first, second)))
+            kept += [r for m in (first, second) for r in self.records[problem, m] if r.seed in seeds]
+        return arrange(kept, (first, second))
+
     def all_methods(self, problem: str) -> tuple[str, ...]:
         """Every method that has studies on a problem, partial ones last."""
         return tuple(m for m in (*self.methods, *self.partial) if (problem, m) in self.records)
@@ -56,8 +68,8 @@ class Results:
 def arrange(records: Iterable[Record], order: Sequence[str] = ()) -> Results | None:
     """Results of records, or None if there are none; ``order`` of methods, else that of their first study.
 
-    Of a problem only those seeds count that all complete methods have, so that a run that was stopped half
-    way compares like with like.
+    A method is complete if it has at least ``MOST`` of the seeds on every problem. Of a problem only those
+    seeds count that all complete methods have: a run that was stopped half way compares like with like.
     """
     found: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
@@ -68,7 +80,8 @@ def arrange(records: Iterable[Record], order: Sequence[str] = ()) -> Results | N
     every = tuple(
         dict.fromkeys((*(m for m in order if any(m == k[1] for k in found)), *(m for _, m in found)))
     )
-    complete = tuple(m for m in every if all((p, m) in found for p in names))
+    seen = {p: max(len(by_seed) for (problem, _), by_seed in found.items() if problem == p) for p in names}
+    complete = tuple(m for m in every if all(len(found.get((p, m), ())) >= MOST * seen[p] for p in names))
     seeds = {
         p: tuple(sorted(set.intersection(*(set(found[p, m]) for m in complete or every if (p, m) in found))))
         for p in names

@@ -44,7 +44,6 @@ SECTIONS: Mapping[str, Callable[[View], list[Block]]] = {
     "test-errors": papers.test_errors,
     "pairwise": papers.pairwise,
     "classifiers": papers.classifiers,
-    "means": papers.means,
     "rank-progress": papers.rank_progress,
 }
 
@@ -91,4 +90,5 @@ def part(section: str, specs: list[str], where: str = "") -> list[Block]:
         raise spec.SpecError(f"{'+'.join(specs)} has no results yet; run python -m benchmarks.run {specs[0]}")
     labels = {key: label for one in loaded for key, label in one.labels.items()}
     name = "-".join([*(one.name for one in loaded), *([anchor(where)] if where else [])])
-    return SECTIONS[section](View(name, loaded[0].title, results, loaded[0].reference, labels))
+    groups = {key: members for one in loaded for key, members in one.groups.items()}
+    return SECTIONS[section](View(name, loaded[0].title, results, loaded[0].reference, labels, groups))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from benchmarks.report import sections, tables
 from benchmarks.report.blocks import Block, Text, inline, to_html
@@ -89,6 +90,6 @@ def halves(view: View) -> list[View]:
         part = view.results.only(chosen)
         if part is not None:
             found.append(
-                View(f"{view.name}-{name}", f"{view.title}: {title}", part, view.reference, view.labels)
+                replace(view, name=f"{view.name}-{name}", title=f"{view.title}: {title}", results=part)
             )
     return found if len(found) > 1 else [view]

@@ -168,33 +168,6 @@ def classifiers(view: View) -> list[Block]:
     return [Figure(f"{view.name}-choices", svg, "Figures 6 (first row) and 7 of the paper.", wide=True)]
 
 
-def means(view: View) -> list[Block]:
-    """Assael et al., table 1: mean ± standard deviation of the best value, ours and printed."""
-    results, one = view.results, spec.load("assael-table1")
-    order = one.blocks[0].methods
-    rows: list[Row] = []
-    for problem in results.problems:
-        printed = one.paper.get(problem)
-        ends = {
-            m: [r.best(r.trials) for r in results.records[problem, m]] for m in results.all_methods(problem)
-        }
-        lowest = min(np.mean(values) for values in ends.values())
-        digits = 2 if abs(lowest) > 100 else 3
-        ours: list[Cell | str] = [
-            Cell(
-                f"{np.mean(ends[m]):.{digits}f} ± {np.std(ends[m]):.{digits}f}",
-                bool(np.mean(ends[m]) == lowest),
-            )
-            if m in ends
-            else "–"
-            for m in order
-        ]
-        rows.append([f"{problem}, ours", *ours])
-        if printed:
-            rows.append([f"{problem}, printed", *(f"{mean:.2f} ± {sd:.2f}" for mean, sd in printed)])
-    return [Table(["best value", *(view.label(m) for m in order)], rows)]
-
-
 def regression() -> list[Block]:
     """Ma & Blaschko, figure 4: test error over the number of training points."""
     blocks: list[Block] = []

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks import statistics
 from benchmarks.report import figures
-from benchmarks.report.blocks import Block, Cell, Figure, Table, Text
+from benchmarks.report.blocks import Block, Cell, Figure, Row, Table, Text
 from benchmarks.report.view import View
 
 SHARES = {"a quarter": 0.25, "half": 0.5, "all": 1.0}
@@ -31,7 +31,7 @@ def work(view: View) -> list[Block]:
     )
     if results.partial:
         names = ", ".join(f"`{view.label(m)}`" for m in results.partial)
-        text += f" Not run on every problem, so drawn but not ranked: {names}."
+        text += f" Not run on all problems or seeds, so compared but not ranked: {names}."
     return [Text(text)]
 
 
@@ -95,50 +95,46 @@ def p_text(p: float) -> str:
 
 def pairs(view: View) -> list[Block]:
     """The reference against each other method: Wilcoxon's test over all pairs of runs."""
-    results, at = view.results, view.at
-    if at is None or len(results.methods) < 2:
-        return []
-    rows = []
-    for i, method in enumerate(results.methods):
-        if i == at:
-            continue
+    rows: list[Row] = []
+    for method, pair in view.others():
         cells: list[Cell | str] = []
         for share in SHARES.values():
-            gaps = statistics.pooled_differences(results.scores(share), at, i)
-            p, better = statistics.wilcoxon(gaps), int(np.sum(gaps < 0)) > int(np.sum(gaps > 0))
-            mark = "better" if better else "worse"
+            gaps = statistics.pooled_differences(pair.scores(share), 0, 1)
+            p, mark = statistics.wilcoxon(gaps), "better" if statistics.leaning(gaps) < 0 else "worse"
             cells.append(Cell(f"{mark}, p = {p_text(p)}" if p < 0.05 else f"p = {p_text(p)}", bold=p < 0.05))
-        gaps = statistics.pooled_differences(results.scores(), at, i)
+        gaps = statistics.pooled_differences(pair.scores(), 0, 1)
         counts = f"{np.sum(gaps < 0)} / {np.sum(gaps == 0)} / {np.sum(gaps > 0)}"
-        rows.append([view.label(method), *cells, counts])
+        rows.append([view.label(method), *cells, str(len(pair.problems)), counts])
     header = [f"{view.label(view.reference)} against", *(f"after {name}" for name in SHARES)]
     note = (
         "Wilcoxon's signed-rank test, two-sided, paired over (problem, seed); differences are divided by "
         "their mean size within a problem, because problems have different units."
     )
-    return [Table([*header, "runs won / tied / lost"], rows), Text(note)]
+    return [Table([*header, "problems", "runs won / tied / lost"], rows), Text(note)] if rows else []
 
 
 def reach(view: View) -> list[Block]:
     """Evaluations the reference needs for what another method has at its end, and the reverse."""
-    results, at = view.results, view.at
-    if at is None or len(results.methods) < 2:
-        return []
     own = view.label(view.reference)
-    rows = []
-    for i, method in enumerate(results.methods):
-        if i == at:
+    ours = {method: statistics.share_needed(pair.curves, 0, 1) for method, pair in view.others()}
+    theirs = {method: statistics.share_needed(pair.curves, 1, 0) for method, pair in view.others()}
+    for name, members in view.groups.items():
+        best = _best_members(view, members)
+        ours[name] = {problem: ours[method][problem] for problem, method in best.items()}
+        theirs[name] = {problem: theirs[method][problem] for problem, method in best.items()}
+    rows: list[Row] = []
+    for method in ours:
+        needs, reverse = list(ours[method].values()), list(theirs[method].values())
+        if not needs:
             continue
-        ours = list(statistics.share_needed(results.curves, at, i).values())
-        theirs = list(statistics.share_needed(results.curves, i, at).values())
-        never = sum(map(math.isinf, ours))
+        middle = statistics.censored_median(needs)
         rows.append(
             [
                 view.label(method),
-                Cell(_share(statistics.censored_median(ours)), bold=statistics.censored_median(ours) < 1),
-                f"{_share(_quantile(ours, 0.25))} to {_share(_quantile(ours, 0.75))}",
-                f"{never} of {len(ours)}",
-                _share(statistics.censored_median(theirs)),
+                Cell(_share(middle), bold=middle < 1),
+                f"{_share(_quantile(needs, 0.25))} to {_share(_quantile(needs, 0.75))}",
+                f"{sum(map(math.isinf, needs))} of {len(needs)}",
+                _share(statistics.censored_median(reverse)),
             ]
         )
     header = ["method", f"{own} needs", "quartiles over problems", "not reached", f"it needs for {own}'s"]
@@ -147,7 +143,22 @@ def reach(view: View) -> list[Block]:
         "the reverse. Seeds are paired; the median over seeds, then over problems; a run that never gets "
         "there counts as more than the budget (“> 1”)."
     )
-    return [Table(header, rows), Text(note)]
+    for name, members in view.groups.items():
+        note += f" {name}: on each problem the best by its median of {', '.join(map(view.label, members))}."
+    return [Table(header, rows), Text(note)] if rows else []
+
+
+def _best_members(view: View, members: Sequence[str]) -> dict[str, str]:
+    """By problem the member of a group whose last values, on the seeds of the reference, are best."""
+    compared = {method: pair for method, pair in view.others() if method in members}
+    best: dict[str, str] = {}
+    for problem in view.results.problems:
+        ends = {
+            m: np.median(pair.scores()[problem][1]) for m, pair in compared.items() if problem in pair.curves
+        }
+        if ends:
+            best[problem] = min(ends, key=lambda method: ends[method])
+    return best
 
 
 def _share(value: float) -> str:

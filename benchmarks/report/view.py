@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.report.blocks import Cell
@@ -12,13 +12,17 @@ from benchmarks.report.style import Look, looks
 
 @dataclass(frozen=True)
 class View:
-    """Results with what a report says about them; ``name`` starts the names of its figures."""
+    """Results with what a report says about them; ``name`` starts the names of its figures.
+
+    groups: name -> methods of which the best on each problem is compared with the reference as well.
+    """
 
     name: str
     title: str
     results: Results
     reference: str = "auto"
     labels: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def looks(self) -> dict[str, Look]:
@@ -29,6 +33,12 @@ class View:
         """The place of the reference among the methods, None if it was not run on all problems."""
         methods = self.results.methods
         return methods.index(self.reference) if self.reference in methods else None
+
+    def others(self) -> list[tuple[str, Results]]:
+        """Every other method with the results of it and the reference, in this order of methods."""
+        methods = [m for m in (*self.results.methods, *self.results.partial) if m != self.reference]
+        pairs = [(method, self.results.pair(self.reference, method)) for method in methods]
+        return [(method, pair) for method, pair in pairs if pair is not None and len(pair.methods) == 2]
 
     def label(self, method: str) -> str:
         return self.labels.get(method, method)

@@ -93,16 +93,6 @@ def test_levesques_tables_hold_test_errors_not_validation_errors(results: Path):
     assert set(titles) == {"svm 80%", "rf 20%"}
 
 
-def test_assaels_table_has_means_and_deviations(results: Path):
-    tasks = spec.load("assael-table1").tasks()
-    (results / "assael-table1.jsonl").write_text("\n".join(made_up(t, [float(t.seed % 2)]) for t in tasks))
-    (table,) = docs.part("means", ["assael-table1"])
-    rows = {row[0]: row[1:] for row in texts(table)}
-    assert rows["rkhs, ours"] == ["0.500 ± 0.500"] * 4
-    assert rows["rkhs, printed"] == ["-5.36 ± 0.38", "-5.38 ± 0.38", "-5.54 ± 0.33", "-5.69 ± 0.19"]
-    assert "walker, printed" not in rows
-
-
 def test_ranks_over_time_may_be_of_some_problems_only(results: Path):
     tasks = [t for t in spec.load("jenatton-fig4").tasks() if t.seed == 0]
     lines = [made_up(t, [float(len(t.method))]) for t in tasks]

@@ -146,6 +146,11 @@ def test_a_spec_is_the_product_of_its_lists_with_seeds_outermost(toml: Path):
     assert len(full) == 4 * 6
 
 
+def test_seeds_may_begin_later(toml: Path):
+    toml.write_text(SPEC.replace("seeds = 2", "seeds = 2\nfirst_seed = 10", 1))
+    assert {task.seed for task in spec.load(str(toml)).tasks()} == {10, 11}
+
+
 def test_names_may_be_families_and_patterns():
     assert set(spec.expand("branches")) == {"modes", "rotated", "multiply", "nested", "uneven"}
     assert set(spec.expand("small*-shifted")) >= {"small-shifted", "small-shared-shifted"}

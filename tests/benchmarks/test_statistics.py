@@ -105,6 +105,12 @@ def test_wilcoxon_agrees_with_going_through_all_signs():
     assert own.wilcoxon(np.zeros(4)) == 1.0
 
 
+def test_leaning_is_the_sign_of_the_signed_ranks_not_of_the_count():
+    assert own.leaning(np.array([-1.0, -2.0, -3.0, 4.0])) == -2.0
+    assert own.leaning(np.array([-1.0, -2.0, 5.0])) == 0.0
+    assert own.leaning(np.array([-1.0, -2.0, 4.0, 5.0])) == 4.0
+
+
 def test_pooling_is_blind_to_the_unit_of_a_problem():
     rng = np.random.default_rng(0)
     scores = {name: rng.normal(size=(2, 6)) for name in "abc"}
