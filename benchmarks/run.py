@@ -19,6 +19,8 @@ from typing import NoReturn
 from benchmarks import problems, spec
 from benchmarks.runner import Task, read, run_all
 
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
@@ -87,18 +89,19 @@ def split(text: str) -> list[str]:
 
 def available(tasks: list[Task]) -> list[Task]:
     """Tasks whose data and packages are here; says what is left out and why."""
-    lacking: dict[str, str] = {}
+    lacking: dict[str, list[str]] = {}
     for name in dict.fromkeys(task.problem for task in tasks):
         try:
             problems.build(name, 0)
-        except FileNotFoundError as error:
-            lacking[name] = str(error)
+        except FileNotFoundError:
+            lacking.setdefault(f"no data in {DATA}", []).append(name)
     for name in dict.fromkeys(task.method for task in tasks):
         if reason := peer_lacks(name):
-            lacking[name] = reason
-    for name, reason in lacking.items():
-        print(f"left out: {name} ({reason})", file=sys.stderr)
-    return [task for task in tasks if task.problem not in lacking and task.method not in lacking]
+            lacking.setdefault(reason, []).append(name)
+    for reason, names in lacking.items():
+        print(f"left out: {', '.join(names)} ({reason})", file=sys.stderr)
+    absent = {name for names in lacking.values() for name in names}
+    return [task for task in tasks if task.problem not in absent and task.method not in absent]
 
 
 def peer_lacks(name: str) -> str | None:

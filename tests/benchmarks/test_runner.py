@@ -199,6 +199,23 @@ def test_the_command_reports_a_broken_study_and_finishes_the_others(
     assert "1 of 3 studies broke" in said
 
 
+def test_what_is_absent_is_left_out_with_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def build(name: str, seed: int) -> Problem:
+        if name.startswith("cash-"):
+            raise FileNotFoundError(name)
+        return half_broken(name, seed)
+
+    monkeypatch.setattr(command.problems, "build", build)
+    monkeypatch.setattr(command, "peer_lacks", lambda name: "not installed" if name == "smac" else None)
+    tasks = [Task(p, m, 0, 1) for p in ("modes", "cash-car", "cash-pima") for m in ("random", "smac")]
+    assert command.available(tasks) == [Task("modes", "random", 0, 1)]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("left out: cash-car, cash-pima (no data in ")
+    assert said[1] == "left out: smac (not installed)"
+
+
 def test_the_command_forgets_only_the_methods_that_it_is_told_to(toml: Path):
     out = toml.with_suffix(".jsonl")
     records = [Record("p", method, 0, 1, [1.0], ["a"], [0.0]) for method in ("random", "sobol")]
