@@ -134,7 +134,7 @@ class Database:
             self._inherited = self._connection  # closing it here would disturb the parent's
             self._start()
         deadline = time.monotonic() + self._patience
-        retried, pauses = False, 0
+        retried, pause = False, 0.0
         while True:
             with self._lock:
                 try:
@@ -148,9 +148,9 @@ class Database:
                     if time.monotonic() > deadline:
                         tried = f"(tried again for {self._patience:g} s)"
                         raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
-            pause = fault.pause if fault.pause < 0.1 else min(fault.pause * 2**pauses, 1.0)
+                    pause = min(max(1.25 * pause, fault.pause), fault.longest)
             time.sleep(pause * random.uniform(0.5, 1.5))
-            retried, pauses = True, pauses + 1
+            retried = True
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
         cursor = self._cursor()

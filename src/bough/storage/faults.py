@@ -11,18 +11,22 @@ __all__ = ["Fault", "failpoint", "fault_of"]
 
 @dataclass(frozen=True)
 class Fault:
-    """cause: one line for the user; passing: trying again may help, at first after ``pause`` seconds;
-    lost: the connection is of no use any more."""
+    """cause: one line for the user; passing: trying again may help, at first after ``pause`` seconds, in the
+    end every ``longest``; lost: the connection is of no use any more."""
 
     cause: str
     passing: bool = False
     lost: bool = False
     pause: float = 0.1
+    longest: float = 1.0
 
+
+# Longer pauses would starve those who have waited long already.
+_LOCKED = Fault("the file is locked by another program", passing=True, pause=0.0005, longest=0.002)
 
 _SQLITE = {
-    "SQLITE_BUSY": Fault("the file is locked by another program", passing=True, pause=0.002),
-    "SQLITE_LOCKED": Fault("the file is locked by another program", passing=True, pause=0.002),
+    "SQLITE_BUSY": _LOCKED,
+    "SQLITE_LOCKED": _LOCKED,
     "SQLITE_FULL": Fault("the disk is full", passing=True),
     "SQLITE_READONLY": Fault("the file or its folder is read-only"),
     "SQLITE_CANTOPEN": Fault(
