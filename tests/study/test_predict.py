@@ -23,6 +23,16 @@ def test_predictions_are_in_the_users_units_and_direction(direction: str):
     assert (sd >= 0).all() and sd.max() < 5
 
 
+def test_a_model_that_takes_turns_with_random_draws_can_be_asked():
+    study = Study(SPACE, method="forest", seed=0)
+    grid = np.linspace(0, 1, 40)
+    study.add_many([({"x": float(x)}, float(x > 0.5)) for x in grid])
+    assert study.has_model
+    mean, sd = study.predict([{"x": 0.1}, {"x": 0.9}])
+    assert mean == pytest.approx([0.0, 1.0], abs=0.2)
+    assert (sd >= 0).all()
+
+
 def test_a_study_that_cannot_predict_says_why():
     assert not Study(SPACE, method="random").has_model
     with pytest.raises(StudyError, match="method 'random' has no model"):

@@ -23,6 +23,7 @@ from bough.registry import Method, strategy_for
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
 from bough.strategies.designs import RandomSearch
+from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased, mixture_moments
 from bough.study.encoded import EncodedTrials
 from bough.study.events import Progress
@@ -203,16 +204,21 @@ class Study:
     @property
     def has_model(self) -> bool:
         """Whether the method has a model of the objective, so that ``predict`` can be asked."""
-        return isinstance(self._strategy, ModelBased)
+        return self._model_based is not None
+
+    @property
+    def _model_based(self) -> ModelBased | None:
+        strategy = self._strategy.main if isinstance(self._strategy, Interleaved) else self._strategy
+        return strategy if isinstance(strategy, ModelBased) else None
 
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
         with self._current() as view:
             history = self._encoded.history(view)
-        if not isinstance(self._strategy, ModelBased) or not len(history.done):
+        if self._model_based is None or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
-        model = self._strategy.model(history)
+        model = self._model_based.model(history)
         mean, sd = model.targets.inverse(*mixture_moments(model.posteriors, self.space.encode(configs)))
         return self._sign * mean, sd
 
