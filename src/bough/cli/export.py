@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from bough.study import Study
 
 __all__ = ["export", "write_csv", "write_json_lines"]
-
-COLUMNS = ("number", "state", "value", "noise", "cost", "attempt", "started", "finished", "worker", "error")
 
 
 @click.command()
@@ -65,21 +61,6 @@ def write_json_lines(study: Study, file: TextIO) -> None:
 
 def write_csv(study: Study, file: TextIO) -> None:
     """One row per trial, one column per parameter name."""
-    names = list(dict.fromkeys(parameter.name for parameter in study.space.parameters))
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([_cell(head) for head in (*COLUMNS, *names)])
-    for trial in study.trials:
-        row: Iterator[object] = (getattr(trial, column) for column in COLUMNS)
-        writer.writerow([_cell(value) for value in (*row, *(_given(trial.config, name) for name in names))])
+    from bough.study.tables import csv_lines  # loads NumPy, which a mere --help does not need
 
-
-def _given(config: dict[str, object], name: str) -> object:
-    """The value of a parameter; None, an option like any other, is written out to differ from inactive."""
-    return "None" if name in config and config[name] is None else config.get(name)
-
-
-def _cell(value: object) -> object:
-    """Defuse what a spreadsheet would run: text that begins like a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    file.writelines(csv_lines(study.space, study.trials))

@@ -17,7 +17,7 @@ from bough.plot import StudyView
 from bough.registry import Method, method
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
-from bough.service.export import as_csv, as_json_lines
+from bough.service.export import as_json_lines
 from bough.service.figures import FigureDesk, FigureName
 from bough.service.models import (
     Add,
@@ -45,6 +45,7 @@ from bough.service.table import Order, Selection, branch_of, select
 from bough.service.tagged import tag_of
 from bough.space import Space
 from bough.study import Study
+from bough.study.tables import csv_lines
 from bough.trial import Trial
 
 __all__ = ["router"]
@@ -261,7 +262,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureDesk) -> N
     def export(study: Name, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
         """All trials as a file; ``bough.study.import_study`` reads JSON lines."""
         opened = studies.open(study)
-        lines = as_csv(opened.trials) if format == "csv" else as_json_lines(opened)
+        lines = csv_lines(opened.space, opened.trials) if format == "csv" else as_json_lines(opened)
         kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
         return StreamingResponse(lines, media_type=kind, headers={"Content-Disposition": name})

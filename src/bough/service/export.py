@@ -1,20 +1,16 @@
-"""A study's trials as a file: JSON lines, or CSV for spreadsheets."""
+"""A study as a file of JSON lines."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from bough.service.models import study_json, trial_json
 from bough.study import Study
-from bough.trial import Trial
 
-__all__ = ["as_csv", "as_json_lines"]
+__all__ = ["as_json_lines"]
 
-_FIELDS = ("number", "state", "value", "noise", "cost", "error", "attempt", "started", "finished")
+_HEADER = ("name", "space", "direction", "method", "seed")
 
 
 def as_json_lines(study: Study) -> Iterator[str]:
@@ -23,29 +19,3 @@ def as_json_lines(study: Study) -> Iterator[str]:
     yield json.dumps({"bough": 1, **{key: header[key] for key in _HEADER}}) + "\n"
     for trial in study.trials:
         yield json.dumps(trial_json(trial)) + "\n"
-
-
-_HEADER = ("name", "space", "direction", "method", "seed")
-
-
-def as_csv(trials: Sequence[Trial]) -> Iterator[str]:
-    """A row per trial, a column per parameter; inactive cells are empty."""
-    names = list(dict.fromkeys(name for trial in trials for name in trial.config))
-    yield _line([*_FIELDS, *(f"config.{name}" if name in _FIELDS else name for name in names)])
-    for trial in trials:
-        yield _line(
-            [*(getattr(trial, field) for field in _FIELDS), *(trial.config.get(name) for name in names)]
-        )
-
-
-def _line(cells: Sequence[Any]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer).writerow([_safe(cell) for cell in cells])
-    return buffer.getvalue()
-
-
-def _safe(cell: Any) -> Any:
-    """Spreadsheets run what looks like a formula; a quote before it makes it text."""
-    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return "'" + cell
-    return cell
