@@ -219,7 +219,7 @@ def kernels() -> list[Block]:
     caption = "Three blocks, one per choice; white is 0, dark is 1."
     return [
         Figure("levesque-fig2-3", first, caption, wide=True),
-        Figure("levesque-fig4", second, caption, wide=True),
+        Figure("levesque-fig4", second, wide=True),
         Table(header, rows),
     ]
 
