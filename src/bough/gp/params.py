@@ -76,8 +76,7 @@ class JointPrior:
     params: tuple[Param, ...]
 
     @cached_property
-    def entries(self) -> list[tuple[Prior, IntArray]]:
-        """Each prior that occurs, and the entries of theta that have it."""
+    def _entries(self) -> list[tuple[Prior, IntArray]]:
         owner = np.repeat(np.arange(len(self.params)), [param.size for param in self.params])
         found: dict[Prior, list[int]] = {}
         for entry, param in enumerate(owner):
@@ -87,7 +86,7 @@ class JointPrior:
     def log_density(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """log p(theta), up to a constant, and its gradient (p,)."""
         value, gradient = 0.0, np.empty_like(theta)
-        for prior, entries in self.entries:
+        for prior, entries in self._entries:
             density, gradient[entries] = prior.log_density(theta[entries])
             value += float(density.sum())
         return value, gradient

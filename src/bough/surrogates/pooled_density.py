@@ -20,17 +20,19 @@ from scipy import special
 
 from bough.gp.kernels.warp import MARGIN
 from bough.gp.likelihood import Data
-from bough.gp.params import JointPrior, bounds
-from bough.gp.priors import Prior
+from bough.gp.params import bounds
 from bough.gp.slice import Chain, slice_chain
 from bough.points import FloatArray, IntArray
 from bough.surrogates.pooling import Target
-from bough.surrogates.stacked import Block, Stack, by_size
+from bough.surrogates.stacked import LOG_2PI, Block, Stack, by_size
 
 __all__ = ["Columns", "Densities", "Terms", "sample_targets"]
 
 AT_ONCE = 200_000
 """Entries of matrices to evaluate together: as many as stay in the processor's cache."""
+
+WIDTH = 4.0
+"""Of the interval of a coordinate, in deviations of its prior."""
 
 RUNNING = 0.75
 """Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
@@ -97,13 +99,14 @@ class Densities:
         inverse = np.zeros((count, kernel.shape[1] - used + 1))
         inverse[:, :-1] = np.sqrt(5.0) * np.exp(-kernel[:, used:])
         variance, noise = np.exp(kernel[:, 0]), np.exp(padded.take(self._noise))
-        totals = np.zeros((3, count))
-        for prior, where, owner in self._priors:
-            totals[0] += np.bincount(owner, prior.log_density(padded.take(where))[0], minlength=count)
-        for stack in self._stacks:
-            for total, part in zip(totals, stack.terms(self._values, inverse, variance, noise)):
-                total += np.bincount(stack.owner, part, minlength=count)
-        return Terms(*totals)
+        parts = [stack.terms(self._values, inverse, variance, noise) for stack in self._stacks]
+        base, cross, square = (
+            np.bincount(self._owner, np.concatenate(part), minlength=count).astype(float)
+            for part in zip(*parts)
+        )
+        means, sds, constants = self._prior
+        base += constants - 0.5 * np.square((padded - means) / sds).sum(axis=1)
+        return Terms(base, cross, square)
 
     def _warp(self, shapes: FloatArray) -> None:
         """Bring the warped values up to date with log α and log β (targets, 2, numeric).
@@ -147,16 +150,18 @@ class Densities:
         return np.array([i * self._width + target.hyper.noise for i, target in enumerate(self.targets)])
 
     @cached_property
-    def _priors(self) -> list[tuple[Prior, IntArray, IntArray]]:
-        """Each prior, where in such rows the entries with it are found, and whose they are."""
-        found: dict[Prior, list[tuple[int, int]]] = {}
-        for i, target in enumerate(self.targets):
-            for prior, entries in JointPrior(target.hyper.params).entries:
-                found.setdefault(prior, []).extend((i, 1 + int(entry)) for entry in entries)
-        return [
-            (prior, np.array([i * self._width + j for i, j in places]), np.array([i for i, _ in places]))
-            for prior, places in found.items()
-        ]
+    def _prior(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means and deviations of the normal log priors, in the places of such rows, and the constants."""
+        means, sds = np.zeros((2, len(self.targets), self._width))
+        sds += np.inf
+        for mean, sd, target in zip(means, sds, self.targets):
+            mean[1 : len(target.hyper.start)], sd[1 : len(target.hyper.start)] = target.hyper.log_normal
+        constants = np.where(np.isinf(sds), 0.0, np.log(np.where(np.isinf(sds), 1.0, sds)) + 0.5 * LOG_2PI)
+        return means, sds, -constants.sum(axis=1)
+
+    @cached_property
+    def _owner(self) -> IntArray:
+        return np.concatenate([np.empty(0, dtype=np.intp), *(stack.owner for stack in self._stacks)])
 
     @cached_property
     def _stacks(self) -> list[Stack]:
@@ -197,7 +202,7 @@ def sample_targets(
                 stream,
                 samples=samples,
                 burn=burn,
-                width=target.hyper.widths,
+                width=WIDTH * target.hyper.log_normal[1],
                 steps=0,
             )
             for target, stream in zip(targets[some], streams[some])

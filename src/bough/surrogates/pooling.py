@@ -95,10 +95,16 @@ class Hyper:
         return np.concatenate([[0.0], prior_median(self.params)])
 
     @cached_property
-    def widths(self) -> FloatArray:
-        """(p - 1,) how far the plausible values of each entry but the mean spread: of each prior ±2 sd."""
-        spreads = [param.prior.sd for param in self.params if isinstance(param.prior, LogNormal)]
-        return 4.0 * np.repeat(spreads, [param.size for param in self.params])
+    def log_normal(self) -> tuple[FloatArray, FloatArray]:
+        """(p - 1,) means and deviations of the priors of ``params``, which are all log-normal."""
+        found = [
+            (param.prior.mean, param.prior.sd)
+            for param in self.params
+            if isinstance(param.prior, LogNormal)
+            for _ in range(param.size)
+        ]
+        means, sds = np.transpose(found)
+        return means, sds
 
     def kernel_theta(self, theta: FloatArray) -> FloatArray:
         """The kernel's theta that a leaf's theta stands for."""
