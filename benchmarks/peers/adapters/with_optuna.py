@@ -39,12 +39,19 @@ def grouped_tpe(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
 
 def flat_gp(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
     """Its Gaussian process on the flattened space: all parameters are suggested, inactive ones ignored."""
-    return _run(GPSampler(seed=seed), space, seed, trials, flat=True)
+    return _run(_gp_sampler(seed), space, seed, trials, flat=True)
 
 
 def conditional_gp(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
     """Its Gaussian process, define by run: it models what is always active, the rest is drawn at random."""
-    return _run(GPSampler(seed=seed), space, seed, trials)
+    return _run(_gp_sampler(seed), space, seed, trials)
+
+
+def _gp_sampler(seed: int) -> BaseSampler:
+    import torch  # which Optuna loads at the first use of its model: that is no part of a suggestion's time
+
+    torch.set_num_threads(1)
+    return GPSampler(seed=seed)
 
 
 def _run(
