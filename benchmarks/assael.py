@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.assael_figure import draw
 from benchmarks.problems.uneven import UNEVEN, uneven
 from benchmarks.runner import Record, Task, read, run_all
 
 METHODS = ("gp", "gp-warp", "treed", "treed-warp")
-COLOURS = ("#888888", "#4c78a8", "#e45756", "#54a24b")
 FIRST_SEED = 10
 
 PAPER = {
@@ -50,7 +50,7 @@ Found = dict[tuple[str, str], list[Record]]
 
 
 def collect(records: Sequence[Record], trials: int) -> Found:
-    """The first ``trials`` trials of runs that have as many, only of seeds that all methods of a problem have."""
+    """The first ``trials`` trials of runs that have as many, of seeds that all methods of a problem have."""
     records = [
         replace(r, trials=trials, values=r.values[:trials], ask_ms=r.ask_ms[:trials])
         for r in records
@@ -165,9 +165,9 @@ def main() -> None:
     if options.markdown:
         renew(PAGE, found, options.trials)
     if options.svg:
-        from benchmarks.assael_figure import draw
-
-        Path(options.svg).write_text(draw(found), encoding="utf-8")
+        problems = dict.fromkeys(problem for problem, _ in found)
+        best = {p: {method: curves(found[p, method]) for method in METHODS} for p in problems}
+        Path(options.svg).write_text(draw(best, TITLES), encoding="utf-8")
 
 
 if __name__ == "__main__":
