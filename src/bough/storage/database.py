@@ -153,8 +153,8 @@ class Database:
             retried = True
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
-        cursor = self._cursor()
-        cursor.execute(self._compiled(sql), parameters)
+        cursor = self._only_cursor or self._cursor()
+        cursor.execute(self._statements.get(sql) or self._compiled(sql), parameters)
         return cursor.fetchall() if cursor.description else []
 
     def _compiled(self, sql: str) -> str:

@@ -28,6 +28,7 @@ from bough.trial import Trial
 __all__ = ["SqlStorage"]
 
 _to_json = json.JSONEncoder(allow_nan=False).encode
+_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
 
 _STUDY = "name, space, direction, method, seed, created, trials, id"
 _TRIAL = ", ".join(Trial.__slots__)
@@ -265,5 +266,5 @@ def _columns(trial: Trial, study: int, revision: int, operation: str | None) -> 
 def _trials(rows: Iterable[Row]) -> list[Trial]:
     """Trials from rows of ``_TRIAL``; parsing all configs at once is fast, and shares the names' strings."""
     rows = list(rows)
-    configs = json.loads(f"[{','.join(row[1] for row in rows)}]")
+    configs, _ = _from_json(f"[{','.join([row[1] for row in rows])}]")
     return [Trial(row[0], config, *row[2:]) for row, config in zip(rows, configs, strict=True)]

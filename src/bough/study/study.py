@@ -345,6 +345,9 @@ def _which(trial: Trial | int) -> tuple[int, int]:
     return number, 0
 
 
+_all_but_config = operator.attrgetter(*Trial.__slots__[2:])
+
+
 def _own(trial: Trial) -> Trial:
     """The trial with a config of its own, which the user may change."""
-    return replace(trial, config=dict(trial.config))
+    return Trial(trial.number, dict(trial.config), *_all_but_config(trial))
