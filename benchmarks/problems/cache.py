@@ -31,7 +31,7 @@ def cached(
         key = (instance, json.dumps(config, sort_keys=True))
         found = _ask(file, "SELECT value FROM evaluation WHERE instance = ? AND config = ?", key)
         if found is not None:
-            return math.nan if found[0] is None else float(found[0])
+            return math.nan if found[0] is None else found[0]
         try:
             value = float(function(config))
         except (ValueError, ArithmeticError):  # what scikit-learn and NumPy raise on a hopeless config
@@ -43,10 +43,10 @@ def cached(
     return remembered
 
 
-def _ask(file: Path, statement: str, values: tuple[object, ...]) -> tuple[object, ...] | None:
+def _ask(file: Path, statement: str, values: tuple[object, ...]) -> tuple[float | None] | None:
     # a connection is for one thread of one process: a forked worker must not use its parent's
     with _open(file, os.getpid(), threading.get_ident()) as connection:
-        row: tuple[object, ...] | None = connection.execute(statement, values).fetchone()
+        row: tuple[float | None] | None = connection.execute(statement, values).fetchone()
     return row
 
 

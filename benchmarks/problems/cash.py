@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -142,7 +143,7 @@ def _quick() -> Iterator[None]:
         yield
 
 
-def classifier(config: Config):
+def classifier(config: Config) -> Any:
     """The scikit-learn estimator that a config of ``cash_space`` stands for.
 
     Support vector machines stop after a number of steps, which caps the time of an evaluation.

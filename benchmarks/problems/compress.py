@@ -84,7 +84,7 @@ def objective(network: Network, factors: Factors, images: np.ndarray) -> Callabl
             else:
                 kept = np.where(np.abs(weights) >= config[f"threshold{i}"], weights, 0)
                 z = x @ kept
-                left += np.count_nonzero(kept)
+                left += int(np.count_nonzero(kept))
             x = np.maximum(z + bias, 0)
         distance = np.mean(np.sum((x @ last + last_bias - original) ** 2, axis=1))
         return float(GAMMA * distance + left / total)

@@ -112,7 +112,7 @@ def _failing(rng: np.random.Generator) -> Problem:
         gap = 3 * (s - size_unit[k]) ** 2 + 3 * (r - rate[k]) ** 2 + (config["mix"] - mix[k]) ** 2
         return float(offset[k] + 1 - np.exp(-2 * gap))
 
-    backend = {
+    backend: dict[str, Any] = {
         "size": bough.Int(16, 4096, log=True),
         "rate": bough.Float(1e-5, 1.0, log=True),
         "mix": bough.Float(0, 1),

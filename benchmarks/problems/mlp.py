@@ -95,10 +95,10 @@ def mlp(dataset: str, *, shared: bool = False, seed: int = 0) -> Problem:
             return 1.0
         return float(np.mean(np.argmax(logits, axis=1) != judge_y))
 
-    # both topologies describe the same networks and share their evaluations
-    function = cached(f"mlp-{dataset} v2 seed {seed}", function)
     name = f"mlp-b-{dataset}" if shared else f"mlp-{dataset}"
-    return Problem(name, mlp_space(shared=shared), function, None, lambda c: c["layers"])
+    # both topologies describe the same networks and share their evaluations
+    kept = cached(f"mlp-{dataset} v2 seed {seed}", function)
+    return Problem(name, mlp_space(shared=shared), kept, None, lambda c: c["layers"])
 
 
 def _rows(dataset: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -1,9 +1,12 @@
 """A small real task that costs milliseconds: choose and tune a regression pipeline on generated data.
 
 The seed draws the data: 120 rows, 8 features of unequal scale, two of them idle, and one of four mechanisms
-(sparse linear; additive waves; products; steps), so that different models win. The value is the root
-mean squared error of 3-fold cross-validation in units of the target's spread; ``test`` is the same on 1000
-fresh rows. The optimum is not known.
+(sparse linear; waves of single features; boxes cut at thresholds; bumps), so that different models win.
+The value is the root mean squared error of 3-fold cross-validation in units of the target's spread;
+``test`` is the same on 1000 fresh rows.
+
+The optimum is not known. By 400 to 2000 random configs each, ridge regression wins by a tenth or more on
+seeds 0, 2, 6, 8 and 9, boosting on 3 and 7; on 1, 4 and 5 two of tree, boosting and support vectors are close.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from benchmarks.problems.base import Config, Problem
 from benchmarks.problems.cache import cached
 
 ROWS, FRESH, FEATURES = 120, 1000, 8
-MECHANISMS = ("linear", "waves", "products", "steps")
+MECHANISMS = ("linear", "waves", "boxes", "bumps")
 
 
 def pipeline_space() -> bough.Space:
@@ -68,10 +71,12 @@ def pipeline(seed: int = 0) -> Problem:
 
     def error(config: Config, fit: np.ndarray, judge: np.ndarray) -> float:
         """Mean squared error on the rows ``judge`` after fitting on the rows ``fit``."""
+        from scipy.linalg import LinAlgWarning
         from sklearn.exceptions import ConvergenceWarning
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the cap on its steps is part of the task
+            warnings.simplefilter("ignore", LinAlgWarning)  # and so are hopeless penalties
             model = estimator(config).fit(features[fit], target[fit] / spread)
         return float(np.mean((model.predict(features[judge]) - target[judge] / spread) ** 2))
 
@@ -83,8 +88,14 @@ def pipeline(seed: int = 0) -> Problem:
     def test(config: Config) -> float:
         return float(np.sqrt(error(config, rows, np.arange(ROWS, ROWS + FRESH))))
 
-    function = cached(f"pipeline v1 seed {seed}", function)
-    return Problem("pipeline", pipeline_space(), function, None, lambda c: c["model"], test=test)
+    return Problem(
+        "pipeline",
+        pipeline_space(),
+        cached(f"pipeline v2 seed {seed}", function),
+        None,
+        lambda c: c["model"],
+        test=test,
+    )
 
 
 def _data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -97,11 +108,13 @@ def _data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     if mechanism == "linear":
         signal = x[:, :3] @ weight[:3]
     elif mechanism == "waves":
-        signal = np.sin(3 * x * np.abs(weight)) @ weight
-    elif mechanism == "products":
-        signal = 2 * weight[0] * x[:, 0] * x[:, 1] + weight[2] * x[:, 2] * x[:, 3] + weight[4] * x[:, 4]
+        signal = np.sin(3 * x[:, :4] * np.abs(weight[:4])) @ weight[:4]
+    elif mechanism == "boxes":  # eight of them, each with a level of its own
+        signal = rng.uniform(-2, 2, 8)[(x[:, :3] > rng.uniform(-0.4, 0.4, 3)) @ [4, 2, 1]]
     else:
-        signal = (x > rng.uniform(-0.5, 0.5, len(used))) @ weight + (x[:, 0] > 0) * (x[:, 1] > 0) * 2
+        centres = rng.uniform(-1, 1, (5, 3))
+        apart = np.sum((x[:, None, :3] - centres) ** 2, axis=2)
+        signal = np.exp(-apart / 0.5) @ weight[:5]
     noise = 0.25 * np.std(signal) * rng.normal(size=len(signal))
     return unit * 10.0 ** rng.uniform(-1, 2, FEATURES), signal + noise
 
