@@ -197,14 +197,17 @@ def suggest(trial: Any) -> None:
 def reopening(folder: Path) -> None:
     """Open a study of 10,000 trials in a fresh process, and read all of them."""
     print("open a study of 10,000 trials (SQLite) and read all of them, in a fresh process")
-    seconds = {}
-    for side, fill in (("optuna", fill_optuna), ("bough", fill_bough)):
-        url = f"sqlite:///{folder}/{side}_10000.db"
-        fill(url, 10_000)
-        runs = [in_fresh_process("read_all", side, url) for _ in range(3)]
-        seconds[side] = statistics.median(run["seconds"] for run in runs)
-        print(f"  {side:7} {seconds[side]:6.3f} s, peak {runs[0]['peak_mb']:.0f} MB")
-    print(f"  ratio   {seconds['optuna'] / seconds['bough']:.1f}\n")
+    urls = {side: f"sqlite:///{folder}/{side}_10000.db" for side in OPEN}
+    fill_optuna(urls["optuna"], 10_000)
+    fill_bough(urls["bough"], 10_000)
+    turns = [{side: in_fresh_process("read_all", side, url) for side, url in urls.items()} for _ in range(5)]
+    for side in urls:
+        seconds, peak = (
+            statistics.median(turn[side][part] for turn in turns) for part in ("seconds", "peak_mb")
+        )
+        print(f"  {side:7} {seconds:6.3f} s, peak {peak:.0f} MB")
+    ratios = [turn["optuna"]["seconds"] / turn["bough"]["seconds"] for turn in turns]
+    print(f"  ratio   {statistics.median(ratios):.1f}\n")
 
 
 def read_all(side: str, url: str) -> dict[str, float]:
