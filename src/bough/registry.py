@@ -32,7 +32,7 @@ from bough.surrogates import kernel_gp
 from bough.surrogates.additive_tree import additive_tree
 from bough.surrogates.base import Surrogate
 from bough.surrogates.independent import Independent
-from bough.surrogates.nested import nested
+from bough.surrogates.nested import TERMS, nested
 from bough.surrogates.semi_parametric import SemiParametric
 
 __all__ = ["Method", "method", "methods", "resolve", "strategy_for"]
@@ -113,11 +113,13 @@ def _auto(
     power: bool = False,
     growth: float = 0.05,
     initial: int | None = None,
+    samples: int = 0,
+    without: str | None = None,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
     search = by(partial(search_paths, starts=16))
     decide = guarded(search, guard) if guard else search
-    surrogate = nested(space.layout, space.tree)
+    surrogate = nested(space.layout, space.tree, without=without, samples=samples)
     return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power)
 
 
@@ -348,6 +350,9 @@ _VALUES: dict[str, _Value] = {  # by option, or by method.option where one metho
     "samples": _Value(lambda v: _whole(v) and v >= 0, "a number of slice samples, 0 for the mode"),
     "treed.samples": _COUNT,
     "treed-warp.samples": _COUNT,
+    "without": _Value(
+        lambda v: v is None or (isinstance(v, str) and v in TERMS), f"one of {', '.join(TERMS)}, or None"
+    ),
     "growth": _Value(
         lambda v: _real(v) and 0 <= v < 10,
         "the fraction by which data grow before a refit, 0 to refit at every trial",

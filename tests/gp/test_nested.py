@@ -91,3 +91,13 @@ def test_priors_are_those_given() -> None:
     kernel = Nested(SPACE.layout, frozenset(), *priors)
     assert [param.prior for param in kernel.params[:4]] == priors
     assert len(kernel.params) == 4 + SPACE.layout.columns
+
+
+@pytest.mark.parametrize(("term", "index"), [("levels", 0), ("groups", 1), ("interactions", 2)])
+def test_a_term_can_be_left_out(term: str, index: int) -> None:
+    points = sample_points(SPACE, 12, np.random.default_rng(1))
+    gp = nested(SPACE.layout, SPACE.tree, without=term)
+    y = np.random.default_rng(2).normal(size=12)
+    theta = gp.fit(points, y, np.full(12, np.nan), np.random.default_rng(3)).theta
+    assert np.exp(theta[index]) < 1e-3
+    assert (np.exp(np.delete(theta[:3], index)) > 1e-2).all()

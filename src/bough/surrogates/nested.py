@@ -8,6 +8,7 @@ per branch a free variance explains anything; a hundred results still move them 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from bough.gp.kernels.nested import Nested
@@ -18,7 +19,7 @@ from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 from bough.surrogates.paths import roles
 
-__all__ = ["nested"]
+__all__ = ["TERMS", "nested"]
 
 LEVEL = LogNormal(0.0, 0.5)
 FUNCTION = LogNormal(0.0, 0.5)
@@ -30,8 +31,15 @@ SMALL_NOISE = replace(NOISE, low=1e-8)
 """Objectives without noise are common, and their optimum is pinned down only as far as noise allows."""
 
 
-def nested(layout: Layout, tree: Tree) -> KernelGP:
-    """The process of ``auto`` on a space."""
+ABSENT = LogNormal(math.log(1e-4), 0.1)
+"""A term with this variance says nothing."""
+
+TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION}
+
+
+def nested(layout: Layout, tree: Tree, *, without: str | None = None, samples: int = 0) -> KernelGP:
+    """The process of ``auto`` on a space; ``without``: one of TERMS that is left out, to see what it is for."""
     implied = roles(layout, tree).implied
-    kernel = Nested(layout, implied, offset=LEVEL, additive=FUNCTION, joint=INTERACTION, spread=SPREAD)
-    return KernelGP(Model(kernel, SMALL_NOISE))
+    level, function, interaction = (ABSENT if name == without else TERMS[name] for name in TERMS)
+    kernel = Nested(layout, implied, offset=level, additive=function, joint=interaction, spread=SPREAD)
+    return KernelGP(Model(kernel, SMALL_NOISE), samples)
