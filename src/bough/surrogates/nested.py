@@ -38,7 +38,7 @@ TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION}
 
 
 def nested(layout: Layout, tree: Tree, *, without: str | None = None, samples: int = 0) -> KernelGP:
-    """The process of ``auto`` on a space; ``without``: one of TERMS that is left out, to see what it is for."""
+    """The process of ``auto`` on a space; ``without``: one of TERMS to leave out, to see what it is for."""
     implied = roles(layout, tree).implied
     level, function, interaction = (ABSENT if name == without else TERMS[name] for name in TERMS)
     kernel = Nested(layout, implied, offset=level, additive=function, joint=interaction, spread=SPREAD)
