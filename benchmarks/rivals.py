@@ -1,0 +1,99 @@
+"""Our rivals against the originals: ``tpe`` against Optuna's TPE, ``forest`` against SMAC.
+
+    make bench-peers
+    python -m benchmarks.rivals [--seeds 10] [--trials 60] [--problems small-shifted cash-car] [--report]
+
+Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every optimum is the
+middle of its range, which is the value that SMAC's neighbourhoods give to a parameter that becomes active.
+Best values after the last trial (median and quartiles over seeds) and CPU time of a suggestion. Studies that
+the specs in ``BORROW`` have run are not run again. ``--report`` runs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.problems import JENATTON
+from benchmarks.runner import Key, Record, Task, read, run_all
+from benchmarks.spec import RESULTS as FOLDER
+
+PROBLEMS = (*(f"{name}-shifted" for name in JENATTON), "cash-car", "cash-german_credit")
+PAIRS = (("tpe", "optuna"), ("forest", "smac"))
+METHODS = tuple(method for pair in PAIRS for method in pair)
+BORROW = ("peers", "real")
+RESULTS = FOLDER / "rivals.jsonl"
+
+STARTED = 15
+"""Trials after which the cost of a suggestion counts: all initial designs are over."""
+
+
+def known(trials: int) -> dict[Key, Record]:
+    """Studies of at least ``trials`` trials, cut off there; our own results before borrowed ones."""
+    files = [*(FOLDER / f"{name}.jsonl" for name in BORROW), RESULTS]
+    found = [record for file in files for record in read(file) if record.trials >= trials]
+    cut = [replace(r, trials=trials, values=r.values[:trials], ask_ms=r.ask_ms[:trials]) for r in found]
+    return {record.key: record for record in cut}
+
+
+def quartiles(values: Sequence[float]) -> str:
+    low, middle, high = np.percentile(values, [25, 50, 75])
+    return f"{middle:.4g} [{low:.4g}, {high:.4g}]"
+
+
+def table(done: dict[Key, Record], tasks: Sequence[Task]) -> list[str]:
+    """Best values of each problem and method, over the seeds that all methods have."""
+    lines = ["| problem | seeds | " + " | ".join(f"`{m}`" for m in METHODS) + " |", "|---|---|" + "---|" * 4]
+    for problem in dict.fromkeys(task.problem for task in tasks):
+        of = [task for task in tasks if task.problem == problem]
+        seeds = sorted({task.seed for task in of} - {task.seed for task in of if task.key not in done})
+        if seeds:
+            runs = {m: [done[problem, m, seed, of[0].trials] for seed in seeds] for m in METHODS}
+            cells = [quartiles([record.best(record.trials) for record in runs[m]]) for m in METHODS]
+            lines.append(f"| {problem} | {len(seeds)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def costs(records: Sequence[Record]) -> list[str]:
+    """CPU milliseconds of a suggestion: the mean, because SMAC fits its model only at every eighth trial."""
+    lines = []
+    for pair in PAIRS:
+        ours, theirs = (
+            float(np.mean(np.concatenate([r.ask_ms[STARTED:] for r in records if r.method == method])))
+            for method in pair
+        )
+        lines.append(f"{pair[0]} {ours:.1f} ms, {pair[1]} {theirs:.1f} ms: a factor of {theirs / ours:.1f}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="only show what there is")
+    options = parser.parse_args()
+    tasks = [
+        Task(problem, method, seed, options.trials)
+        for seed in range(options.seeds)
+        for problem in options.problems
+        for method in METHODS
+    ]
+    if not options.report:
+        done = known(options.trials)
+        run_all([task for task in tasks if task.key not in done], RESULTS, workers=options.workers)
+    done = known(options.trials)
+    print(f"{options.trials} trials: best value, median [quartiles]")
+    print("\n".join(table(done, tasks)))
+    print(f"\nsuggestion, CPU time, mean over trials after the first {STARTED}")
+    print("\n".join(costs([done[task.key] for task in tasks if task.key in done])))
+
+
+if __name__ == "__main__":
+    main()
