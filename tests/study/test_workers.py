@@ -115,7 +115,10 @@ def test_a_free_worker_does_not_wait_for_a_slow_one(tmp_path: Path) -> None:
     study.enqueue({"x": 0.125})
     study.run(objective, 6, workers=2, progress=False)
     assert [trial.state for trial in study.trials] == ["done"] * 6
-    assert max(trial.finished or 0.0 for trial in study.trials) == study.trials[0].finished
+    slow, *others = study.trials
+    assert slow.finished is not None
+    # the last of the others may still be on its way back when the slow one sees its file
+    assert sum(trial.finished is not None and trial.finished < slow.finished for trial in others) >= 4
 
 
 # ---- executors -------------------------------------------------------------------------------------
