@@ -1,9 +1,9 @@
 """BoTorch: ``HierarchicalConditionalKernelGP`` with its defaults, and LogEI maximised in every branch.
 
 BoTorch is a kit without a loop of its own; this one is as plain as its tutorials: scrambled Sobol points
-first, then fit, maximise LogEI from several starts in each branch, and take the best point after rounding.
-Branches are the combinations of the values on which other parameters hang; of very many, only those of
-a random sample and of the best trials are searched.
+first; then fit (from the last fit on, as tutorials do), maximise LogEI from several starts in each branch,
+and take the best point after rounding. Branches are the combinations of the values on which other parameters
+hang; of very many, only those of a random sample and of the best trials are searched.
 
 The model knows trees only: a parameter that several values share, or whose condition asks more, stands beside
 the roots; it is always modelled, and left out of the config where it is inactive. There is no word for a
@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from botorch.acquisition import LogExpectedImprovement
 from botorch.fit import fit_gpytorch_mll
-from botorch.models.hierarchical import HierarchicalConditionalKernelGP
+from botorch.models.hierarchical import HierarchicalConditionalKernelGP as Model
 from botorch.optim import optimize_acqf
 from ConfigSpace import ConfigurationSpace
 from gpytorch.mlls import ExactMarginalLogLikelihood
@@ -53,6 +53,7 @@ def conditional(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
     tried: set[str] = set()
     rows: list[list[float]] = []
     values: list[float | None] = []
+    model: Model | None = None
 
     def fresh(row: list[float]) -> bool:
         config = only_active(space, columns.decode(row))
@@ -61,7 +62,12 @@ def conditional(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
     for _ in range(trials):
         drawn = (sobol.draw(1, dtype=torch.double)[0].tolist() for _ in range(MAX_DRAWS))
         known = [value for value in values if value is not None]
-        ordered = _ranked(columns, below, rows, values) if len(rows) >= INITIAL and known else iter(())
+        ordered: Iterator[list[float]] = iter(())
+        if len(rows) >= INITIAL and known:
+            x = torch.tensor(rows, dtype=torch.double)
+            y = torch.tensor([[max(known) if v is None else v] for v in values], dtype=torch.double)
+            model = _fitted(x, y, _dependencies(columns, below), model)
+            ordered = _ranked(model, columns, below, x, y)
         row = next(filter(fresh, ordered), None) or next(filter(fresh, drawn), None)
         if row is None:
             return
@@ -72,15 +78,20 @@ def conditional(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
         values.append((yield config))
 
 
+def _fitted(x: torch.Tensor, y: torch.Tensor, tree_: dict[int, Any], last: Model | None) -> Model:
+    """The model of rows ``x`` (n, width) and values ``y`` (n, 1); the fit starts where the last one ended."""
+    model = Model(x, y, hierarchical_dependencies=tree_)
+    if last is not None:
+        for part in ("mean_module", "covar_module", "likelihood"):
+            getattr(model, part).load_state_dict(getattr(last, part).state_dict())
+    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+    return model
+
+
 def _ranked(
-    columns: Columns, below: dict[str, Any], rows: list[list[float]], values: list[float | None]
+    model: Model, columns: Columns, below: dict[str, Any], x: torch.Tensor, y: torch.Tensor
 ) -> Iterator[list[float]]:
     """Points that are good by LogEI, the best first: some for every branch."""
-    known = [value for value in values if value is not None]
-    y = torch.tensor([[max(known) if value is None else value] for value in values], dtype=torch.double)
-    x = torch.tensor(rows, dtype=torch.double)
-    model = HierarchicalConditionalKernelGP(x, y, hierarchical_dependencies=_dependencies(columns, below))
-    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
     gain = LogExpectedImprovement(model, best_f=y.min(), maximize=False)
     bounds = torch.tensor([[0.0] * columns.width, [1.0] * columns.width], dtype=torch.double)
     found: list[list[float]] = []
