@@ -216,6 +216,27 @@ def test_a_peer_that_breaks_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None
         run_peer(problem("finite"), "no-such-peer", 0, 3)
 
 
+def test_a_peer_may_end_early_and_is_told_of_failures(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "peer"
+    script.write_text(
+        "#!/bin/sh\nread task\n"
+        """echo '{"config": {"a": "q", "c": "x"}, "ms": 7.5}'; read told; echo "$told" >> "$0.told"\n"""
+        """echo '{"config": {"a": "p", "m": 2}, "ms": 2.5}'; read told; echo "$told" >> "$0.told"\n"""
+        """echo '{"config": null}'\n"""
+    )
+    script.chmod(0o755)
+    monkeypatch.setattr(client, "peer_python", lambda peer: script)
+    wanted = Problem("finite", finite(), lambda c: math.nan if "c" in c else 0.5, None, lambda c: c["a"])
+    record = run_peer(wanted, "optuna", 0, 9)
+    assert (tmp_path / "peer.told").read_text().split() == ["null", "0.5"]
+    assert math.isnan(record.values[0])
+    assert record.values[1:] == [0.5]
+    assert (record.branches, record.ask_ms) == (["q", "p"], [7.5, 2.5])
+    assert record.best(9) == 0.5
+
+
 @pytest.mark.parametrize(
     "answer",
     [
