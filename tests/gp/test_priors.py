@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, stats
 
 from bough.gp.params import Param, bounds, clip, log_prior, prior_draw, prior_median
-from bough.gp.priors import Gamma, Horseshoe, LogNormal, Normal, Prior, SquareOf
+from bough.gp.priors import Gamma, Horseshoe, LogNormal, Normal, Pooled, Prior, SquareOf
 
 NORMALISED = [
     (LogNormal(-0.7, 0.6), stats.lognorm(0.6, scale=np.exp(-0.7))),
@@ -72,3 +72,24 @@ def test_parameters_make_one_vector() -> None:
     assert value == pytest.approx(sum(float(part.sum()) for part, _ in parts))
     np.testing.assert_allclose(gradient, np.concatenate([slope for _, slope in parts]))
     assert len(prior_median(())) == 0
+
+
+def test_a_pool_is_a_correlated_normal_across_parameters() -> None:
+    """Entries of one pool, of different means and parameters, beside others: SciPy's joint density."""
+    params = (
+        Param("variance", 1, LogNormal(0.0, 0.5), 1e-4, 1e4),
+        Param("lengthscale", 2, Pooled("lengthscale", -0.7, 0.3, 1.5), 1e-4, 1e4),
+        Param("lengthscale", 1, Pooled("lengthscale", 0.2, 0.3, 1.5), 1e-4, 1e4),
+        Param("other", 2, Pooled("other", 0.0, 0.5, 1.0), 1e-4, 1e4),
+    )
+    theta = np.random.default_rng(0).normal(size=6)
+    pool = stats.multivariate_normal([-0.7, -0.7, 0.2], 0.3**2 * np.eye(3) + 1.5**2)
+    other = stats.multivariate_normal([0.0, 0.0], 0.5**2 * np.eye(2) + 1.0**2)
+    expected = stats.norm(0.0, 0.5).logpdf(theta[0]) + pool.logpdf(theta[1:4]) + other.logpdf(theta[4:])
+    value, slope = log_prior(params, theta)
+    assert value == pytest.approx(expected, rel=1e-10)
+    step = 1e-6 * np.eye(6)
+    numeric = [(log_prior(params, theta + s)[0] - log_prior(params, theta - s)[0]) / 2e-6 for s in step]
+    np.testing.assert_allclose(slope, numeric, rtol=1e-6)
+    alone, _ = Pooled("p", 0.3, 0.6, 0.8).log_density(theta)
+    np.testing.assert_allclose(alone, stats.norm(0.3, 1.0).logpdf(theta))

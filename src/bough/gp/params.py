@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from bough.gp.priors import Prior
+from bough.gp.priors import Pooled, Prior
 from bough.points import FloatArray, IntArray
 
 __all__ = ["JointPrior", "Param", "bounds", "clip", "log_prior", "prior_draw", "prior_median", "total_size"]
@@ -70,8 +70,11 @@ def log_prior(params: Sequence[Param], theta: FloatArray) -> tuple[float, FloatA
 
 @dataclass(frozen=True)
 class JointPrior:
-    """The prior of all of theta. Worth keeping where it is evaluated often: entries with equal priors,
-    of which a model has many, are found once and then evaluated together."""
+    """The prior of all of theta: independent but for pools, whose entries depend on each other.
+
+    Worth keeping where it is evaluated often: entries with equal priors, of which a model has many, are
+    found once and then evaluated together.
+    """
 
     params: tuple[Param, ...]
 
@@ -81,7 +84,25 @@ class JointPrior:
         found: dict[Prior, list[int]] = {}
         for entry, param in enumerate(owner):
             found.setdefault(self.params[param].prior, []).append(entry)
-        return [(prior, np.array(entries)) for prior, entries in found.items()]
+        return [
+            (prior, np.array(entries)) for prior, entries in found.items() if not isinstance(prior, Pooled)
+        ]
+
+    @cached_property
+    def _pools(self) -> list[tuple[Pooled, IntArray, FloatArray]]:
+        """Each pool (of one name and widths), where its entries stand in theta, and their means."""
+        found: dict[Pooled, list[tuple[int, float]]] = {}
+        entry = 0
+        for param in self.params:
+            if isinstance(param.prior, Pooled):
+                members = found.setdefault(replace(param.prior, mean=0.0), [])
+                members += [(entry + i, param.prior.mean) for i in range(param.size)]
+            entry += param.size
+        return [
+            (pool, np.array([e for e, _ in members]), np.array([mean for _, mean in members]))
+            for pool, members in found.items()
+            if members
+        ]
 
     def log_density(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """log p(theta), up to a constant, and its gradient (p,)."""
@@ -89,4 +110,7 @@ class JointPrior:
         for prior, entries in self._entries:
             density, gradient[entries] = prior.log_density(theta[entries])
             value += float(density.sum())
+        for pool, entries, means in self._pools:
+            joint, gradient[entries] = pool.joint(theta[entries] - means)
+            value += joint
         return value, gradient

@@ -17,7 +17,7 @@ from scipy import special
 
 from bough.points import FloatArray
 
-__all__ = ["Gamma", "Horseshoe", "LogNormal", "Normal", "Prior", "SquareOf"]
+__all__ = ["Gamma", "Horseshoe", "LogNormal", "Normal", "Pooled", "Prior", "SquareOf"]
 
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -150,3 +150,43 @@ class SquareOf:
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return 2 * self.prior.draw(rng, size)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """log v_i = mean_i + c + e_i: c ~ N(0, common²) is shared by all of ``pool``, e_i ~ N(0, own²) is not.
+
+    For hyperparameters that are much alike though nobody knows how large they are: what is learned of one
+    tells about the others. On its own, one of them is N(mean, own² + common²); ``joint`` is the density of
+    several, with c integrated out.
+    """
+
+    pool: str
+    mean: float
+    own: float
+    common: float
+
+    @property
+    def median(self) -> float:
+        return self.mean
+
+    @property
+    def alone(self) -> LogNormal:
+        return LogNormal(self.mean, math.hypot(self.own, self.common))
+
+    def log_density(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return self.alone.log_density(theta)
+
+    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
+        return self.alone.draw(rng, size)
+
+    def joint(self, gap: FloatArray) -> tuple[float, FloatArray]:
+        """log density of a pool's theta − mean (k,), and its gradient (k,).
+
+        N(0, own² I + common² 11ᵀ), inverted by Sherman & Morrison.
+        """
+        k = len(gap)
+        whole = self.own**2 + k * self.common**2
+        slope = (gap - self.common**2 / whole * gap.sum()) / -(self.own**2)
+        log_det = 2 * (k - 1) * math.log(self.own) + math.log(whole)
+        return 0.5 * float(gap @ slope) - 0.5 * (log_det + k * _LOG_2PI), slope

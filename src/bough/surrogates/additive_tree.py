@@ -7,7 +7,9 @@ what they know of the vertices on both. What differs from the paper:
 
 * Offsets o_v: the level of a branch. The paper's covariance has none for a vertex without
   parameters; its code gives it 1. The root has none, as targets are standardised.
-* Variances s_v and o_v are learned under tight priors, log N(0, 0.5²): loose ones lose at n < 30.
+* Variances s_v and o_v are learned under tight priors, log N(0, 0.5²): loose ones lose at n < 30. It is
+  the differences between vertices that few results cannot speak to; how large and how smooth all of
+  them are they can. So the s_v share a loose common factor, and so do the length-scales.
 * A switch is seen through activity and an offset per value: the group of its option where each
   option has one, else a covariance over its values alone.
 * ``interactions``: one covariance over all columns between points of equal signature (App. E sets
@@ -18,7 +20,8 @@ what they know of the vertices on both. What differs from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from typing import Protocol
 
 import numpy as np
 
@@ -26,7 +29,7 @@ from bough.gp.kernels.base import Kernel, On, Scale, Sum
 from bough.gp.kernels.conditional import Centred, Imputed, SameSignature
 from bough.gp.kernels.stationary import Constant, Hamming, Matern52
 from bough.gp.likelihood import Model
-from bough.gp.priors import LogNormal
+from bough.gp.priors import LogNormal, Pooled, Prior
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
@@ -34,10 +37,16 @@ from bough.surrogates.paths import roles
 
 __all__ = ["Base", "additive_tree", "even_points", "split_columns"]
 
-Base = Callable[[tuple[int, ...], tuple[int, ...]], Kernel]
-"""A stationary kernel of numeric and of nominal columns; Ma & Blaschko's experiments use ``SE``."""
 
-VERTEX_VARIANCE = LogNormal(0.0, 0.5)
+class Base(Protocol):
+    """A stationary kernel of numeric and of nominal columns; Ma & Blaschko's experiments use ``SE``."""
+
+    def __call__(
+        self, columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None, /
+    ) -> Kernel: ...
+
+
+VERTEX_VARIANCE = Pooled("variance", 0.0, 0.5, 1.5)
 OFFSET_VARIANCE = LogNormal(0.0, 0.5)
 INTERACTION_VARIANCE = LogNormal(-1.4, 0.5)
 
@@ -74,12 +83,17 @@ def _vertex_functions(
     columns = layout.columns_of(group)
     plain = [int(c) for c in columns if not layout.switch[c]]
     switches = [int(c) for c in columns if layout.switch[c] and c not in by_group]
-    kernels = [base(*split_columns(layout, plain))] if plain else []
-    kernels += [Hamming((c,)) if layout.nominal[c] else base((c,), ()) for c in switches]
+    kernels = [base(*split_columns(layout, plain), _alike(len(plain)))] if plain else []
+    kernels += [Hamming((c,)) if layout.nominal[c] else base((c,), (), _alike(1)) for c in switches]
     if centred:
         anchors = even_points(layout, ANCHORS)
         kernels = [Centred(kernel, anchors) for kernel in kernels]
     return [Scale(kernel, VERTEX_VARIANCE) for kernel in kernels]
+
+
+def _alike(dimension: int) -> Pooled:
+    """Length-scales that are unknown by a common factor, and differ from each other by less."""
+    return Pooled("lengthscale", math.log(0.5) + 0.5 * math.log(dimension), 0.3, 1.5)
 
 
 def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
