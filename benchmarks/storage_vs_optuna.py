@@ -1,6 +1,6 @@
 """Storage against Optuna's, in one run: rates, reopening, growth, memory.
 
-    python -m benchmarks.storage_vs_optuna [--turns 15] [--seconds 1] [--postgresql URL]
+    python -m benchmarks.storage_vs_optuna [--turns 30] [--seconds 0.5] [--postgresql URL]
 
 Both sides draw at random from the same branching space, ask and tell one trial after the other, and commit
 durably (SQLite: Optuna's default journal, WAL with synchronous=FULL here). The sides take short turns, one
@@ -16,6 +16,7 @@ import contextlib
 import json
 import multiprocessing
 import os
+import random
 import resource
 import sqlite3
 import statistics
@@ -34,8 +35,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--turns", type=int, default=15, help="measurements of each rate")
-    parser.add_argument("--seconds", type=float, default=1.0, help="length of one measurement")
+    parser.add_argument("--turns", type=int, default=30, help="measurements of each rate")
+    parser.add_argument("--seconds", type=float, default=0.5, help="length of one measurement")
     parser.add_argument("--skip-rates", action="store_true", help="only reopening, growth and memory")
     parser.add_argument("--postgresql", help="URL of a server; one is started otherwise")
     options = parser.parse_args()
@@ -61,13 +62,15 @@ def rates(label: str, urls: dict[str, str], folder: str, turns: int, seconds: fl
     crews = {side: [Worker(side, url) for _ in range(max(PROCESSES))] for side, url in urls.items()}
     runs: dict[tuple[str, int], list[tuple[float, float]]] = {}
     fsync = []
+    shuffle = random.Random(0).shuffle  # who comes after whom is to make no difference
+    order = [(side, count) for side in crews for count in PROCESSES]
     for turn in range(turns + 1):  # of which the first warms up
         fsync.append(fsync_ms(folder))
-        for count in PROCESSES:
-            for side, crew in crews.items():
-                rate = together(crew[:count], seconds)
-                if turn:
-                    runs.setdefault((side, count), []).append(rate)
+        shuffle(order)
+        for side, count in order:
+            rate = together(crews[side][:count], seconds)
+            if turn:
+                runs.setdefault((side, count), []).append(rate)
     for crew in crews.values():
         for worker in crew:
             worker.stop()

@@ -148,9 +148,9 @@ class Database:
                     if time.monotonic() > deadline:
                         tried = f"(tried again for {self._patience:g} s)"
                         raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
-                    pause = min(max(1.25 * pause, fault.pause), fault.longest)
+                    pause = min(max(1.5 * pause, fault.pause), fault.longest)
+                    retried = retried or fault.lost  # only then nobody knows whether it was committed
             time.sleep(pause * random.uniform(0.5, 1.5))
-            retried = True
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
         cursor = self._only_cursor or self._cursor()

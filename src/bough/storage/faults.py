@@ -22,7 +22,7 @@ class Fault:
 
 
 # Longer pauses would starve those who have waited long already.
-_LOCKED = Fault("the file is locked by another program", passing=True, pause=0.0005, longest=0.001)
+_LOCKED = Fault("the file is locked by another program", passing=True, pause=0.0005, longest=0.002)
 
 _SQLITE = {
     "SQLITE_BUSY": _LOCKED,
