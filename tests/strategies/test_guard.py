@@ -16,7 +16,7 @@ from bough.gp.targets import Targets
 from bough.points import Points
 from bough.registry import method, strategy_for
 from bough.strategies.decisions import Model, Situation
-from bough.strategies.guard import REACH, guarded, promising
+from bough.strategies.guard import REACH, STALE, guarded, promising
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space(
@@ -102,6 +102,14 @@ def test_it_waits_while_the_model_sees_something_to_gain_and_every_other_trial(
 ) -> None:
     now = situation([*LEADER, ({"kind": "b", "y": 0.3}, 0.9)], level, number)
     assert SPACE.decode(guarded(known)(now, np.random.default_rng(0)))[0] == {"kind": "a", "x": 0.25}
+
+
+def test_it_acts_when_promises_have_not_come_true_for_long() -> None:
+    promising_branch = ({"kind": "b", "y": 0.3}, 0.0)
+    fruitless = [({"kind": "a", "x": 0.5 + 0.01 * i}, -1.0) for i in range(STALE)]
+    for count, kind in ((STALE - 2, "a"), (STALE - 1, "b")):
+        now = situation([LEADER[0], promising_branch, *fruitless[:count]], level=-1.0)
+        assert SPACE.decode(guarded(known)(now, np.random.default_rng(0)))[0]["kind"] == kind
 
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "ei", "pi", "lcb"])

@@ -32,6 +32,18 @@ def tried_points(history: History) -> Points:
     return Points.concat([history.done, history.failed, history.pending])
 
 
+def noise_seen(space: Space, history: History) -> bool:
+    """Whether results are known to be noisy: it was told, or one configuration gave different values.
+
+    A model that finds noise is no proof. To a model, ties, steps and plateaus are noise, too, though a
+    trial that is repeated there gives just the same.
+    """
+    if np.any(history.noise > 0):
+        return True
+    first: dict[bytes, float] = {}
+    return any(first.setdefault(key, y) != y for key, y in zip(row_keys(space, history.done), history.y))
+
+
 def row_keys(space: Space, points: Points) -> list[bytes]:
     """One key per row; equal exactly when two rows are the same configuration."""
     return pool.row_keys(space.layout, points)

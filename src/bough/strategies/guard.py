@@ -3,8 +3,9 @@
 A model that has seen one branch in detail and the others in passing is sure of too much: it polishes
 the best result of a branch that was lucky early, while a better branch waits for its second look. So
 every few trials another branch gets a turn, with the aim to improve on *its own* best result, as if it
-were a problem by itself. Which one: with b_k the best result and n_k the number of trials of branch k
-(in deviations of all results), the one with the smallest
+were a problem by itself. The model is doubted when it sees hardly anything to gain, and when what it
+promised has not come true for a while. Which branch: with b_k the best result and n_k the number of
+trials of branch k (in deviations of all results), the one with the smallest
 
     b_k − REACH / √n_k
 
@@ -34,13 +35,17 @@ REACH = 3.0
 LITTLE = 0.03
 """Expected improvement, in deviations of all results, below which the model sees hardly anything to gain."""
 
+STALE = 8
+"""So many results in a row without a new best one, and what the model promises is in doubt."""
+
 
 def guarded(decide: Decision, period: int = PERIOD) -> Decision:
-    """``decide``, but where that sees little to gain, every ``period``-th trial doubts the model."""
+    """``decide``, but where that gains little or is stuck, every ``period``-th trial doubts the model."""
 
     def with_guard(now: Situation, rng: np.random.Generator) -> Points:
         found = decide(now, rng)
-        if now.number % period or (len(found) and now.gain(found)[0] > np.log(LITTLE)):
+        stale = len(now.model.z) - 1 - int(np.argmin(now.model.z)) >= STALE
+        if now.number % period or (len(found) and not stale and now.gain(found)[0] > np.log(LITTLE)):
             return found
         rows = promising(now)
         doubted = _improve(now, rows, rng) if rows is not None else found

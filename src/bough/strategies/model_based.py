@@ -24,7 +24,7 @@ from bough.gp.targets import Targets
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points
 from bough.space import Space
-from bough.strategies.base import check_exhausted, tried_points
+from bough.strategies.base import check_exhausted, noise_seen, tried_points
 from bough.strategies.decisions import Decision, Model, Situation
 from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import FlatPosterior, filling, flat_history
@@ -102,7 +102,7 @@ class ModelBased:
 
     def _situation(self, space: Space, history: History) -> Situation:
         model = self.model(history)
-        noisy = any(posterior.noisy for posterior in model.posteriors)
+        repeat = space.size == np.inf and noise_seen(space, history)
         return Situation(
             space=space,
             model=model,
@@ -110,7 +110,7 @@ class ModelBased:
             gain=_worth(space, history, model, LOG_EI)(model.best),
             done=history.done,
             # to repeat a trial tells something only where results are noisy; a finite space is used up
-            avoid=history.pending if noisy and space.size == np.inf else tried_points(history),
+            avoid=history.pending if repeat else tried_points(history),
             number=history.number,
         )
 
