@@ -7,11 +7,12 @@ were a problem by itself. The model is doubted when it sees hardly anything to g
 promised has not come true for a while. Which branch: with b_k the best result and n_k the number of
 trials of branch k (in deviations of all results), the one with the smallest
 
-    b_k − REACH / √n_k
+    b_k − REACH n_k^(−2/d_k)
 
-which is what it may still come to: the more trials it had, the less is left to hope for (the best of
-n trials comes within n^(−2/d) of a smooth optimum in d dimensions; d = 4 stands for them all). Once that is
-above the best result for all of them the guard rests. (Choosing a branch as in a bandit for the
+which is what it may still come to, with d_k the number of its parameters that are free: the best of n
+trials comes within n^(−2/d) of a smooth optimum in d dimensions, so two trials say much about a branch with
+one parameter and little about one with four. Once that is above the best result for all of them the
+guard rests. (Choosing a branch as in a bandit for the
 extreme value, and tuning within it, is how much of the work on algorithm selection goes about it;
 e.g. MaxUCB, arXiv 2505.05226.)
 """
@@ -62,18 +63,14 @@ def promising(now: Situation) -> IntArray | None:
     leader = branch[order[0]]
     hope: dict[int, float] = {}
     for number in np.unique(branch).tolist():
-        mine = branch == number
-        if number != leader:
-            hope[number] = float(z[mine].min() - REACH / np.sqrt(mine.sum()))
-    while hope:
-        best = min(hope, key=hope.__getitem__)
-        if hope.pop(best) >= z[order[0]]:
-            return None
-        rows = order[branch[order] == best]
-        box = now.space.tree.path_of(now.done.take(rows[:1]))[0]
-        if (box.low < box.high).any():  # else it has one configuration, which is known
-            return np.asarray(rows)
-    return None
+        mine = np.flatnonzero(branch == number)
+        box = now.space.tree.path_of(now.done.take(mine[:1]))[0]
+        free = int(np.sum(box.low < box.high))
+        if number != leader and free:  # with nothing free it has one configuration, which is known
+            hope[number] = float(z[mine].min() - REACH * len(mine) ** (-2.0 / free))
+    if not hope or min(hope.values()) >= z[order[0]]:
+        return None
+    return np.asarray(order[branch[order] == min(hope, key=hope.__getitem__)])
 
 
 def _improve(now: Situation, rows: IntArray, rng: np.random.Generator) -> Points:

@@ -1,9 +1,11 @@
 """The surrogate of ``auto``: offsets, additive groups and one joint term under a single set of length-scales.
 
-The covariance is ``gp.kernels.nested``. Its priors say what is plausible before data speak: levels of
-branches and functions of groups of about the size of the spread of all results, interactions a
-quarter of that. They are tight (a factor of e^±1 is two deviations), because with a handful of results
-per branch a free variance explains anything; a hundred results still move them where they must.
+The covariance is ``gp.kernels.nested``. Its priors say what is plausible before data speak: functions of
+groups of about the size of the spread of all results, levels of branches a third of that, interactions a
+quarter. Each variance is one number for all branches, which a dozen results can speak to; only how large
+functions are is held tight, because with a handful of results per branch their size and their smoothness
+explain the same. Levels above all must be free to vanish: where the parameters of a branch matter more
+than the branch, two bad results say little about the rest of it.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from bough.surrogates.paths import roles
 
 __all__ = ["TERMS", "nested"]
 
-LEVEL = LogNormal(0.0, 0.5)
+LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
-INTERACTION = LogNormal(-1.4, 0.5)
+INTERACTION = LogNormal(-1.4, 1.0)
 SPREAD = LogNormal(0.35, 0.5)
 """Length-scales of the joint term are those of the groups times about √2: a path has two groups or so."""
 
