@@ -84,8 +84,8 @@ def test_one_failure_warns_but_many_ban(space: bough.Space) -> None:
     other = space.encode([{"kind": "b", "c": "p", "z": 0.5, "w": 0.5}])
     once = Viability(space.layout, failing, np.array([False]))
     here, there, elsewhere = (np.exp(once(p)[0]) for p in (failing, far, other))
-    assert 0.2 < here < there < elsewhere
-    assert there > 0.5
+    assert 0.1 < here < there < elsewhere
+    assert there > 0.3
     branch = Points.concat([p for p in [sample_points(space, 40, rng)] for p in [p.take(p.on[:, 1])]])
     many = Viability(space.layout, branch, np.zeros(len(branch), dtype=bool))
     assert np.exp(many(far)[0]) < 0.2

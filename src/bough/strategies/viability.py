@@ -9,8 +9,9 @@ The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1}
     p(x) = (STRENGTH p_branch(x) + sum_i k(x, x_i) s_i) / (STRENGTH + sum_i k(x, x_i))
 
 where the branch is the activation signature and k is a Gaussian window over the active columns,
-zero between signatures. One failure lowers its neighbourhood and, a little, its branch; it never
-bans either. Many failures on a branch do.
+zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither; several on a
+branch that never succeeded do. The prior expects most trials to succeed, and weighs one trial: what makes
+trials fail is more often a whole branch that cannot work than chance.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from bough.points import BoolArray, FloatArray, Layout, Points
 
 __all__ = ["Viability"]
 
-PRIOR_SUCCESS = 2.0
-PRIOR_FAILURE = 0.5
+PRIOR_SUCCESS = 0.8
+PRIOR_FAILURE = 0.2
 STRENGTH = 1.0
 WIDTH = 0.2
 """Standard deviation of the window per column; scaled by the root of the number of columns, so that
