@@ -16,7 +16,7 @@ from bough.gp.targets import Targets
 from bough.points import Points
 from bough.registry import method, strategy_for
 from bough.strategies.decisions import Model, Situation
-from bough.strategies.guard import REACH, STALE, guarded, promising
+from bough.strategies.guard import REACH, STALE, guarded, promising, rivals
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space(
@@ -82,17 +82,17 @@ def test_the_branch_with_most_left_to_hope_for_gets_the_turn() -> None:
     better_known = [({"kind": "c", "z": 0.1 * i}, 0.0) for i in range(1, 5)]
     now = situation([*LEADER, poor_but_new, *better_known], level=-10.0)
     assert 0.0 - REACH / math.sqrt(4) > 0.9 - REACH
-    rows = promising(now)
-    assert rows is not None
-    assert rows.tolist() == [5]
+    branch = promising(now, rivals(now))
+    assert branch is not None
+    assert branch.rows.tolist() == [5]
     point = guarded(known)(now, np.random.default_rng(0))
     assert SPACE.decode(point)[0]["kind"] == "b"
 
 
 def test_it_rests_where_nothing_can_be_hoped_for() -> None:
     hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
-    now = situation([*LEADER, *hopeless, ({"kind": "only"}, 0.0)], level=-10.0)
-    assert promising(now) is None
+    now = situation([*hopeless, ({"kind": "only"}, 0.0), *reversed(LEADER)], level=-10.0)
+    assert promising(now, rivals(now)) is None
     assert SPACE.decode(guarded(known)(now, np.random.default_rng(0)))[0] == {"kind": "a", "x": 0.25}
 
 
@@ -102,6 +102,19 @@ def test_it_waits_while_the_model_sees_something_to_gain_and_every_other_trial(
 ) -> None:
     now = situation([*LEADER, ({"kind": "b", "y": 0.3}, 0.9)], level, number)
     assert SPACE.decode(guarded(known)(now, np.random.default_rng(0)))[0] == {"kind": "a", "x": 0.25}
+
+
+def test_stuck_without_hope_it_looks_anywhere_in_the_branch_with_fewest_trials() -> None:
+    hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
+    fewer = [({"kind": "c", "z": 0.01 * i}, 3.0) for i in range(10)]
+    now = situation([*LEADER, *hopeless, *fewer], level=-1.0)
+    assert promising(now, rivals(now)) is None
+    looks = [SPACE.decode(guarded(known)(now, np.random.default_rng(seed)))[0] for seed in range(20)]
+    assert {look["kind"] for look in looks} == {"c"}
+    places = np.sort([look["z"] for look in looks])
+    assert places[0] < 0.25
+    assert places[-1] > 0.75
+    assert np.diff(places).max() < 0.4
 
 
 def test_it_acts_when_promises_have_not_come_true_for_long() -> None:

@@ -11,23 +11,29 @@ trials of branch k (in deviations of all results), the one with the smallest
 
 which is what it may still come to, with d_k the number of its parameters that are free: the best of n
 trials comes within n^(−2/d) of a smooth optimum in d dimensions, so two trials say much about a branch with
-one parameter and little about one with four. Once that is above the best result for all of them the
-guard rests. (Choosing a branch as in a bandit for the
-extreme value, and tuning within it, is how much of the work on algorithm selection goes about it;
-e.g. MaxUCB, arXiv 2505.05226.)
+one parameter and little about one with four. Once that is above the best result for all of them the guard
+rests, unless the search is stuck: then a random configuration of the branch with the fewest trials per
+free parameter gets a turn. Smoothness is an assumption, too; a branch that is flat but for a narrow valley
+shows it only by chance. (Choosing a branch as in a bandit for the extreme value, and tuning within it, is how
+much of the work on algorithm selection goes about it; e.g. MaxUCB, arXiv 2505.05226.)
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from bough.acquisition.criterion import incumbent
 from bough.acquisition.maximise.paths import search_boxes
-from bough.acquisition.maximise.starts import branch_of
+from bough.acquisition.maximise.pool import Allowed
+from bough.acquisition.maximise.starts import branch_of, spread
 from bough.points import IntArray, Points
+from bough.space.tree import Path
 from bough.strategies.decisions import Decision, Situation
 
-__all__ = ["guarded", "promising"]
+__all__ = ["Branch", "guarded", "promising", "rivals"]
 
 PERIOD = 2
 REACH = 3.0
@@ -40,42 +46,73 @@ STALE = 8
 """So many results in a row without a new best one, and what the model promises is in doubt."""
 
 
+DRAWS = 16
+"""Random configurations of a branch among which a new one is looked for."""
+
+
 def guarded(decide: Decision, period: int = PERIOD) -> Decision:
     """``decide``, but where that gains little or is stuck, every ``period``-th trial doubts the model."""
 
     def with_guard(now: Situation, rng: np.random.Generator) -> Points:
         found = decide(now, rng)
-        stale = len(now.model.z) - 1 - int(np.argmin(now.model.z)) >= STALE
-        if now.number % period or (len(found) and not stale and now.gain(found)[0] > np.log(LITTLE)):
+        stuck = len(now.model.z) - 1 - int(np.argmin(now.model.z)) >= STALE
+        if now.number % period or (len(found) and not stuck and now.gain(found)[0] > np.log(LITTLE)):
             return found
-        rows = promising(now)
-        doubted = _improve(now, rows, rng) if rows is not None else found
+        others = rivals(now)
+        if branch := promising(now, others):
+            doubted = _improve(now, branch, rng)
+        elif stuck and others:
+            doubted = _anywhere(now, min(others, key=lambda b: len(b.rows) / b.free), rng)
+        else:
+            return found
         return doubted if len(doubted) else found
 
     return with_guard
 
 
-def promising(now: Situation) -> IntArray | None:
-    """The finished rows of the branch whose turn it is, best first; None when there is none to look at."""
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A branch with results. rows: its results, best first; free: how many parameters vary; box: where."""
+
+    rows: IntArray
+    free: int
+    box: Path
+
+
+def rivals(now: Situation) -> list[Branch]:
+    """The branches other than that of the best result in which there is something to choose."""
+    order = np.argsort(now.model.z, kind="stable")
+    branch = branch_of(now.space, now.done)[order]
+    found = []
+    for number in np.unique(branch[branch != branch[0]]).tolist():
+        rows = order[branch == number]
+        box = now.space.tree.path_of(now.done.take(rows[:1]))[0]
+        if free := int(np.sum(box.low < box.high)):
+            found.append(Branch(rows, free, box))
+    return found
+
+
+def promising(now: Situation, others: Sequence[Branch]) -> Branch | None:
+    """The one of ``others`` that may come to most; None if not even that beats the best result."""
     z = now.model.z
-    branch = branch_of(now.space, now.done)
-    order = np.argsort(z, kind="stable")
-    leader = branch[order[0]]
-    hope: dict[int, float] = {}
-    for number in np.unique(branch).tolist():
-        mine = np.flatnonzero(branch == number)
-        box = now.space.tree.path_of(now.done.take(mine[:1]))[0]
-        free = int(np.sum(box.low < box.high))
-        if number != leader and free:  # with nothing free it has one configuration, which is known
-            hope[number] = float(z[mine].min() - REACH * len(mine) ** (-2.0 / free))
-    if not hope or min(hope.values()) >= z[order[0]]:
-        return None
-    return np.asarray(order[branch[order] == min(hope, key=hope.__getitem__)])
+
+    def hope(branch: Branch) -> float:
+        return float(z[branch.rows[0]] - REACH * len(branch.rows) ** (-2.0 / branch.free))
+
+    best = min(others, key=hope, default=None)
+    return best if best is not None and hope(best) < z.min() else None
 
 
-def _improve(now: Situation, rows: IntArray, rng: np.random.Generator) -> Points:
-    """Where the branch of ``rows`` may best improve on its own best result: one row, or none."""
-    mine, z = now.done.take(rows), now.model.z[rows]
+def _improve(now: Situation, branch: Branch, rng: np.random.Generator) -> Points:
+    """Where a branch may best improve on its own best result: one row, or none."""
+    mine, z = now.done.take(branch.rows), now.model.z[branch.rows]
     best = [incumbent(posterior, mine, z, noisy=posterior.noisy) for posterior in now.model.posteriors]
-    boxes = now.space.tree.path_of(mine.take([0]))
-    return search_boxes(now.space, now.worth(best), boxes, near=mine, avoid=now.avoid, rng=rng, starts=6)
+    return search_boxes(
+        now.space, now.worth(best), [branch.box], near=mine, avoid=now.avoid, rng=rng, starts=6
+    )
+
+
+def _anywhere(now: Situation, branch: Branch, rng: np.random.Generator) -> Points:
+    """A new random configuration of a branch: one row, or none where a few draws meet only known ones."""
+    points, _ = spread(now.space, [branch.box], DRAWS, rng)
+    return points.take(np.flatnonzero(Allowed(now.space, now.avoid).mask(points))[:1])
