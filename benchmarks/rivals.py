@@ -81,7 +81,7 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [
         Task(problem, method, seed, options.trials)
-        for seed in range(options.seeds)
+        for seed in reversed(range(options.seeds))  # the specs to borrow from begin with the first
         for problem in options.problems
         for method in METHODS
     ]
