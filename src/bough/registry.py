@@ -97,13 +97,14 @@ def _bayes(
     initial: int | None,
     space: Space | None = None,
     power: bool = False,
+    inward: bool = False,
 ) -> Strategy:
     """A model-based strategy; ``space``: given where the surrogate is to see it flattened."""
     thompson = acquisition == THOMPSON
     chosen: Acquisition = LOG_EI if thompson else ACQUISITIONS[acquisition]
     decision = joint_draw if thompson else decide or by(search_paths)
     flat = space.layout if space else None
-    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat, power)
+    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat, power, inward)
 
 
 def _auto(
@@ -115,12 +116,13 @@ def _auto(
     initial: int | None = None,
     samples: int = 0,
     without: str | None = None,
+    inward: bool = True,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
     search = by(partial(search_paths, starts=16))
     decide = guarded(search, guard) if guard else search
     surrogate = nested(space.layout, space.tree, without=without, samples=samples)
-    return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power)
+    return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power, inward=inward)
 
 
 def _add_tree(
@@ -360,6 +362,7 @@ _VALUES: dict[str, _Value] = {  # by option, or by method.option where one metho
     "guard": _Value(
         lambda v: _whole(v) and v >= 0, "every how many trials another branch gets a turn, 0 for never"
     ),
+    "inward": _Value(lambda v: isinstance(v, bool), "True to count points on the edges of the space less"),
     "power": _Value(lambda v: isinstance(v, bool), "True to make values more normal by a power transform"),
     "initial": _Value(
         lambda v: v is None or (_whole(v) and v >= 1),

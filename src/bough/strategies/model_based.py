@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
+from bough.acquisition.edges import Inside
 from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, Acquisition
 from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.maximise.sample import best_of_samples
@@ -60,6 +61,7 @@ class ModelBased:
     growth: hyperparameters are learned anew when the data grew by this fraction, or surprised.
     flat: the layout of the space if the surrogate is to see it flattened (``flat``), else None.
     power: whether values may be transformed by a power towards normality.
+    inward: whether points on the edges of the space count less (``acquisition.edges``).
     """
 
     surrogate: Surrogate
@@ -69,6 +71,7 @@ class ModelBased:
     growth: float = 0.05
     flat: Layout | None = None
     power: bool = False
+    inward: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
@@ -106,7 +109,7 @@ class ModelBased:
         return Situation(
             space=space,
             model=model,
-            worth=_worth(space, history, model, self.acquisition),
+            worth=_worth(space, history, model, self.acquisition, self.inward),
             gain=_worth(space, history, model, LOG_EI)(model.best),
             done=history.done,
             # to repeat a trial tells something only where results are noisy; a finite space is used up
@@ -161,16 +164,19 @@ class ModelBased:
 
 
 def _worth(
-    space: Space, history: History, model: Model, acquisition: Acquisition
+    space: Space, history: History, model: Model, acquisition: Acquisition, inward: bool = False
 ) -> Callable[[Sequence[float]], Criterion]:
     """The acquisition over a value to beat, times the probability that the trial does not fail."""
-    succeeds = [viability(space, history)] if len(history.failed) else []
-    # probabilities multiply, so in their presence everything is counted in logarithms
-    counted = IN_LOGARITHMS.get(acquisition, acquisition) if succeeds else acquisition
+    weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
+    # weights multiply, so in their presence everything is counted in logarithms
+    counted = IN_LOGARITHMS.get(acquisition, acquisition)
+    if inward and counted.log:
+        weights.append(Inside(space.layout))
+    counted = counted if weights else acquisition
 
     def worth(best: Sequence[float]) -> Criterion:
         gain = Expected(model.posteriors, best, counted)
-        return Total([gain, *succeeds]) if succeeds else gain
+        return Total([gain, *weights]) if weights else gain
 
     return worth
 
