@@ -76,6 +76,10 @@ class Database:
         self.where = sa.make_url(url).set(query={}).render_as_string(hide_password=True)
         self._patience = patience
         self._statements: dict[str, str] = {}
+        # Seconds that a transaction takes of late, which is how long to wait before a lock is tried again:
+        # more often would be in vain, more seldom would leave the lock unused. Never less than a millisecond:
+        # the attempts of many would take the processor from the one that has the lock.
+        self._typical = 0.001
         self._start()
 
     def _start(self) -> None:
@@ -109,6 +113,7 @@ class Database:
                 if done is not None:
                     return done
             self._execute(_BEGIN[self.dialect], {})
+            began = time.monotonic()
             try:
                 result = work(Transaction(self, retried))
                 failpoint(f"{label}:before-commit")
@@ -116,6 +121,8 @@ class Database:
             except BaseException:
                 self._roll_back()
                 raise
+            taken = min(max(time.monotonic() - began, 0.001), 0.01)
+            self._typical += 0.1 * (taken - self._typical)
             failpoint(f"{label}:after-commit")
             return result
 
@@ -148,7 +155,7 @@ class Database:
                     if time.monotonic() > deadline:
                         tried = f"(tried again for {self._patience:g} s)"
                         raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
-                    pause = min(max(1.5 * pause, fault.pause), fault.longest)
+                    pause = self._typical if fault.held else min(max(1.5 * pause, 0.1), 1.0)
                     retried = retried or fault.lost  # only then nobody knows whether it was committed
             time.sleep(pause * random.uniform(0.5, 1.5))
 

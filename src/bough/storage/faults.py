@@ -11,18 +11,16 @@ __all__ = ["Fault", "failpoint", "fault_of"]
 
 @dataclass(frozen=True)
 class Fault:
-    """cause: one line for the user; passing: trying again may help, at first after ``pause`` seconds, in the
-    end every ``longest``; lost: the connection is of no use any more."""
+    """cause: one line for the user; passing: trying again may help; lost: the connection is of no use any
+    more; held: another process has the lock, perhaps one of our own for as long as a transaction takes."""
 
     cause: str
     passing: bool = False
     lost: bool = False
-    pause: float = 0.1
-    longest: float = 1.0
+    held: bool = False
 
 
-# Longer pauses would starve those who have waited long already.
-_LOCKED = Fault("the file is locked by another program", passing=True, pause=0.0005, longest=0.002)
+_LOCKED = Fault("the file is locked by another program", passing=True, held=True)
 
 _SQLITE = {
     "SQLITE_BUSY": _LOCKED,
