@@ -10,8 +10,10 @@ from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.strategies import viability
 from bough.strategies.viability import (
+    LEAST,
     PRIOR_FAILURE,
     PRIOR_SUCCESS,
+    STEEP,
     STRENGTH,
     WIDTH,
     Viability,
@@ -47,14 +49,16 @@ def by_loop(space: bough.Space, tried: Points, success: np.ndarray, point: Point
             distance2 += float(gap != 0) if layout.kinds[c] == "nominal" else gap**2
         weight = np.exp(-0.5 * distance2 / (WIDTH**2 * len(columns)))
         above, below = above + weight * success[i], below + weight
-    return float(np.log(above / below))
+    log_p = np.log(above / below)
+    return float(log_p + STEEP * min(0.0, log_p - np.log(LEAST)))
 
 
 def test_equals_the_formula_and_reads_no_inactive_value(space: bough.Space) -> None:
     rng = np.random.default_rng(0)
     tried, points = sample_points(space, 30, rng), sample_points(space, 20, rng)
-    success = rng.random(30) < 0.5
+    success = rng.random(30) < 0.25
     expected = [by_loop(space, tried, success, points.take([i])) for i in range(len(points))]
+    assert min(expected) < np.log(LEAST) < max(expected)
     for kept in (tried, Points(np.where(space.layout.active(tried.on), tried.x, np.nan), tried.on)):
         assert Viability(space.layout, kept, success)(points) == pytest.approx(expected, abs=1e-12)
 
@@ -84,7 +88,7 @@ def test_one_failure_warns_but_many_ban(space: bough.Space) -> None:
     other = space.encode([{"kind": "b", "c": "p", "z": 0.5, "w": 0.5}])
     once = Viability(space.layout, failing, np.array([False]))
     here, there, elsewhere = (np.exp(once(p)[0]) for p in (failing, far, other))
-    assert 0.1 < here < there < elsewhere
+    assert 0.05 < here < there < elsewhere
     assert there > 0.3
     branch = Points.concat([p for p in [sample_points(space, 40, rng)] for p in [p.take(p.on[:, 1])]])
     many = Viability(space.layout, branch, np.zeros(len(branch), dtype=bool))

@@ -12,10 +12,16 @@ where the branch is the activation signature and k is a Gaussian window over the
 zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither; several on a
 branch that never succeeded do. The prior expects most trials to succeed, and weighs one trial: what makes
 trials fail is more often a whole branch that cannot work than chance.
+
+Failures teach a model of values nothing, so where they gather it goes on to expect the best. Below LEAST, as
+Bussemaker et al. have it, a point is therefore out of the question: what the criterion adds is
+
+    log p(x) + STEEP min(0, log p(x) − log LEAST)
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,13 +37,17 @@ WIDTH = 0.2
 """Standard deviation of the window per column; scaled by the root of the number of columns, so that
 typical neighbours in many dimensions are still neighbours."""
 
+LEAST = 0.25
+STEEP = 4.0
+"""At half of LEAST a point must promise 2^5 times as much as one at LEAST."""
+
 CELLS = 2**22
 """Differences (point, tried point, column) held at a time: a long study must not fill the memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Viability:
-    """The criterion log p(x), from tried points and whether each succeeded, (n,)."""
+    """The criterion of the module's docstring, from tried points and whether each succeeded, (n,)."""
 
     layout: Layout
     tried: Points
@@ -47,7 +57,7 @@ class Viability:
         return self.with_gradient(points)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        """(m,) log p and (m, columns) its gradient, zero under inactive and nominal columns."""
+        """(m,) value and (m, columns) its gradient, zero under inactive and nominal columns."""
         value = np.empty(len(points))
         gradient = np.zeros(points.x.shape)
         signatures, member = np.unique(points.on, axis=0, return_inverse=True)
@@ -62,7 +72,8 @@ class Viability:
                 value[rows], gradient[block] = _on_branch(
                     points.x[block], tried, success, self.layout.nominal[columns]
                 )
-        return value, gradient
+        short = np.minimum(value - math.log(LEAST), 0.0)
+        return value + STEEP * short, gradient * np.where(short < 0, 1.0 + STEEP, 1.0)[:, None]
 
 
 def _on_branch(
