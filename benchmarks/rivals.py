@@ -58,14 +58,19 @@ def table(done: dict[Key, Record], tasks: Sequence[Task]) -> list[str]:
 
 
 def costs(records: Sequence[Record]) -> list[str]:
-    """CPU milliseconds of a suggestion: the mean, because SMAC fits its model only at every eighth trial."""
+    """CPU milliseconds of a suggestion, over the studies that both of a pair have done.
+
+    The mean, because SMAC fits its model only at every eighth trial.
+    """
     lines = []
     for pair in PAIRS:
-        ours, theirs = (
-            float(np.mean(np.concatenate([r.ask_ms[STARTED:] for r in records if r.method == method])))
-            for method in pair
-        )
-        lines.append(f"{pair[0]} {ours:.1f} ms, {pair[1]} {theirs:.1f} ms: a factor of {theirs / ours:.1f}")
+        runs = [{(r.problem, r.seed): r.ask_ms[STARTED:] for r in records if r.method == m} for m in pair]
+        both = sorted(runs[0].keys() & runs[1].keys())
+        if both:
+            ours, theirs = (float(np.mean([ms for key in both for ms in run[key]])) for run in runs)
+            lines.append(
+                f"{pair[0]} {ours:.1f} ms, {pair[1]} {theirs:.1f} ms: a factor of {theirs / ours:.1f}"
+            )
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -86,6 +87,8 @@ def test_costs_count_after_the_designs() -> None:
         Record("p", m, 0, trials, [0.0] * trials, [""] * trials, [99.0] * rivals.STARTED + [ms] * 4)
         for m, ms in late.items()
     ]
+    # what only one of a pair has done does not count
+    found.append(replace(found[0], seed=1, ask_ms=[50.0] * trials))
     assert rivals.costs(found) == [
         "tpe 1.0 ms, optuna 3.0 ms: a factor of 3.0",
         "forest 2.0 ms, smac 8.0 ms: a factor of 4.0",
