@@ -6,7 +6,7 @@
 Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every optimum is the
 middle of its range, which is the value that SMAC's neighbourhoods give to a parameter that becomes active.
 Best values after the last trial (median and quartiles over seeds) and CPU time of a suggestion. Studies that
-the specs in ``BORROW`` have run are not run again. ``--report`` runs nothing.
+the specs in ``BORROW`` have run are not run again; for the time only those count that ran here, side by side. ``--report`` runs nothing.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def main() -> None:
     print(f"{options.trials} trials: best value, median [quartiles]")
     print("\n".join(table(done, tasks)))
     print(f"\nsuggestion, CPU time, mean over trials after the first {STARTED}")
-    print("\n".join(costs([done[task.key] for task in tasks if task.key in done])))
+    print("\n".join(costs([record for record in read(RESULTS) if record.trials == options.trials])))
 
 
 if __name__ == "__main__":
