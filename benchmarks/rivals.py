@@ -6,7 +6,8 @@
 Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every optimum is the
 middle of its range, which is the value that SMAC's neighbourhoods give to a parameter that becomes active.
 Best values after the last trial (median and quartiles over seeds) and CPU time of a suggestion. Studies that
-the specs in ``BORROW`` have run are not run again; for the time only those count that ran here, side by side. ``--report`` runs nothing.
+the specs in ``BORROW`` have run are not run again; for the time only those count that ran here, side by side.
+``--report`` runs nothing.
 """
 
 from __future__ import annotations
