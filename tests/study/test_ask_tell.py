@@ -167,9 +167,15 @@ def test_random_askers_in_a_crowd_lose_one_race_only(monkeypatch: pytest.MonkeyP
     assert [slow.ask().number, slow.ask().number] == [4, 6] and len(tries) == 4, "then none any more"
     crowd = False
     slow.ask()
-    assert slow.ask().config == new_study(name="s").ask(9)[8].config, "alone again: the draws of the seed"
-    assert tries[-1] == range(8, 9)
-    assert fast.ask().number == 9
+    crowd = True
+    slow.ask()
+    assert len(tries) == 6, "nobody came once, but the crowd was still there"
+    crowd = False
+    last = slow.ask(30)[-1].number
+    assert tries[-1] == range(last, last + 1)
+    draws = new_study(name="s").ask(last + 1)
+    assert slow.trials[last].config == draws[last].config, "alone again: the draws of the seed"
+    assert fast.ask().number == last + 1
 
 
 # ---- tell and fail ---------------------------------------------------------------------------------

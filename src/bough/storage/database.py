@@ -19,6 +19,7 @@ from sqlalchemy.exc import ArgumentError
 
 from bough.errors import MissingExtraError, StorageError
 from bough.storage.faults import failpoint, fault_of
+from bough.storage.log import Log, log_of
 
 __all__ = ["Database", "Row", "Transaction"]
 
@@ -86,6 +87,7 @@ class Database:
         self._lock = threading.RLock()
         self._connection: Any = None
         self._only_cursor: Any = None
+        self._log: Log | None = None  # SQLite's, if we flush it ourselves
         self._process = os.getpid()
 
     def read(self, sql: str, **parameters: Any) -> list[Row]:
@@ -123,6 +125,7 @@ class Database:
                 raise
             taken = min(max(time.monotonic() - began, 0.001), 0.01)
             self._typical += 0.1 * (taken - self._typical)
+            self._flush()
             failpoint(f"{label}:after-commit")
             return result
 
@@ -184,11 +187,24 @@ class Database:
             try:
                 for statement in _SET_UP[self.dialect]:
                     connection.cursor().execute(statement)
+                if self.dialect == "sqlite":
+                    self._log = log_of(connection)
+                if self._log is not None:
+                    connection.cursor().execute("PRAGMA synchronous = NORMAL")
             except BaseException:
                 connection.close()
                 raise
             self._connection, self._only_cursor = connection, connection.cursor()
         return self._only_cursor
+
+    def _flush(self) -> None:
+        """Bring to the disk what was committed, unless the database has done so itself."""
+        if self._log is None:
+            return
+        try:
+            self._log.flush()
+        except OSError as error:  # no second try: the system may have forgotten what it could not write
+            raise StorageError(f"{self.where}: the disk did not take what was written ({error})") from error
 
     def _roll_back(self) -> None:
         try:
@@ -197,7 +213,7 @@ class Database:
             self._drop_connection()  # what has no connection any more is rolled back by the other side
 
     def _drop_connection(self) -> None:
-        connection, self._connection, self._only_cursor = self._connection, None, None
+        connection, self._connection, self._only_cursor, self._log = self._connection, None, None, None
         if connection is not None:
             connection.close()
 

@@ -39,6 +39,9 @@ __all__ = ["Study"]
 _PROPOSALS = 3
 """How many proposals may lose the race for a number before a point is drawn at random."""
 
+_CROWD = 16
+"""For how many asks others are expected to ask too, once they did: a race lost costs a transaction."""
+
 _NO_LIMIT = 2**48
 """More trials than there will ever be, and well within the integers of every database."""
 
@@ -91,7 +94,7 @@ class Study:
         self._blind = isinstance(self._strategy, RandomSearch) and space.size == math.inf
         self._sign = 1.0 if record.direction == "minimize" else -1.0
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
-        self._crowded = False  # whether others asked during the last ask
+        self._crowded = 0  # for how many more asks others are expected to ask too
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = View(self._sign)
         self._encoded = EncodedTrials(space, record.seed, self._sign)
@@ -300,7 +303,7 @@ class Study:
         have nobody in mind: while others ask too, they are not tied to a number in the first place.
         """
         with self._asking:
-            races_lost = int(self._blind and self._crowded)
+            races_lost = expected = int(self._blind and self._crowded > 0)
             while True:
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
@@ -318,7 +321,8 @@ class Study:
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
-                    self._crowded = inserted[0].number != number
+                    alone = races_lost == expected and inserted[0].number == number
+                    self._crowded = max(self._crowded - 1, 0) if alone else _CROWD
                     return _own(inserted[0])
                 races_lost += 1
 
