@@ -48,17 +48,18 @@ def compare(depth: int) -> dict[str, float]:
     rng = np.random.default_rng(depth)
     points = space.encode(space.sample(TRIALS, rng))
     y = rng.standard_normal(TRIALS)
-    surrogate = additive_tree(space.layout, space.tree, base=SE, centred=True)
+    surrogate = additive_tree(space.layout, space.tree, base=SE)
     theta = prior_median(surrogate.model.params)
     posteriors = surrogate.posterior(theta, points, y, np.full(TRIALS, np.nan))
     bound = Expected(posteriors, [float(y.min())] * len(posteriors), lcb())
+    near = points.take(np.argsort(y))
     spent: dict[str, list[float]] = {"algorithm2": [], "every_leaf": []}
     for seed in range(REPEATS):
         begin = time.process_time()
-        additive_ucb(space, posteriors, TRIALS + 1, avoid=points, rng=np.random.default_rng(seed))
+        additive_ucb(space, posteriors, TRIALS + 1, near=near, avoid=points, rng=np.random.default_rng(seed))
         middle = time.process_time()
         search_paths(
-            space, bound, near=points, avoid=points, rng=np.random.default_rng(seed),
+            space, bound, near=near, avoid=points, rng=np.random.default_rng(seed),
             branches=leaves, starts=2 * leaves,
         )  # fmt: skip
         end = time.process_time()

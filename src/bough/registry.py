@@ -153,7 +153,7 @@ def _add_tree_ucb(
     space: Space, kernel: str = "matern52", growth: float = 0.05, initial: int | None = None
 ) -> Strategy:
     """additive tree covariance, a confidence bound per vertex (Ma & Blaschko 2020, Alg. 2)"""
-    surrogate = additive_tree(space.layout, space.tree, base=KERNELS[kernel], centred=True)
+    surrogate = additive_tree(space.layout, space.tree, base=KERNELS[kernel])
     return _bayes(surrogate, decide=separable_bound, growth=growth, initial=initial)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
 
-from bough.acquisition.additive import SeparableBound, additive_ucb, best_tree_path, beta
+from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.maximise.finite import every_point
 from bough.acquisition.maximise.pool import row_keys
+from bough.acquisition.parts import best_tree_path, by_activity, convex_tree_path, tree_parts
 from bough.gp.kernels.base import On, Scale
 from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
@@ -18,41 +20,77 @@ from bough.gp.posterior import posterior
 from bough.points import FloatArray, Points
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import sample_points
+from bough.surrogates.additive_tree import additive_tree
 
 from .test_maximise import none
+
+WAVES = 4
+"""Features of each group: a constant and three cosines of its own columns."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """An additive posterior made of cosines: each group's mean and sd are functions of its own columns."""
+    """f_v(x) = phi_v(x)'w_v with w ~ N(m, S) and S dense: terms that are correlated across the groups."""
 
     space: Space
     seed: int
 
-    def _waves(self, group: int) -> tuple[FloatArray, FloatArray, float]:
-        rng = np.random.default_rng([self.seed, group])
-        own = self.space.layout.group == group
-        if self.space.tree.is_tree:
-            own &= ~self.space.layout.switch  # a tree's switches enter by activity alone
-        return (
-            np.where(own, rng.normal(0, 3, own.shape), 0.0),
-            rng.normal(0, 2, own.shape) * own,
-            rng.normal(),
-        )
+    @cached_property
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng([self.seed, 99])
+        size = WAVES * self.space.layout.groups
+        root = rng.normal(size=(size, size)) / np.sqrt(size)
+        return rng.normal(size=size), root @ root.T
 
-    def vertex_predict(self, group: int, points: Points) -> tuple[FloatArray, FloatArray]:
-        return self.vertex_predict_grad(group, points)[:2]
+    def features(self, points: Points, group: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """(n, features) and their gradients (n, features, columns); zero where a group is inactive."""
+        layout = self.space.layout
+        value = np.zeros((len(points), layout.groups, WAVES))
+        slope = np.zeros((*value.shape, layout.columns))
+        for index in range(layout.groups) if group is None else [group]:
+            rng = np.random.default_rng([self.seed, index])
+            own = layout.group == index
+            if by_activity(self.space):
+                own = own & ~layout.switch  # these switches have no terms
+            slow = np.where(own, rng.normal(0, 3, (WAVES, layout.columns)), 0.0)
+            slow[0] = 0.0
+            phase = np.where(np.arange(WAVES) > 0, rng.uniform(0, 6, WAVES), 0.0)
+            angle = np.where(own, points.x, 0.0) @ slow.T + phase
+            on = points.on[:, index, None]
+            value[:, index] = np.cos(angle) * on
+            slope[:, index] = (-np.sin(angle) * on)[:, :, None] * slow * ~layout.nominal
+        n = len(points)
+        return value.reshape(n, -1), slope.reshape(n, -1, layout.columns)
+
+    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        mean, covariance = self.weights
+        value, _ = self.features(points)
+        return value @ mean, value @ covariance @ value.T
+
+    def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        return self._moments(*self.features(points))[:2]
+
+    def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return self._moments(*self.features(points))
+
+    def vertex_predict(
+        self, group: int, points: Points, anchor: Points | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        return self.vertex_predict_grad(group, points, anchor)[:2]
 
     def vertex_predict_grad(
-        self, group: int, points: Points
+        self, group: int, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        slow, fast, offset = self._waves(group)
-        own = self.space.layout.group == group
-        x = np.where(own, points.x, 0.0)
-        mean, sd = np.cos(x @ slow) + offset, 1.2 + np.sin(x @ fast)
-        numeric = own & ~self.space.layout.nominal
-        by_mean, by_sd = -np.sin(x @ slow)[:, None] * slow, np.cos(x @ fast)[:, None] * fast
-        return mean, sd, by_mean * numeric, by_sd * numeric
+        value, slope = self.features(points, group)
+        return self._moments(value if anchor is None else value - self.features(anchor, group)[0], slope)
+
+    def _moments(
+        self, value: FloatArray, slope: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        mean, covariance = self.weights
+        sd = np.sqrt(np.maximum(np.einsum("nf,nf->n", value @ covariance, value), 1e-18))
+        by_sd = np.einsum("nf,nfc->nc", value @ covariance, slope) / sd[:, None]
+        return value @ mean, sd, np.einsum("f,nfc->nc", mean, slope), by_sd
 
 
 TREE = Space(
@@ -83,21 +121,99 @@ GRAPH = Space(
 )
 
 
-@pytest.mark.parametrize("space", [TREE, GRAPH], ids=["tree", "graph"])
-@pytest.mark.parametrize("seed", range(5))
-def test_the_composed_point_is_the_best_of_all(space: Space, seed: int) -> None:
-    t = 7
-    found = additive_ucb(space, [Terms(space, seed)], t, avoid=none(space), rng=np.random.default_rng(seed))
-    # The sum over active groups, written out plainly.
+HALF = Space({"drop": Categorical(["no", "yes"]), "rate": Int(0, 9, when="drop == 'yes'"), "n": Int(0, 9)})
+"""A tree in which an option opens no group, so that its switch has a term of its own."""
+
+
+def written_out(terms: Terms, near: Points, points: Points, t: int) -> FloatArray:
+    """The bound at every point, from the moments of f at the anchors and of the change of each term."""
+    space, layout = terms.space, terms.space.layout
+    mean, covariance = terms.weights
+    total, level = np.zeros(len(points)), np.zeros((len(points), len(mean)))
+    for group in range(layout.groups):
+        own, alone = layout.group == group, np.arange(layout.groups) == group
+        counted = own & layout.switch & (not by_activity(space))
+        change = terms.features(points, group)[0]
+        known = np.flatnonzero(near.on[:, group])
+        if len(known):
+            features = terms.features(Points(np.where(own, near.x, 0.0), near.on & alone), group)[0]
+            alike = (points.x[:, None, counted] == near.x[known][:, counted]).all(axis=2)
+            at = features[known[alike.argmax(axis=1)]] * points.on[:, [group]]  # the first, also of none
+            level, change = level + at, change - at
+        kappa = np.sqrt(0.2 * max(np.sum(own & ~layout.switch), 1) * np.log(2 * t))
+        total += kappa * np.sqrt(((change @ covariance) * change).sum(axis=1)) - change @ mean
+    deviation = np.sqrt(((level @ covariance) * level).sum(axis=1))
+    return total + np.sqrt(0.2 * np.log(2 * t)) * deviation - level @ mean
+
+
+@pytest.mark.parametrize("space", [TREE, GRAPH, HALF], ids=["tree", "graph", "half"])
+@pytest.mark.parametrize("tried", [0, 2, 12])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_composed_point_is_the_best_of_all(space: Space, tried: int, seed: int) -> None:
+    terms, t, rng = Terms(space, seed), 7, np.random.default_rng(seed)
+    near = sample_points(space, tried, rng)
+    found = additive_ucb(space, [terms], t, near=near, avoid=none(space), rng=rng)
     points = every_point(space, 10**5)
-    total = np.zeros(len(points))
-    for group in space.tree.groups:
-        dimension = sum(not space.layout.switch[column] for column in group.columns)
-        kappa = np.sqrt(0.2 * max(dimension, 1) * np.log(2 * t))
-        mean, sd = Terms(space, seed).vertex_predict(group.index, points)
-        total += np.where(points.on[:, group.index], kappa * sd - mean, 0.0)
     mine = row_keys(space.layout, points).index(row_keys(space.layout, found)[0])
-    assert total[mine] == pytest.approx(total.max(), abs=1e-9)
+    total = written_out(terms, near, points, t)
+    assert total[mine] == pytest.approx(total.max(), abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bound_holds_for_the_sum_and_is_tight_at_the_anchors(seed: int) -> None:
+    """sd f <= sd A_p + sum of sd D_v. One kappa for all would do; the smallest there is makes it stricter."""
+    terms, t = Terms(TREE, seed), 7
+    near = sample_points(TREE, 10, np.random.default_rng(seed))
+    points = every_point(TREE, 10**5).take(slice(0, None, 7))
+    kappa = np.sqrt(0.2 * np.log(2 * t))
+    mean, sd = terms.predict(points)
+    assert (written_out(terms, near, points, t) >= kappa * sd - mean - 1e-7).all()
+    best = near.take([0])
+    mean, sd = terms.predict(best)
+    assert written_out(terms, near, best, t) == pytest.approx(kappa * sd - mean, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_paths_too_many_to_list_are_climbed_to_the_best_of_all_single_changes(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    gain, root = rng.normal(size=TREE.layout.groups), rng.normal(size=(3, TREE.layout.groups))
+    covariances = [root.T @ root, np.diag(rng.uniform(0, 2, len(gain)))]
+    boxes = np.stack([box.on for box in TREE.tree.paths(1000)])
+
+    def value(on: FloatArray) -> float:
+        return gain @ on + 0.8 * np.mean([np.sqrt(on @ covariance @ on) for covariance in covariances])
+
+    path, _ = convex_tree_path(TREE, gain, 0.8, covariances, boxes)
+    values = [value(box.astype(float)) for box in boxes]
+    on = np.isin(np.arange(len(gain)), path).astype(float)
+    # Started from every path, the climb cannot end below the best of them.
+    assert value(on) == pytest.approx(max(values))
+    few = np.isin(np.arange(len(gain)), convex_tree_path(TREE, gain, 0.8, covariances, boxes[:1])[0])
+    assert value(few.astype(float)) >= values[0] - 1e-12
+
+
+def test_what_only_the_sum_of_terms_shows_does_not_hide_what_is_unknown() -> None:
+    """A constant that may move between a vertex and its children leaves the bound at tried points alone."""
+    inside = {
+        k: {f"r{k}": Float(0, 1), f"e{k}": Choice({"p": {f"s{k}": Float(0, 1)}, "q": {}})} for k in "ab"
+    }
+    space = Space({"d": Choice(inside)})
+    model = additive_tree(space.layout, space.tree).model
+    rng = np.random.default_rng(0)
+    tried = sample_points(space, 60, rng)
+    y = np.where(space.layout.active(tried.on) & ~space.layout.nominal, tried.x, 0.0).sum(axis=1)
+    gp = posterior(model, prior_median(model.params), Data(tried, y, np.full(60, 1e-3)))
+    order = tried.take(np.argsort(y))
+    parts = tree_parts(space, order)
+    best = order.take([0])
+    kappa = np.ones(space.layout.groups)
+    alone = [gp.vertex_predict(group, best)[1][0] for group in np.flatnonzero(best.on[0])]
+    assert sum(alone) > 100 * gp.predict(best)[1][0]  # the sum of the terms' own deviations
+    assert SeparableBound([gp], kappa, parts)(best)[0] == pytest.approx(0.0, abs=1e-4)  # of their changes
+    members = parts.anchors.take(np.flatnonzero(best.on[0]))
+    mean, covariance = gp.joint(members)
+    assert mean.sum() == pytest.approx(gp.predict(best)[0][0])
+    assert np.sqrt(covariance.sum()) == pytest.approx(gp.predict(best)[1][0], rel=1e-3)
 
 
 def test_dynamic_programming_equals_listing_all_paths() -> None:
@@ -113,8 +229,11 @@ def test_dynamic_programming_does_not_multiply_independent_choices() -> None:
     space = Space({f"s{i}": Choice({"off": {}, "on": {f"x{i}": Int(0, 3)}}) for i in range(60)})
     gain = np.random.default_rng(1).normal(size=space.layout.groups)
     path, options = best_tree_path(space, gain)
+    near = sample_points(space, 5, np.random.default_rng(2))
     assert len(path) == 61 and len(options) == 60
-    found = additive_ucb(space, [Terms(space, 2)], 3, avoid=none(space), rng=np.random.default_rng(0))
+    found = additive_ucb(
+        space, [Terms(space, 2)], 3, near=near, avoid=none(space), rng=np.random.default_rng(0)
+    )
     assert len(found) == 1 and space.legal(found).all()
 
 
@@ -122,7 +241,9 @@ def test_forbidden_and_tried_points_are_not_returned() -> None:
     space = Space(dict(TREE.declared), forbid=["z > 1"])
     tried = none(space)
     for seed in range(5):
-        found = additive_ucb(space, [Terms(space, 0)], 2, avoid=tried, rng=np.random.default_rng(seed))
+        found = additive_ucb(
+            space, [Terms(space, 0)], 2, near=tried, avoid=tried, rng=np.random.default_rng(seed)
+        )
         assert space.legal(found).all()
         assert row_keys(space.layout, found)[0] not in row_keys(space.layout, tried)
         tried = Points.concat([tried, found])
@@ -141,22 +262,15 @@ def test_bound_of_a_gaussian_process_and_its_gradient() -> None:
     tried = sample_points(space, 15, rng)
     y = rng.normal(size=15)
     gp = posterior(model, prior_median(model.params), Data(tried, y, np.full(15, np.nan)))
-    bound = SeparableBound([gp, gp], np.full(space.layout.groups, 1.5))
+    parts = tree_parts(space, tried.take(np.argsort(y)))
+    bound = SeparableBound([gp, gp], np.full(space.layout.groups, 1.5), parts)
     points = sample_points(space, 6, rng)
     value, slope = bound.with_gradient(points)
     assert value == pytest.approx(bound(points))
-    mean, sd = gp.predict(points)
-    assert (value >= 1.5 * sd - mean - 1e-9).all()  # the sum of deviations is at least that of the sum
     for column in np.flatnonzero(~space.layout.nominal):
         shift = np.eye(space.layout.columns)[column] * 1e-5
         ahead, behind = Points(points.x + shift, points.on), Points(points.x - shift, points.on)
         assert slope[:, column] == pytest.approx((bound(ahead) - bound(behind)) / 2e-5, rel=1e-4, abs=1e-6)
-    found = additive_ucb(space, [gp], 16, avoid=none(space), rng=rng)
-    own = [np.sum((space.layout.group == group) & ~space.layout.switch) for group in range(3)]
-    kappa = np.sqrt([beta(int(dimension), 16) for dimension in own])
-    many = sample_points(space, 20_000, rng)
-    bound = SeparableBound([gp], kappa)
-    assert bound(found)[0] >= bound(many).max() - 1e-6
 
 
 def test_beta_grows_with_dimension_and_time() -> None:

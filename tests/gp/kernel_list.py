@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.gp.kernels.arc import Arc
 from bough.gp.kernels.base import Kernel, On, Scale, Sum
-from bough.gp.kernels.conditional import Centred, Imputed, SameSignature
+from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.features import (
     Activity,
     Fourier,
@@ -26,7 +26,6 @@ from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32
 from bough.gp.kernels.warp import Warp
 from bough.gp.priors import LogNormal
 from bough.points import Layout
-from bough.surrogates.additive_tree import even_points
 
 Columns = tuple[int, ...]
 
@@ -109,7 +108,6 @@ KERNELS = [
     Entry("product", lambda layout: Scale(Matern52(root(layout)[0])) * Hamming(root(layout)[1])),
     Entry("on", lambda layout: On(layout.groups - 1, Matern52(*of_group(layout, layout.groups - 1)))),
     Entry("additive", additive),
-    Entry("centred", lambda layout: Centred(Matern52(*root(layout)), even_points(layout, 8))),
     Entry("imputed matern52", lambda layout: Imputed(Matern52(*everything(layout)), groups(layout))),
     Entry("imputed laplace", lambda layout: Imputed(Laplace(*everything(layout)), groups(layout))),
     Entry(

@@ -189,6 +189,25 @@ def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:
     assert d_mean.shape == d_sd.shape == new.x.shape
 
 
+def test_the_change_of_a_term_from_an_anchor() -> None:
+    rng = np.random.default_rng(6)
+    space = random_space(rng)
+    model = Model(additive(space.layout))
+    theta = prior_draw(model.params, rng)
+    data = Data(random_points(space, 20, rng), rng.normal(size=20), np.full(20, np.nan))
+    known, new, anchor = posterior(model, theta, data), random_points(space, 10, rng), data.points.take([3])
+    for group in range(space.layout.groups):
+        alone = np.arange(space.layout.groups) == group
+        both = Points.concat([new, anchor])
+        mean, covariance = known.joint(Points(both.x, both.on & alone))  # of this term alone
+        contrast = np.hstack([np.eye(10), -np.ones((10, 1))])
+        variance = np.diag(contrast @ covariance @ contrast.T)
+        change = known.vertex_predict_grad(group, new, anchor)
+        np.testing.assert_allclose(change[:2], known.vertex_predict(group, new, anchor))
+        np.testing.assert_allclose(change[0], contrast @ mean, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(change[1] ** 2, np.maximum(variance, 1e-12), rtol=1e-6, atol=1e-8)
+
+
 def test_joint_samples_have_the_joint_moments() -> None:
     space, model, theta, data, rng = tree_case(1)
     known, new = posterior(model, theta, data), random_points(space, 4, rng)

@@ -15,7 +15,7 @@ from bough.gp.params import prior_median
 from bough.gp.targets import Targets
 from bough.points import FloatArray, Points
 from bough.space.sampling import sample_points
-from bough.surrogates.additive_tree import additive_tree, even_points
+from bough.surrogates.additive_tree import additive_tree
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import arc, conditional, flat, joint, mondrian, warped
 
@@ -23,7 +23,6 @@ SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
     "add-tree": lambda s: additive_tree(s.layout, s.tree),
     "add-tree se": lambda s: additive_tree(s.layout, s.tree, base=SE),
     "add-tree interactions": lambda s: additive_tree(s.layout, s.tree, interactions=True),
-    "add-tree centred": lambda s: additive_tree(s.layout, s.tree, centred=True),
     "conditional": lambda s: conditional(s.layout, samples=1),
     "matern": lambda s: joint(s.layout, samples=2),
     "laplace": lambda s: joint(s.layout, base="laplace", samples=2),
@@ -118,9 +117,7 @@ def degenerate(case: str, space: bough.Space, rng: np.random.Generator) -> tuple
 @pytest.mark.parametrize(
     "case", ["one point", "identical points", "constant", "duplicates that differ", "tiny", "huge"]
 )
-@pytest.mark.parametrize(
-    "name", ["add-tree", "add-tree interactions", "add-tree centred", "conditional", "arc", "gp"]
-)
+@pytest.mark.parametrize("name", ["add-tree", "add-tree interactions", "conditional", "arc", "gp"])
 def test_degenerate_data_neither_crash_nor_warn(name: str, case: str, space: str) -> None:
     rng = np.random.default_rng(4)
     points, y = degenerate(case, SPACES[space], rng)
@@ -200,42 +197,6 @@ def test_switches_are_seen_by_offsets_only_where_groups_stand_for_their_options(
     theta = prior_median(kernel.params)
     moved = kernel(theta, points, Points(x, points.on))[0]
     assert np.abs(np.diag(moved) - np.diag(kernel(theta, points, points)[0])).max() > 0.1
-
-
-def test_centring_makes_the_separable_bound_calibrated() -> None:
-    """Ma & Blaschko's Alg. 2 adds the deviations of vertices: far too wide unless terms are centred."""
-    space = bough.Space({
-        "r": bough.Float(0, 1),
-        "m": bough.Choice({k: {f"{k}1": bough.Float(0, 1), f"{k}2": bough.Float(0, 1)} for k in "abc"}),
-    })  # fmt: skip
-    rng = np.random.default_rng(8)
-    points, new = sample_points(space, 40, rng), sample_points(space, 50, rng)
-    y = np.sin(5 * points.x[:, 0]) + (
-        np.where(points.on[:, 1:, None], points.x[:, 2:].reshape(40, 3, 2), 0) ** 2
-    ).sum((1, 2))
-    y = (y - y.mean()) / y.std()
-    ratio = {}
-    for centred in (False, True):
-        surrogate = additive_tree(space.layout, space.tree, centred=centred)
-        theta = prior_median(surrogate.model.params)
-        theta[-1] = np.log(1e-4)
-        (posterior,) = surrogate.posterior(theta, points, y, untold(40))
-        sd = posterior.predict(new)[1]
-        separable = sum(posterior.vertex_predict(group, new)[1] for group in range(space.layout.groups))
-        ratio[centred] = float(np.median(separable / sd))
-    assert ratio[True] < 4 < ratio[False] / 2
-
-
-def test_centred_kernel_has_mean_zero_over_its_anchors() -> None:
-    space = SPACES["branching"]
-    surrogate = additive_tree(space.layout, space.tree, centred=True)
-    kernel = surrogate.model.kernel
-    assert isinstance(kernel, Sum)
-    theta = prior_median(kernel.params)[kernel.parts[0]]
-    anchors = even_points(space.layout, 32)
-    points = sample_points(space, 5, np.random.default_rng(9))
-    root = kernel.terms[0]
-    np.testing.assert_allclose(root(theta, points, anchors)[0].mean(1), 0.0, atol=1e-9)
 
 
 def test_slice_samples_differ_and_point_estimates_are_one() -> None:

@@ -1,18 +1,24 @@
 """Add-Tree-GP-UCB (Ma & Blaschko 2020, Alg. 2): maximise a bound vertex by vertex, then choose the path.
 
-For an additive model f(x) = sum of f_v(x_v) over the vertices v on a path, the confidence bounds of the
-terms add up to a bound for f, and their maximisation falls apart: each vertex is searched alone in its own
-few columns (lines 3-5), and the best path is that with the largest sum (lines 6-9).
+For an additive model f(x) = sum of f_v(x_v) over the vertices v on a path, confidence bounds of the terms
+add up to a bound for f, and their maximisation falls apart: each vertex is searched alone in its own few
+columns (lines 3-5), and the best path is that with the largest sum (lines 6-9).
 
 How the algorithm is read here:
 - The paper minimises but writes mu + sqrt(beta) sigma and arg max; what is meant, and what its released
   code does, is the lower bound mu - sqrt(beta) sigma and its minimum. Scores here are negated bounds.
 - beta_t = 0.2 d log 2t with d "the dimension of the space where we optimise": the vertex's own, and at
   least one, so that a branch without parameters is explored for its offset.
-- The sum of sigma_v overstates the deviation of the sum, by far where terms are identified only up to
-  constants. The posterior should come from centred kernels with explicit offsets, whose terms are.
-- On a tree the sums over paths (line 7) share prefixes, and dynamic programming from the leaves up finds
-  the best of any number of paths. On other graphs paths are listed, or sampled if they are many.
+- Only sums of terms are observed, so constants move freely between the terms of a path and sigma_v never
+  falls below some c > 0. A bound with sqrt(c^2 + e^2) in place of e hides what is really unknown, e:
+  the search settles on the first good branch. With an anchor a_v in every vertex (``parts``)
+
+      f(x) = A_p + sum over v of D_v(x_v),   A_p = sum over v of f_v(a_v),   D_v(x_v) = f_v(x_v) - f_v(a_v),
+
+  where constants have cancelled in D_v, and A_p is as well known as any value of f. By the triangle
+  inequality sd f(x) <= sd A_p + sum over v of sd D_v(x_v), with equality at the anchors. Lines 3-5
+  maximise the bounds of D_v, line 7 adds that of A_p, a number of the path and nothing to be searched.
+- Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p is without it.
 """
 
 from __future__ import annotations
@@ -23,19 +29,24 @@ from typing import Protocol
 
 import numpy as np
 
+from bough.acquisition.criterion import Expected
+from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.mixed import refine
-from bough.acquisition.maximise.pool import Allowed, best_of_each, top
-from bough.acquisition.maximise.starts import branch_of, listed, sequence
-from bough.points import FloatArray, IntArray, Points
+from bough.acquisition.maximise.paths import search_paths
+from bough.acquisition.maximise.pool import Allowed, best_of_each
+from bough.acquisition.maximise.starts import listed, sequence
+from bough.acquisition.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
+from bough.gp.posterior import Posterior
+from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
-from bough.space.binding import Test
-from bough.space.sampling import sample_points
-from bough.space.tree import Path
 
-__all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "best_tree_path", "beta"]
+__all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "beta"]
 
 PATHS = 256
-"""Paths listed where the groups do not form a tree."""
+"""Up to this many paths are all compared."""
+
+KNOWN = 8
+"""On a tree with more of them, the paths of this many good points are improved upon."""
 
 CANDIDATES = 64
 """Quasi-random candidates per vertex, of which STARTS are refined."""
@@ -43,17 +54,26 @@ CANDIDATES = 64
 STARTS = 4
 
 
-class AdditivePosterior(Protocol):
+class AdditivePosterior(Posterior, Protocol):
     """A posterior that tells the terms of its groups apart."""
 
-    def vertex_predict(self, group: int, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Mean and sd (n,) of one group's term; reads the columns of that group only."""
+    def vertex_predict(
+        self, group: int, points: Points, anchor: Points | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and sd (n,) of one group's term, or of its change from the anchor (one row).
+
+        Reads the columns of that group only. The term is zero where the group is inactive.
+        """
         ...
 
     def vertex_predict_grad(
-        self, group: int, points: Points
+        self, group: int, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """The same with gradients (n, columns)."""
+        ...
+
+    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean (n,) and covariance (n, n) of the sum of all active terms."""
         ...
 
 
@@ -64,30 +84,33 @@ def beta(dimension: int, t: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SeparableBound:
-    """A criterion: the sum over active groups of sqrt(beta_v) sd_v - mean_v, averaged over posteriors.
+    """A criterion: the sum over the parts of a point of kappa_v sd D_v - mean D_v, averaged over posteriors.
 
-    Points whose ``on`` marks a single group are worth that vertex's term alone.
+    Points whose ``on`` marks a single group are worth that vertex's bound alone.
     kappa: (groups,) sqrt(beta_t) of each group.
     """
 
     posteriors: Sequence[AdditivePosterior]
     kappa: FloatArray
+    parts: Parts
 
     def __call__(self, points: Points) -> FloatArray:
         value = np.zeros(len(points))
-        for group in np.flatnonzero(points.on.any(axis=0)):
-            rows = np.flatnonzero(points.on[:, group])
-            for posterior in self.posteriors:
-                mean, sd = posterior.vertex_predict(int(group), points.take(rows))
+        for part, group in enumerate(self.parts.group):
+            rows, anchor = self.parts.rows(part, points), self.parts.anchors.take([part])
+            for posterior in self.posteriors if len(rows) else ():
+                mean, sd = posterior.vertex_predict(int(group), points.take(rows), anchor)
                 value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
         return value
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         value, slope = np.zeros(len(points)), np.zeros(points.x.shape)
-        for group in np.flatnonzero(points.on.any(axis=0)):
-            rows = np.flatnonzero(points.on[:, group])
-            for posterior in self.posteriors:
-                mean, sd, by_mean, by_sd = posterior.vertex_predict_grad(int(group), points.take(rows))
+        for part, group in enumerate(self.parts.group):
+            rows, anchor = self.parts.rows(part, points), self.parts.anchors.take([part])
+            for posterior in self.posteriors if len(rows) else ():
+                mean, sd, by_mean, by_sd = posterior.vertex_predict_grad(
+                    int(group), points.take(rows), anchor
+                )
                 value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
                 slope[rows] += (self.kappa[group] * by_sd - by_mean) / len(self.posteriors)
         return value, slope
@@ -98,125 +121,104 @@ def additive_ucb(
     posteriors: Sequence[AdditivePosterior],
     t: int,
     *,
+    near: Points,
     avoid: Points,
     rng: np.random.Generator,
 ) -> Points:
     """The point whose vertices each maximise their bound, on the path where those add up to most.
 
-    t: the number of the trial, from 1. Where that point is forbidden or to be avoided, the best random
-    point by the same bound takes its place; no row where none is allowed.
+    t: the number of the trial, from 1. near: finished points, best first. Where the point is forbidden or
+    to be avoided, the bound of the whole sum is searched on every path; no row where none is allowed.
     """
     layout = space.layout
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups)
-    bound = SeparableBound(posteriors, np.sqrt([beta(int(dimension), t) for dimension in own]))
-    # Other switches than categories may have a term of their own in the vertex that holds them.
-    by_activity = space.tree.is_tree and layout.nominal[layout.switch].all()
-    point = (_on_tree if by_activity else _on_paths)(space, bound, rng)
-    allowed = Allowed(space, avoid)
-    if allowed.mask(point).all():
+    kappa = np.sqrt([beta(int(dimension), t) for dimension in own])
+    point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, t, near, rng)
+    if Allowed(space, avoid).mask(point).all():
         return point
-    pool = sample_points(space, 1000, rng)
-    return top(pool, allowed.score(pool, bound(pool)))
+    whole = lcb(float(np.sqrt(beta(int(own[point.on[0]].sum()), t))))
+    bound = Expected(posteriors, [0.0] * len(posteriors), whole)
+    return search_paths(space, bound, near=near, avoid=avoid, rng=rng)
 
 
-def best_tree_path(space: Space, gain: FloatArray) -> tuple[list[int], dict[int, int]]:
-    """The groups on the path with the largest sum of ``gain`` (groups,), and the best option of each switch.
-
-    best(v) = gain_v + sum over the switches of v of the best of best(child) over their options: each
-    switch is decided by itself, so that independent choices are never multiplied out.
-    """
-    children: dict[int, dict[int, int]] = {}  # column of a switch -> option -> the group it opens
-    for group in space.tree.groups[1:]:
-        assert isinstance(group.bound, Test)  # one option of one categorical: the definition of a tree
-        above = group.bound.intervals[0][0]  # options r with above < r <= ..., of which there is one
-        option = 0 if above == -np.inf else int(above) + 1
-        children.setdefault(group.bound.column, {})[option] = group.index
-    total = gain.copy()
-    taken: dict[int, int] = {}
-    for group in reversed(space.tree.groups):  # children follow their parents
-        for column in group.columns:
-            if column in children:
-                options = children[column]
-                taken[column] = max(options, key=lambda option: total[options[option]])
-                total[group.index] += total[options[taken[column]]]
-    path = [0]
-    for index in path:  # grows while it is walked
-        switches = [column for column in space.tree.groups[index].columns if column in taken]
-        path += [children[column][taken[column]] for column in switches]
-    return path, taken
-
-
-def _on_tree(space: Space, bound: SeparableBound, rng: np.random.Generator) -> Points:
+def _on_tree(
+    space: Space,
+    posteriors: Sequence[AdditivePosterior],
+    kappa: FloatArray,
+    t: int,
+    near: Points,
+    rng: np.random.Generator,
+) -> Points:
     """Alg. 2 on a tree: a switch enters only through the group of its option, and is left out below."""
-    switch = space.layout.switch
-    shape = (space.layout.groups, space.layout.columns)
-    low, high = np.where(switch, 0.5, np.zeros(shape)), np.where(switch, 0.5, np.ones(shape))
-    gain, at = _maximise_vertices(space, bound, np.arange(space.layout.groups), low, high, rng)
-    path, options = best_tree_path(space, gain)
-    x = np.full(space.layout.columns, 0.5)
-    for group in path:
-        columns = space.layout.columns_of(group)
-        x[columns] = at[group, columns]
-    for column, option in options.items():
-        x[column] = space.parameters[column].domain.position(np.array([float(option)]))[0]
-    return space.snap(x[None])
-
-
-def _on_paths(space: Space, bound: SeparableBound, rng: np.random.Generator) -> Points:
-    """Alg. 2 over listed paths; a vertex is searched once for each box that a path leaves it."""
+    parts = tree_parts(space, near)
+    gain, at = _maximise_vertices(space, SeparableBound(posteriors, kappa, parts), rng)
+    gain, covariances = _with_levels(gain, parts, posteriors)
+    of_level = float(np.sqrt(beta(1, t)))
     boxes = listed(space.tree, PATHS)
-    if len(boxes) > PATHS:
-        sample = sample_points(space, PATHS, rng)
-        _, first = np.unique(branch_of(space, sample), return_index=True)
-        boxes = tuple(space.tree.path_of(sample.take(first)))
-    parts: dict[bytes, int] = {}
-    owners: list[tuple[int, Path]] = []
-    needs = []
-    for box in boxes:
-        need = []
-        for group in np.flatnonzero(box.on):
-            columns = space.layout.columns_of(int(group))
-            key = bytes(f"{group}:", "ascii") + box.low[columns].tobytes() + box.high[columns].tobytes()
-            if key not in parts:
-                parts[key] = len(owners)
-                owners.append((int(group), box))
-            need.append(parts[key])
-        needs.append(need)
-    groups = np.array([group for group, _ in owners], dtype=np.intp)
-    low, high = np.stack([box.low for _, box in owners]), np.stack([box.high for _, box in owners])
-    gain, at = _maximise_vertices(space, bound, groups, low, high, rng)
-    best = int(np.argmax([gain[need].sum() for need in needs]))
-    x = boxes[best].low.copy()
-    for part in needs[best]:
-        columns = space.layout.columns_of(int(groups[part]))
-        x[columns] = at[part, columns]
+    x = np.full(space.layout.columns, 0.5)
+    if len(boxes) <= PATHS:
+        members = np.stack([box.on for box in boxes])
+        best = boxes[int(np.argmax(_path_values(members, gain, of_level, covariances)))]
+        path, x = np.flatnonzero(best.on).tolist(), best.low.copy()
+    else:
+        path, options = convex_tree_path(space, gain, of_level, covariances, near.on[:KNOWN])
+        for column, option in options.items():
+            x[column] = space.parameters[column].domain.position(np.array([float(option)]))[0]
+    for group in path:
+        x[parts.own[group]] = at[group, parts.own[group]]
     return space.snap(x[None])
+
+
+def _on_paths(
+    space: Space,
+    posteriors: Sequence[AdditivePosterior],
+    kappa: FloatArray,
+    t: int,
+    near: Points,
+    rng: np.random.Generator,
+) -> Points:
+    """Alg. 2 over listed paths; a vertex is searched once for each box that a path leaves it."""
+    parts, boxes, members = path_parts(space, near, PATHS, rng)
+    gain, at = _maximise_vertices(space, SeparableBound(posteriors, kappa, parts), rng)
+    gain, covariances = _with_levels(gain, parts, posteriors)
+    best = int(np.argmax(_path_values(members, gain, float(np.sqrt(beta(1, t))), covariances)))
+    x = boxes[best].low.copy()
+    for part in np.flatnonzero(members[best]):
+        x[parts.own[part]] = at[part, parts.own[part]]
+    return space.snap(x[None])
+
+
+def _with_levels(
+    gain: FloatArray, parts: Parts, posteriors: Sequence[AdditivePosterior]
+) -> tuple[FloatArray, list[FloatArray]]:
+    """The bounds less the mean levels at the anchors, and the covariances of those levels (parts, parts)."""
+    levels = [posterior.joint(parts.anchors) for posterior in posteriors]
+    return gain - np.mean([mean for mean, _ in levels], axis=0), [covariance for _, covariance in levels]
+
+
+def _path_values(
+    members: BoolArray, gain: FloatArray, kappa: float, covariances: Sequence[FloatArray]
+) -> FloatArray:
+    """Line 7 for paths as 0/1 rows p: gain' p + kappa sqrt(p' C p), averaged over posteriors."""
+    p = members.astype(float)
+    variances = [np.maximum(np.einsum("pi,pi->p", p @ covariance, p), 0.0) for covariance in covariances]
+    return np.asarray(p @ gain + kappa * np.mean(np.sqrt(variances), axis=0))
 
 
 def _maximise_vertices(
-    space: Space,
-    bound: SeparableBound,
-    groups: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    rng: np.random.Generator,
+    space: Space, bound: SeparableBound, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Lines 3-5 for all vertices at once: largest bound (parts,) and where (parts, columns) it is attained.
-
-    Part i is group ``groups[i]`` in the box [low[i], high[i]] (parts, columns), of which only the group's own
-    columns count.
-    """
-    layout = space.layout
-    own = layout.group == groups[:, None]
-    low, high = np.where(own, low, 0.5), np.where(own, high, 0.5)
+    """Lines 3-5 for all parts at once: largest bound (parts,) and where (parts, columns) it is attained."""
+    layout, parts = space.layout, bound.parts
+    low, high = np.where(parts.own, parts.low, 0.5), np.where(parts.own, parts.high, 0.5)
     each = np.where((low < high).any(axis=1), CANDIDATES, 1)
-    owner = np.repeat(np.arange(len(groups)), each)
+    owner = np.repeat(np.arange(len(parts)), each)
     x = low[owner] + sequence(len(owner), layout.columns, rng) * (high - low)[owner]
     for column in np.flatnonzero((layout.levels > 0) & (low < high).any(axis=0)):
         rows, domain = (low < high)[owner, column], space.parameters[column].domain
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
     alone = np.zeros((len(owner), layout.groups), dtype=bool)
-    alone[np.arange(len(owner)), groups[owner]] = True
+    alone[np.arange(len(owner)), parts.group[owner]] = True
     points = Points(x, alone)
     value = bound(points)
 
@@ -224,5 +226,5 @@ def _maximise_vertices(
     rank = np.arange(len(order)) - np.searchsorted(owner, owner)[order]
     rows = order[rank < STARTS]
     reached, reached_value = refine(space, bound, points.take(rows), low[owner[rows]], high[owner[rows]])
-    best = best_of_each(reached_value, owner[rows], len(groups))
+    best = best_of_each(reached_value, owner[rows], len(parts))
     return reached_value[best], reached.x[best]

@@ -81,21 +81,23 @@ class GPPosterior:
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         return self._predict_grad(self.model.kernel, self.theta[:-1], points)
 
-    def vertex_predict(self, group: int, points: Points) -> tuple[FloatArray, FloatArray]:
+    def vertex_predict(
+        self, group: int, points: Points, anchor: Points | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Posterior of the additive term of one group: μ_v = k_v α, σ_v² = k_v(x, x) − k_v M⁻¹ k_vᵀ.
 
         Ma & Blaschko 2020 leave μ_v and σ_v of Alg. 2 undefined; this is the form of Kandasamy et
         al. 2015, eq. (3), with M of the whole model. The means of all vertices add up to the mean.
+        anchor: one row; if given, of the term's change f_v(x) − f_v(anchor), where a constant that
+        other terms may have as well has cancelled. A term is zero where its group is inactive.
         """
-        return self._predict(*self._terms(lambda term: isinstance(term, On) and term.group == group), points)
+        return self._predict(*self._vertex(group), points, anchor)
 
     def vertex_predict_grad(
-        self, group: int, points: Points
+        self, group: int, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """``vertex_predict`` and the gradients (n, columns) of its mean and sd."""
-        return self._predict_grad(
-            *self._terms(lambda term: isinstance(term, On) and term.group == group), points
-        )
+        return self._predict_grad(*self._vertex(group), points, anchor)
 
     def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior of the linear model that paths share: Φ(x)ᵀw alone, without any local process.
@@ -150,6 +152,9 @@ class GPPosterior:
     def noisy(self) -> bool:
         return bool(np.any(self.data.variances(self.theta[-1]) > NEGLIGIBLE_NOISE))
 
+    def _vertex(self, group: int) -> tuple[Kernel, FloatArray]:
+        return self._terms(lambda term: isinstance(term, On) and term.group == group)
+
     def _terms(self, wanted: Callable[[Kernel], bool]) -> tuple[Kernel, FloatArray]:
         """The terms of an additive kernel that are ``wanted``, with their theta."""
         kernel = self.model.kernel
@@ -158,18 +163,27 @@ class GPPosterior:
         theta = [self.theta[part] for _, part in found]
         return Sum(tuple(term for term, _ in found)), np.concatenate([np.empty(0), *theta])
 
-    def _predict(self, kernel: Kernel, theta: FloatArray, points: Points) -> tuple[FloatArray, FloatArray]:
+    def _predict(
+        self, kernel: Kernel, theta: FloatArray, points: Points, anchor: Points | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         cross, _ = kernel(theta, points, self.data.points)
         prior, _ = kernel.diag(theta, points)
+        if anchor is not None:
+            prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * kernel(theta, points, anchor)[0][:, 0]
+            cross = cross - kernel(theta, anchor, self.data.points)[0]
         white = self.solver.whiten(cross.T)
         variance = prior - np.einsum("ij,ij->j", white, white)
         return cross @ self.alpha, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
 
     def _predict_grad(
-        self, kernel: Kernel, theta: FloatArray, points: Points
+        self, kernel: Kernel, theta: FloatArray, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         cross, pull = kernel(theta, points, self.data.points)
         prior, pull_prior = kernel.diag(theta, points)
+        if anchor is not None:
+            shared, pull_shared = kernel(theta, points, anchor)
+            prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * shared[:, 0]
+            cross = cross - kernel(theta, anchor, self.data.points)[0]
         white = self.solver.whiten(cross.T)
         raw = prior - np.einsum("ij,ij->j", white, white)
         variance = np.maximum(raw, SMALLEST_VARIANCE)
@@ -179,6 +193,8 @@ class GPPosterior:
         half = np.where(raw > SMALLEST_VARIANCE, 0.5 / sd, 0.0)
         weights = self.solver.unwhiten(white).T * (-2.0 * half[:, None])
         d_sd = pull_prior.a(half) + pull.a(weights)
+        if anchor is not None:
+            d_sd = d_sd + pull_shared.a(-2.0 * half[:, None])
         return cross @ self.alpha, sd, d_mean, d_sd
 
 

@@ -108,7 +108,7 @@ def two_steps(linear: bool) -> Decision:
 def separable_bound(now: Situation, rng: np.random.Generator) -> Points:
     """Ma & Blaschko 2020, Algorithm 2: every vertex maximises its own bound."""
     posteriors = now.model.posteriors
-    return additive_ucb(now.space, posteriors, now.number + 1, avoid=now.avoid, rng=rng)  # type: ignore[arg-type]
+    return additive_ucb(now.space, posteriors, now.number + 1, near=now.near, avoid=now.avoid, rng=rng)  # type: ignore[arg-type]
 
 
 def joint_draw(now: Situation, rng: np.random.Generator) -> Points:

@@ -14,8 +14,6 @@ what they know of the vertices on both. What differs from the paper:
   option has one, else a covariance over its values alone.
 * ``interactions``: one covariance over all columns between points of equal signature (App. E sets
   the interaction terms of different leaves independent), of smaller prior variance.
-* ``centred``: each f_v has mean zero over its columns, because functions that are known only up to
-  constants make the separable bound Σ_v σ_v of Alg. 2 far too wide; the offsets carry the levels.
 """
 
 from __future__ import annotations
@@ -23,19 +21,17 @@ from __future__ import annotations
 import math
 from typing import Protocol
 
-import numpy as np
-
 from bough.gp.kernels.base import Kernel, On, Scale, Sum
-from bough.gp.kernels.conditional import Centred, Imputed, SameSignature
+from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.stationary import Constant, Hamming, Matern52
 from bough.gp.likelihood import Model
 from bough.gp.priors import LogNormal, Pooled, Prior
-from bough.points import FloatArray, Layout, Points
+from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 from bough.surrogates.paths import roles
 
-__all__ = ["Base", "additive_tree", "even_points", "split_columns"]
+__all__ = ["Base", "additive_tree", "split_columns"]
 
 
 class Base(Protocol):
@@ -50,9 +46,6 @@ VERTEX_VARIANCE = Pooled("variance", 0.0, 0.5, 1.5)
 OFFSET_VARIANCE = LogNormal(0.0, 0.5)
 INTERACTION_VARIANCE = LogNormal(-1.4, 0.5)
 
-ANCHORS = 32
-"""Points over which a centred vertex function has mean zero."""
-
 
 def additive_tree(
     layout: Layout,
@@ -60,14 +53,13 @@ def additive_tree(
     *,
     base: Base = Matern52,
     interactions: bool = False,
-    centred: bool = False,
 ) -> KernelGP:
-    """The surrogate of ``add-tree``, ``add-tree-interactions`` and (centred) ``add-tree-ucb``."""
+    """The surrogate of ``add-tree``, ``add-tree-ucb`` and ``add-tree-interactions``."""
     by_group = roles(layout, tree).implied
     terms: list[Kernel] = []
     for group in range(layout.groups):
         offset = [Constant(OFFSET_VARIANCE)] if group else []
-        functions = _vertex_functions(layout, group, by_group, base, centred)
+        functions = _vertex_functions(layout, group, by_group, base)
         terms.append(On(group, Sum((*offset, *functions))))
     if interactions:
         seen = [c for c in range(layout.columns) if c not in by_group]
@@ -76,18 +68,13 @@ def additive_tree(
     return KernelGP(Model(Sum(tuple(terms))))
 
 
-def _vertex_functions(
-    layout: Layout, group: int, by_group: frozenset[int], base: Base, centred: bool
-) -> list[Kernel]:
+def _vertex_functions(layout: Layout, group: int, by_group: frozenset[int], base: Base) -> list[Kernel]:
     """s_v k_v over the group's own columns, and one term for each switch that groups do not stand for."""
     columns = layout.columns_of(group)
     plain = [int(c) for c in columns if not layout.switch[c]]
     switches = [int(c) for c in columns if layout.switch[c] and c not in by_group]
     kernels = [base(*split_columns(layout, plain), _alike(len(plain)))] if plain else []
     kernels += [Hamming((c,)) if layout.nominal[c] else base((c,), (), _alike(1)) for c in switches]
-    if centred:
-        anchors = even_points(layout, ANCHORS)
-        kernels = [Centred(kernel, anchors) for kernel in kernels]
     return [Scale(kernel, VERTEX_VARIANCE) for kernel in kernels]
 
 
@@ -100,20 +87,3 @@ def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], 
     """Numeric and nominal ones of ``columns``."""
     numeric = tuple(c for c in columns if not layout.nominal[c])
     return numeric, tuple(c for c in columns if layout.nominal[c])
-
-
-def even_points(layout: Layout, n: int) -> Points:
-    """``n`` points that fill the cube evenly in every column, with all groups active.
-
-    The Kronecker sequence of the powers of the generalised golden ratio, on grid positions where
-    a column has levels.
-    """
-    ratio = 2.0
-    for _ in range(50):  # ratio^(d + 1) = ratio + 1
-        ratio = (1.0 + ratio) ** (1.0 / (layout.columns + 1))
-    steps = ratio ** -np.arange(1.0, layout.columns + 1)
-    x: FloatArray = (0.5 + np.arange(1, n + 1)[:, None] * steps) % 1.0
-    for column in np.flatnonzero(layout.levels):
-        levels = int(layout.levels[column])
-        x[:, column] = (np.floor(x[:, column] * levels) + 0.5) / levels
-    return Points(x, np.ones((n, layout.groups), dtype=bool))

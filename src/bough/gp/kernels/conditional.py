@@ -2,13 +2,12 @@
 
 ``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): points are compared
 only if they activate the same groups. ``Imputed`` fills inactive columns with the middle of their
-range, as they do for joint kernels. ``Centred`` takes the constant out of a covariance.
+range, as they do for joint kernels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Rows, block, c
 from bough.gp.params import Param
 from bough.points import BoolArray, FloatArray, Points
 
-__all__ = ["Centred", "Imputed", "SameSignature", "signatures"]
+__all__ = ["Imputed", "SameSignature", "signatures"]
 
 MIDDLE = 0.5
 """What an inactive column is read as (Lévesque 2017, sec. 4.2: the default value)."""
@@ -105,76 +104,6 @@ class SameSignature(Kernel):
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
         return self.inner.diag(theta, a)
-
-
-@dataclass(frozen=True, eq=False)
-class Centred(Kernel):
-    """k_inner conditioned on f having mean zero over the anchor points u_1 … u_q:
-
-        k_c(x, x') = k(x, x') − m(x) m(x') / M,   m(x) = mean_i k(x, u_i),  M = mean_ij k(u_i, u_j).
-
-    The terms of an additive model are identified only up to constants. Centred terms (with the
-    constants carried by explicit offsets) are not, so that the sum over vertices of their
-    posterior deviations is close to the deviation of the sum (the separable bound of Ma & Blaschko
-    2020, Alg. 2). With anchors spread evenly this is the orthogonal additive kernel of
-    Lu, Boukouvalas & Hensman 2022, by quadrature instead of in closed form.
-    """
-
-    inner: Kernel
-    anchors: Points
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        return self.inner.params
-
-    @cached_property
-    def _q(self) -> int:
-        return len(self.anchors)
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        k, pull = self.inner(theta, a, b)
-        ka, pull_ka = self.inner(theta, a, self.anchors)
-        kb, pull_kb = (ka, pull_ka) if a is b else self.inner(theta, b, self.anchors)
-        ku, pull_ku = self.inner(theta, self.anchors, self.anchors)
-        ma, mb, mean = ka.mean(1), kb.mean(1), float(ku.mean())
-        centred = k - np.outer(ma / mean, mb)
-
-        def spread(weight: FloatArray) -> FloatArray:
-            """∂L/∂m (n,) as a weight on k(x, anchors) (n, q)."""
-            return np.repeat(weight[:, None] / self._q, self._q, axis=1)
-
-        def pull_theta(w: FloatArray) -> FloatArray:
-            wb, aw = w @ mb, ma @ w
-            corner = np.full((self._q, self._q), float(ma @ wb) / (mean * self._q) ** 2)
-            return (
-                pull.theta(w)
-                - pull_ka.theta(spread(wb / mean))
-                - pull_kb.theta(spread(aw / mean))
-                + pull_ku.theta(corner)
-            )
-
-        return centred, Pullback(
-            theta=pull_theta,
-            a=lambda w: pull.a(w) - pull_ka.a(spread(w @ mb / mean)),
-            b=lambda w: pull.b(w) - pull_kb.a(spread(ma @ w / mean)),
-        )
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        k, pull = self.inner.diag(theta, a)
-        ka, pull_ka = self.inner(theta, a, self.anchors)
-        ku, pull_ku = self.inner(theta, self.anchors, self.anchors)
-        m, mean = ka.mean(1), float(ku.mean())
-
-        def on_anchors(w: FloatArray) -> FloatArray:
-            return np.repeat((2.0 * w * m / (mean * self._q))[:, None], self._q, axis=1)
-
-        def pull_theta(w: FloatArray) -> FloatArray:
-            corner = np.full((self._q, self._q), float(w @ m**2) / (mean * self._q) ** 2)
-            return pull.theta(w) - pull_ka.theta(on_anchors(w)) + pull_ku.theta(corner)
-
-        return k - m**2 / mean, DiagPullback(
-            theta=pull_theta, a=lambda w: pull.a(w) - pull_ka.a(on_anchors(w))
-        )
 
 
 def signatures(on: BoolArray) -> dict[bytes, Rows]:

@@ -1,0 +1,185 @@
+"""What Algorithm 2 of Ma & Blaschko 2020 searches one by one, and how paths are put together from it.
+
+A *part* is a vertex in one of the boxes that paths leave it; each is anchored at the best finished point that
+lies in it. On a tree whose switches act by activity alone a vertex is one part, and the paths need not be
+listed. On other graphs they are, or sampled if they are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.acquisition.maximise.starts import branch_of, listed
+from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.space import Space
+from bough.space.binding import Test
+from bough.space.sampling import sample_points
+from bough.space.tree import Path
+
+__all__ = ["Parts", "best_tree_path", "by_activity", "convex_tree_path", "path_parts", "tree_parts"]
+
+STEPS = 20
+"""Linearisations from one start; each is a step up, so that this is seldom reached."""
+
+SMALLEST = 1e-24
+"""Variances count as at least this much where they divide."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Vertices in boxes, and where each is anchored.
+
+    group: (parts,) the vertex. own: (parts, columns) what is searched. low, high: (parts, columns) the box.
+    anchors: one row per part, in which its vertex alone is active, or none if nothing is known of it.
+    """
+
+    group: IntArray
+    own: BoolArray
+    low: FloatArray
+    high: FloatArray
+    anchors: Points
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def rows(self, part: int, points: Points) -> IntArray:
+        """The rows of ``points`` that lie in a part."""
+        rows = np.flatnonzero(points.on[:, self.group[part]])
+        own = self.own[part]
+        x = points.x[rows][:, own]
+        inside: BoolArray = ((x >= self.low[part, own]) & (x <= self.high[part, own])).all(axis=1)
+        return rows[inside]
+
+
+def by_activity(space: Space) -> bool:
+    """Whether every option of every switch opens a group, so that switches have no terms of their own."""
+    layout = space.layout
+    if not (space.tree.is_tree and layout.nominal[layout.switch].all()):
+        return False
+    opened = _children(space)
+    return all(
+        len(opened[column]) == layout.levels[column] for column in np.flatnonzero(layout.switch).tolist()
+    )
+
+
+def tree_parts(space: Space, near: Points) -> Parts:
+    """Every group of a tree ``by_activity``; ``near``: finished points, best first."""
+    groups = np.arange(space.layout.groups)
+    own = (space.layout.group == groups[:, None]) & ~space.layout.switch
+    return _anchored(space, groups, own, np.zeros(own.shape), np.ones(own.shape), near)
+
+
+def path_parts(
+    space: Space, near: Points, limit: int, rng: np.random.Generator
+) -> tuple[Parts, Sequence[Path], BoolArray]:
+    """The parts of up to ``limit`` paths of any graph, these paths, and the parts (paths, parts) of each."""
+    boxes = listed(space.tree, limit)
+    if len(boxes) > limit:
+        sample = Points.concat([near.take(slice(0, limit)), sample_points(space, limit, rng)])
+        _, first = np.unique(branch_of(space, sample), return_index=True)
+        boxes = tuple(space.tree.path_of(sample.take(first)))
+    numbers: dict[bytes, int] = {}
+    owners: list[tuple[int, Path]] = []
+    needs: list[list[int]] = []
+    for box in boxes:
+        needs.append([])
+        for group in np.flatnonzero(box.on):
+            columns = space.layout.columns_of(int(group))
+            key = bytes(f"{group}:", "ascii") + box.low[columns].tobytes() + box.high[columns].tobytes()
+            if key not in numbers:
+                numbers[key] = len(owners)
+                owners.append((int(group), box))
+            needs[-1].append(numbers[key])
+    members = np.zeros((len(boxes), len(owners)), dtype=bool)
+    for row, need in enumerate(needs):
+        members[row, need] = True
+    groups = np.array([group for group, _ in owners], dtype=np.intp)
+    low, high = np.stack([box.low for _, box in owners]), np.stack([box.high for _, box in owners])
+    own = space.layout.group == groups[:, None]
+    return _anchored(space, groups, own, low, high, near), boxes, members
+
+
+def best_tree_path(space: Space, gain: FloatArray) -> tuple[list[int], dict[int, int]]:
+    """The groups on the path with the largest sum of ``gain`` (groups,), and the best option of each switch.
+
+    best(v) = gain_v + sum over the switches of v of the best of best(child) over their options: each
+    switch is decided by itself, so that independent choices are never multiplied out.
+    """
+    children = _children(space)
+    total = gain.copy()
+    taken: dict[int, int] = {}
+    for group in reversed(space.tree.groups):  # children follow their parents
+        for column in group.columns:
+            if column in children:
+                options = children[column]
+                taken[column] = max(options, key=lambda option: total[options[option]])
+                total[group.index] += total[options[taken[column]]]
+    path = [0]
+    for index in path:  # grows while it is walked
+        switches = [column for column in space.tree.groups[index].columns if column in taken]
+        path += [children[column][taken[column]] for column in switches]
+    return path, taken
+
+
+def convex_tree_path(
+    space: Space, gain: FloatArray, kappa: float, covariances: Sequence[FloatArray], starts: BoolArray
+) -> tuple[list[int], dict[int, int]]:
+    """A path p (0/1 over groups) where gain' p + kappa mean_i sqrt(p' C_i p) is large; as ``best_tree_path``.
+
+    A norm is convex: its tangent at p lies below it everywhere and touches it at p (Cauchy-Schwarz). The best
+    path by the tangent, found by dynamic programming, is therefore never worse than p, and the climb
+    from a start ends where no tangent leads on. starts: (n, groups) known paths; that by the sum of the
+    single deviations is another.
+    """
+
+    def norms(p: FloatArray) -> list[float]:
+        return [max(float(p @ covariance @ p), SMALLEST) ** 0.5 for covariance in covariances]
+
+    def tangent(p: FloatArray) -> FloatArray:
+        slopes = [covariance @ p / norm for covariance, norm in zip(covariances, norms(p), strict=True)]
+        return np.asarray(gain + kappa * np.mean(slopes, axis=0))
+
+    def climb(slope: FloatArray) -> tuple[float, tuple[list[int], dict[int, int]]]:
+        value, reached = -np.inf, best_tree_path(space, slope)
+        for _ in range(STEPS):
+            path, options = best_tree_path(space, slope)
+            p = np.zeros(len(gain))
+            p[path] = 1.0
+            here = float(gain @ p) + kappa * float(np.mean(norms(p)))
+            if here <= value:
+                break
+            value, reached, slope = here, (path, options), tangent(p)
+        return value, reached
+
+    deviations = np.mean([np.sqrt(np.maximum(np.diag(c), 0.0)) for c in covariances], axis=0)
+    slopes = [gain + kappa * deviations, *(tangent(p) for p in starts.astype(float))]
+    return max((climb(slope) for slope in slopes), key=lambda found: found[0])[1]
+
+
+def _children(space: Space) -> dict[int, dict[int, int]]:
+    """Of a tree: column of a switch -> option -> the group it opens."""
+    children: dict[int, dict[int, int]] = {}
+    for group in space.tree.groups[1:]:
+        assert isinstance(group.bound, Test)  # one option of one categorical: the definition of a tree
+        above = group.bound.intervals[0][0]  # options r with above < r <= ..., of which there is one
+        option = 0 if above == -np.inf else int(above) + 1
+        children.setdefault(group.bound.column, {})[option] = group.index
+    return children
+
+
+def _anchored(
+    space: Space, group: IntArray, own: BoolArray, low: FloatArray, high: FloatArray, near: Points
+) -> Parts:
+    """Parts with their anchors: the best point inside, else the best with the same vertex, else none."""
+    x, on = np.full(own.shape, 0.5), np.zeros((len(group), space.layout.groups), dtype=bool)
+    parts = Parts(group, own, low, high, Points(x, on))
+    for part, index in enumerate(group):
+        rows = parts.rows(part, near)
+        rows = rows if len(rows) else np.flatnonzero(near.on[:, index])
+        if len(rows):
+            x[part, own[part]] = near.x[rows[0], own[part]]
+            on[part, index] = True
+    return parts
