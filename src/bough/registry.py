@@ -366,6 +366,6 @@ _VALUES: dict[str, _Value] = {  # by option, or by method.option where one metho
     "power": _Value(lambda v: isinstance(v, bool), "True to make values more normal by a power transform"),
     "initial": _Value(
         lambda v: v is None or (_whole(v) and v >= 1),
-        "a number of initial points, or None for one per path and 4",
+        "a number of initial points, or None for one per path, 4 to 16",
     ),
 }

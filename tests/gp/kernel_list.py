@@ -91,7 +91,7 @@ def mondrian(layout: Layout) -> Kernel:
 
 def nested(layout: Layout) -> Kernel:
     implied = frozenset(np.flatnonzero(layout.nominal & layout.switch).tolist())
-    return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(4)))
+    return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(5)))
 
 
 KERNELS = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.gp.kernels.nested import Nested
+from bough.gp.kernels.nested import ROUGH, Nested
 from bough.gp.priors import LogNormal
 from bough.points import Points
 from bough.space.sampling import sample_points
@@ -36,8 +36,8 @@ def matern(r2: float) -> float:
 def by_formula(theta: np.ndarray, a: Points, b: Points) -> float:
     """k of the module's docstring for one row each, from distances between parameters."""
     layout = SPACE.layout
-    o, s, j, phi = np.exp(theta[:4])
-    lengths = np.exp(theta[4:])
+    o, s, j, phi, t = np.exp(theta[:5])
+    lengths = np.exp(theta[5:])
 
     def distance2(column: int) -> float:
         on = [bool(p.on[0, layout.group[column]]) for p in (a, b)]
@@ -49,7 +49,8 @@ def by_formula(theta: np.ndarray, a: Points, b: Points) -> float:
             return float(a.x[0, column] != b.x[0, column])
         return (m - 1) / (2 * m) if any(on) else 0.0  # from an option to the centroid of all
 
-    total = j * matern(sum(distance2(c) / lengths[c] ** 2 for c in range(layout.columns)) / phi**2)
+    r2 = sum(distance2(c) / lengths[c] ** 2 for c in range(layout.columns))
+    total = j * matern(r2 / phi**2) + t * matern(r2 / ROUGH**2)
     for group in range(layout.groups):
         if a.on[0, group] and b.on[0, group]:
             own = [c for c in layout.columns_of(group) if SPACE.parameters[c].name != "kind"]
@@ -65,7 +66,7 @@ def test_equals_the_formula() -> None:
     kernel = nested(SPACE.layout, SPACE.tree).model.kernel
     assert isinstance(kernel, Nested)
     assert {SPACE.parameters[c].name for c in kernel.implied} == {"kind"}
-    theta = rng.normal(0, 0.4, 4 + SPACE.layout.columns)
+    theta = rng.normal(0, 0.4, 5 + SPACE.layout.columns)
     expected = [[by_formula(theta, a.take([i]), b.take([k])) for k in range(6)] for i in range(8)]
     assert kernel(theta, a, b)[0] == pytest.approx(np.array(expected), abs=1e-12)
     assert kernel.diag(theta, a)[0] == pytest.approx(
@@ -87,17 +88,33 @@ def test_switch_without_groups_of_its_own_keeps_a_term() -> None:
 
 
 def test_priors_are_those_given() -> None:
-    priors = [LogNormal(float(i), 0.5) for i in range(4)]
+    priors = [LogNormal(float(i), 0.5) for i in range(5)]
     kernel = Nested(SPACE.layout, frozenset(), *priors)
-    assert [param.prior for param in kernel.params[:4]] == priors
-    assert len(kernel.params) == 4 + SPACE.layout.columns
+    assert [param.prior for param in kernel.params[:5]] == priors
+    assert len(kernel.params) == 5 + SPACE.layout.columns
 
 
-@pytest.mark.parametrize(("term", "index"), [("levels", 0), ("groups", 1), ("interactions", 2)])
+@pytest.mark.parametrize(("term", "index"), [("levels", 0), ("groups", 1), ("interactions", 2), ("roughness", 4)])
 def test_a_term_can_be_left_out(term: str, index: int) -> None:
     points = sample_points(SPACE, 12, np.random.default_rng(1))
     gp = nested(SPACE.layout, SPACE.tree, without=term)
     y = np.random.default_rng(2).normal(size=12)
     theta = gp.fit(points, y, np.full(12, np.nan), np.random.default_rng(3)).theta
     assert np.exp(theta[index]) < 1e-3
-    assert (np.exp(np.delete(theta[:3], index)) > 1e-2).all()
+    assert (np.exp(np.delete(theta[[0, 1, 2, 4]], min(index, 3))) > 1e-2).all()
+
+
+@pytest.mark.parametrize("disagree", [False, True])
+def test_what_is_unexplained_is_roughness_until_neighbours_disagree(disagree: bool) -> None:
+    rng = np.random.default_rng(5)
+    space = bough.Space({"x": bough.Float(0, 1)})
+    x = rng.random(30)
+    y = 10 * (x - 0.5) ** 2 + rng.normal(0, 0.3, 30)
+    twice = np.concatenate([x, x + 1e-6])
+    again = y if not disagree else 10 * (x - 0.5) ** 2 + rng.normal(0, 0.3, 30)
+    points = space.snap(np.clip(twice, 0, 1)[:, None])
+    z = np.concatenate([y, again])
+    gp = nested(space.layout, space.tree)
+    theta = gp.fit(points, (z - z.mean()) / z.std(), np.full(60, np.nan), np.random.default_rng(0)).theta
+    rough, noise = np.exp(theta[4]), np.exp(theta[-1])
+    assert noise > 3 * rough if disagree else rough > 1000 * noise

@@ -44,27 +44,30 @@ def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     return _topped_up(space, found, n, rng)
 
 
-def path_points(space: Space, limit: int, rng: np.random.Generator) -> Points:
+def path_points(space: Space, limit: int, rng: np.random.Generator, share: float = 1.0) -> Points:
     """One point per path; of more than ``limit`` paths a random subset of about that many.
 
-    A path on which no legal point is found is left out."""
+    share: as for ``box_points``. A path on which no legal point is found is left out."""
     if space.tree.path_count(limit) <= limit:
         paths = space.tree.paths(limit)
     else:
         drawn = space.tree.path_of(sample_points(space, 8 * limit, rng))
         paths = list({path.key: path for path in drawn}.values())[:limit]
-    found = [box_points(space, path, 1, rng) for path in paths]
+    found = [box_points(space, path, 1, rng, share) for path in paths]
     return Points.concat([sample_points(space, 0, rng), *found])
 
 
-def box_points(space: Space, path: Path, n: int, rng: np.random.Generator) -> Points:
+def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share: float = 1.0) -> Points:
     """Up to ``n`` legal points of a scrambled Sobol sequence on ``path``; fewer where the path's box
-    also holds forbidden points or other signatures and too few others turn up."""
+    also holds forbidden points or other signatures and too few others turn up.
+
+    share: of what is ordered only so large a part of the box, around its middle, is used."""
     low, high = _widened(space, path)
     free = np.flatnonzero(high > low)
     draws = 8 * n + 56 if space.forbid or space.tree.has_relations else n
     # One point of a scrambled sequence is a uniform one, without the cost of setting it up.
     unit = rng.random((draws, len(free))) if n == 1 or not len(free) else _sobol(len(free), rng)(draws)
+    unit = np.where(space.layout.nominal[free], unit, 0.5 + share * (unit - 0.5))
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]
     points = space.snap(np.clip(x, low, high))

@@ -1,7 +1,10 @@
-"""The first points of a study: one per path of the space and a few more, spread by a Sobol sequence.
+"""The first points of a study: one per path of the space, from the middle part of its ranges.
 
-With no result yet every branch deserves one look. A space with very many paths gets a random
-subset of them; what is left is explored because the model is unsure about it.
+With no result yet every branch deserves one look, and one that shows what it can do. A point that is
+uniform in many dimensions is extreme in some of them, and ranges are drawn so that their ends are the
+values nobody expects to be best. A space with hardly any paths gets a few points more, spread by a Sobol
+sequence over all of it; one with very many gets a random subset of them, and what is left is explored
+because the model is unsure about it.
 """
 
 from __future__ import annotations
@@ -19,8 +22,11 @@ from bough.strategies.base import tried_points
 
 __all__ = ["InitialDesign"]
 
-MORE = 4
-"""Points besides one per path: a model that starts with less spends its first trials on corners."""
+FEWEST = 4
+"""Points even where there are fewer paths: of less than that a model makes nothing."""
+
+MIDDLE = 0.5
+"""The share of a range, around its middle, from which the point of a path is drawn."""
 
 MOST = 16
 """Beyond this many the model chooses better than a design does, whatever the number of paths."""
@@ -31,20 +37,20 @@ _DESIGN_STREAM = 2**31
 
 @dataclass(frozen=True)
 class InitialDesign:
-    """A design of ``count`` points; None: one per path and MORE, at most MOST."""
+    """A design of ``count`` points; None: one per path, at least FEWEST and at most MOST."""
 
     count: int | None = None
 
     def size(self, space: Space) -> int:
         if self.count is not None:
             return self.count
-        return min(space.tree.path_count(MOST) + MORE, MOST)
+        return min(max(space.tree.path_count(MOST), FEWEST), MOST)
 
     def points(self, space: Space, seed: int) -> Points:
         """The whole design: a function of the study's seed alone."""
         rng = np.random.default_rng([seed, _DESIGN_STREAM])
         size = self.size(space)
-        first = path_points(space, size, rng)
+        first = path_points(space, size, rng, share=MIDDLE)
         if len(first) >= size:
             return first.take(slice(0, size))
         return Points.concat([first, sobol_points(space, size - len(first), rng)])

@@ -41,7 +41,10 @@ CLIMBERS = 8
 """Samples from which exchanges lead on, where paths are too many to list."""
 
 HOPS = 5
-"""How often what was found is carried over to other paths."""
+"""How often what was found is carried over to other paths, at most."""
+
+FURTHER = 0.01
+"""By this fraction a hop must better the value to be worth another."""
 
 ROUNDING = 1e-9
 """Snapping a real value moves it by less than this."""
@@ -75,9 +78,11 @@ def search_paths(
     for _ in range(HOPS if len(found) and len(boxes) > branches else 0):
         pool = transplant(space, boxes, found) if len(boxes) <= PATHS else neighbours(space, found, rng)
         further, higher = _polish(space, criterion, pool, criterion(pool), allowed, branches, branches)
-        if not higher > height:
+        gain = higher - height
+        if gain > 0:
+            found, height = further, higher
+        if not gain > FURTHER * abs(height):
             break
-        found, height = further, higher
     return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 

@@ -1,13 +1,16 @@
 """The covariance of ``auto``: what branches share, what they add up to, and what interacts, in one kernel.
 
-    k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)
+    k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)  +  t M(r / ROUGH)
 
 δ_g says that group g is active in both points. M is Matérn-5/2. The first sum gives every branch a
 level of its own (Ma & Blaschko 2020 with offsets), the second adds a function per group (their
-additive tree), and the last lets everything interact (the imputed joint kernel of Lévesque et al.
-2017). All three share the length-scales: r_g² = Σ_{c in g} d_c² / ℓ_c², r² = Σ_c d_c² / ℓ_c² over
-all columns, with φ for the fact that many small distances add up. So there are four numbers besides
-the length-scales however many branches there are, which a dozen results can speak to.
+additive tree), and the third lets everything interact (the imputed joint kernel of Lévesque et al.
+2017). The last is roughness: what the smooth terms cannot explain, but which is the function's own. Noise
+would be the wrong name for it, because a trial right beside a known one gives the same again (Gramacy &
+Lee 2012, arXiv 1007.4580, on what a nugget stands for). All terms share the length-scales:
+r_g² = Σ_{c in g} d_c² / ℓ_c², r² = Σ_c d_c² / ℓ_c² over all columns, with φ for the fact that many small
+distances add up. So there are five numbers besides the length-scales however many branches there are, which
+a dozen results can speak to.
 
 A column becomes features of which the differences are d_c: a number is itself, a category with m
 options the m indicators over √2 (Hamming distance). Features are centred and an inactive column has
@@ -27,6 +30,7 @@ from bough.gp.kernels.stationary import (
     LONGEST,
     SHORTEST,
     Slope,
+    default_lengthscale,
     matern52,
     moments,
     squared_distances,
@@ -38,8 +42,11 @@ from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 __all__ = ["Nested"]
 
 SQRT5 = math.sqrt(5.0)
-SCALES = 4
-"""Entries of theta before the length-scales: o, s, j, φ."""
+SCALES = 5
+"""Entries of theta before the length-scales: o, s, j, φ, t."""
+
+ROUGH = 0.1
+"""Length-scales of roughness are so much shorter than those of the function."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,7 @@ class Nested(Kernel):
 
     implied: nominal switches each of whose options has a group of its own. Their level is that
     group's offset, so only the joint term reads them.
-    offset, additive, joint, spread: priors of o, s, j and φ.
+    offset, additive, joint, spread, rough: priors of o, s, j, φ and t.
     """
 
     layout: Layout
@@ -81,6 +88,7 @@ class Nested(Kernel):
     additive: LogNormal
     joint: LogNormal
     spread: LogNormal
+    rough: LogNormal
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -90,15 +98,10 @@ class Nested(Kernel):
             Param("additive", 1, self.additive, 1e-4, 1e2),
             Param("joint", 1, self.joint, 1e-4, 1e2),
             Param("spread", 1, self.spread, 0.5, 5.0),
+            Param("rough", 1, self.rough, 1e-8, 1.0),
             *(
-                # typical distances within a group stay near 1 as it gets more columns
-                Param(
-                    "lengthscale",
-                    1,
-                    LogNormal(0.5 * math.log(group_size[group]), 1.0),
-                    SHORTEST,
-                    LONGEST,
-                )
+                # as for every kernel: typical distances within a group stay alike as it gets more columns
+                Param("lengthscale", 1, default_lengthscale(int(group_size[group])), SHORTEST, LONGEST)
                 for group in self.layout.group
             ),
         )
@@ -135,7 +138,7 @@ class Nested(Kernel):
         return out, self.add_to(out, theta, a, b)
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
-        o, s, j, phi = np.exp(theta[:SCALES])
+        o, s, j, phi, t = np.exp(theta[:SCALES])
         features = self._features
         inverse = SQRT5 * np.exp(-theta[SCALES:])[features.column]  # per feature, with Matérn's √5
         za = features(a) * inverse
@@ -154,9 +157,11 @@ class Nested(Kernel):
                 out[where] += s * k
                 terms.append(_Term(own, where, left, right, k, slope))
         distances = squared_distances(za, zb)
+        k_rough, rough_slope = matern52(distances * ROUGH**-2)
         distances *= phi**-2
         k_joint, joint_slope = matern52(distances)
         out += j * k_joint
+        out += t * k_rough
 
         def pull_theta(w: FloatArray) -> FloatArray:
             by_feature = np.zeros(len(inverse))
@@ -165,22 +170,22 @@ class Nested(Kernel):
                 part = w[term.where]
                 additive += float(np.einsum("ij,ij->", part, term.k))
                 by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
-            g = joint_slope()
-            g *= w
-            joint = (j / phi**2) * _spreads(g, za, zb)
+            joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
+            by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
             by_column = np.bincount(features.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", on_a, w @ on_b)),
                 s * additive,
                 j * float(np.einsum("ij,ij->", w, k_joint)),
                 -2.0 * joint.sum(),
+                t * float(np.einsum("ij,ij->", w, k_rough)),
             ]
             return np.concatenate([scales, -2.0 * by_column])
 
         def pull_input(w: FloatArray, first: bool) -> FloatArray:
-            g = joint_slope()
-            g *= w
-            slope = (j / phi**2) * _slopes(g, za, zb, first)
+            over_all = (j / phi**2) * joint_slope() + (t / ROUGH**2) * rough_slope()
+            over_all *= w
+            slope = _slopes(over_all, za, zb, first)
             for term in terms:
                 part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
@@ -195,15 +200,15 @@ class Nested(Kernel):
         return Pullback(theta=pull_theta, a=lambda w: pull_input(w, True), b=lambda w: pull_input(w, False))
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        o, s, j = np.exp(theta[: SCALES - 1])
+        o, s, j, _, t = np.exp(theta[:SCALES])
         offsets, terms = a.on[:, 1:].sum(axis=1), a.on[:, self._terms].sum(axis=1)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             out = np.zeros(len(theta))
-            out[:3] = o * (w @ offsets), s * (w @ terms), j * w.sum()
+            out[:SCALES] = o * (w @ offsets), s * (w @ terms), j * w.sum(), 0.0, t * w.sum()
             return out
 
-        return o * offsets + s * terms + j, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
+        return o * offsets + s * terms + j + t, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -37,9 +37,12 @@ OFFSET_PRIOR = LogNormal(0.0, 1.0)
 
 
 def _lengthscales(dimension: int, prior: Prior | None) -> Param:
-    """ℓ with a prior that keeps typical distances near 1 as the dimension grows: median 0.5·√d."""
-    default = LogNormal(float(np.log(0.5) + 0.5 * np.log(max(dimension, 1))), 1.0)
-    return Param("lengthscale", dimension, prior or default, SHORTEST, LONGEST)
+    return Param("lengthscale", dimension, prior or default_lengthscale(dimension), SHORTEST, LONGEST)
+
+
+def default_lengthscale(dimension: int) -> LogNormal:
+    """The prior of ℓ that keeps typical distances near 1 as the dimension grows: median 0.5·√d."""
+    return LogNormal(float(np.log(0.5) + 0.5 * np.log(max(dimension, 1))), 1.0)
 
 
 def _squared_exponential(s2: FloatArray) -> tuple[FloatArray, Slope]:
