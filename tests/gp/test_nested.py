@@ -94,7 +94,9 @@ def test_priors_are_those_given() -> None:
     assert len(kernel.params) == 5 + SPACE.layout.columns
 
 
-@pytest.mark.parametrize(("term", "index"), [("levels", 0), ("groups", 1), ("interactions", 2), ("roughness", 4)])
+@pytest.mark.parametrize(
+    ("term", "index"), [("levels", 0), ("groups", 1), ("interactions", 2), ("roughness", 4)]
+)
 def test_a_term_can_be_left_out(term: str, index: int) -> None:
     points = sample_points(SPACE, 12, np.random.default_rng(1))
     gp = nested(SPACE.layout, SPACE.tree, without=term)

@@ -208,7 +208,9 @@ class Nested(Kernel):
             out[:SCALES] = o * (w @ offsets), s * (w @ terms), j * w.sum(), 0.0, t * w.sum()
             return out
 
-        return o * offsets + s * terms + j + t, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
+        return o * offsets + s * terms + j + t, DiagPullback(
+            theta=pull_theta, a=lambda w: np.zeros(a.x.shape)
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
