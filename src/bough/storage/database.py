@@ -203,8 +203,9 @@ class Database:
             return
         try:
             self._log.flush()
-        except OSError as error:  # no second try: the system may have forgotten what it could not write
-            raise StorageError(f"{self.where}: the disk did not take what was written ({error})") from error
+        except OSError as error:
+            cause = f"the disk did not take what was written ({error})"
+            raise StorageError(f"{self.where}: {cause}; when it does again, open the study anew") from error
 
     def _roll_back(self) -> None:
         try:

@@ -9,6 +9,8 @@ Nothing acknowledged can be lost. After a power failure SQLite reads the log up 
 a commit is safe when the log is flushed up to it. Who goes by a commit that is not flushed yet writes behind
 it in the log: the own flush covers both. And SQLite begins the log anew only when it has flushed the log and
 then the database itself, which it does under NORMAL too (https://www.sqlite.org/pragma.html#pragma_synchronous).
+It also flushes the head of a new log and its folder's entry. Who only reads may see what was not acknowledged
+yet, and what a power failure would take back.
 """
 
 from __future__ import annotations
@@ -24,10 +26,21 @@ class Log:
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_RDONLY)
+        self._failure: tuple[object, ...] = ()  # arguments of the first error
 
     def flush(self) -> None:
-        """Return when all that was committed so far, by whomever, is on the disk; OSError if it cannot be."""
-        os.fdatasync(self._file)
+        """Return when all that was committed so far, by whomever, is on the disk; OSError if it cannot be.
+
+        Nor can anything later then: the system tells once of what it could not write, and forgets it, and
+        the log is of no use behind the gap.
+        """
+        if self._failure:
+            raise OSError(*self._failure)
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            self._failure = error.args
+            raise
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
