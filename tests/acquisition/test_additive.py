@@ -121,8 +121,14 @@ GRAPH = Space(
 )
 
 
-HALF = Space({"drop": Categorical(["no", "yes"]), "rate": Int(0, 9, when="drop == 'yes'"), "n": Int(0, 9)})
-"""A tree in which an option opens no group, so that its switch has a term of its own."""
+ORDERED = Space(
+    {
+        "drop": Categorical(["none", "some", "all"], ordered=True),
+        "rate": Int(0, 9, when="drop == 'some'"),
+        "n": Int(0, 9),
+    }
+)
+"""A tree whose switch has an order, and therefore a term of its own."""
 
 
 def written_out(terms: Terms, near: Points, points: Points, t: int) -> FloatArray:
@@ -146,7 +152,12 @@ def written_out(terms: Terms, near: Points, points: Points, t: int) -> FloatArra
     return total + np.sqrt(0.2 * np.log(2 * t)) * deviation - level @ mean
 
 
-@pytest.mark.parametrize("space", [TREE, GRAPH, HALF], ids=["tree", "graph", "half"])
+def test_switches_without_an_order_count_by_activity() -> None:
+    half = Space({"drop": Categorical(["no", "yes"]), "rate": Int(0, 9, when="drop == 'yes'")})
+    assert [by_activity(space) for space in (TREE, half, GRAPH, ORDERED)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("space", [TREE, GRAPH, ORDERED], ids=["tree", "graph", "ordered"])
 @pytest.mark.parametrize("tried", [0, 2, 12])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_composed_point_is_the_best_of_all(space: Space, tried: int, seed: int) -> None:
@@ -161,16 +172,22 @@ def test_the_composed_point_is_the_best_of_all(space: Space, tried: int, seed: i
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_holds_for_the_sum_and_is_tight_at_the_anchors(seed: int) -> None:
-    """sd f <= sd A_p + sum of sd D_v. One kappa for all would do; the smallest there is makes it stricter."""
-    terms, t = Terms(TREE, seed), 7
+    """sd f <= sd A_p + sum of sd D_v."""
+    terms, kappa = Terms(TREE, seed), 1.3
     near = sample_points(TREE, 10, np.random.default_rng(seed))
-    points = every_point(TREE, 10**5).take(slice(0, None, 7))
-    kappa = np.sqrt(0.2 * np.log(2 * t))
-    mean, sd = terms.predict(points)
-    assert (written_out(terms, near, points, t) >= kappa * sd - mean - 1e-7).all()
-    best = near.take([0])
-    mean, sd = terms.predict(best)
-    assert written_out(terms, near, best, t) == pytest.approx(kappa * sd - mean, abs=1e-7)
+    parts = tree_parts(TREE, near)
+    changes = SeparableBound([terms], np.full(TREE.layout.groups, kappa), parts)
+    mean, covariance = terms.joint(parts.anchors)
+
+    def gap(points: Points) -> FloatArray:
+        """By how much the separable bound lies above that of f itself."""
+        on = points.on.astype(float)
+        level = kappa * np.sqrt(((on @ covariance) * on).sum(axis=1)) - on @ mean
+        whole_mean, whole_sd = terms.predict(points)
+        return changes(points) + level - (kappa * whole_sd - whole_mean)
+
+    assert (gap(every_point(TREE, 10**5).take(slice(0, None, 7))) >= -1e-7).all()
+    assert gap(near.take([0])) == pytest.approx(0.0, abs=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(10))

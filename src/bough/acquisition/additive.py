@@ -96,21 +96,17 @@ class SeparableBound:
 
     def __call__(self, points: Points) -> FloatArray:
         value = np.zeros(len(points))
-        for part, group in enumerate(self.parts.group):
-            rows, anchor = self.parts.rows(part, points), self.parts.anchors.take([part])
-            for posterior in self.posteriors if len(rows) else ():
-                mean, sd = posterior.vertex_predict(int(group), points.take(rows), anchor)
+        for group, rows, anchor in self.parts.shares(points):
+            for posterior in self.posteriors:
+                mean, sd = posterior.vertex_predict(group, points.take(rows), anchor)
                 value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
         return value
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         value, slope = np.zeros(len(points)), np.zeros(points.x.shape)
-        for part, group in enumerate(self.parts.group):
-            rows, anchor = self.parts.rows(part, points), self.parts.anchors.take([part])
-            for posterior in self.posteriors if len(rows) else ():
-                mean, sd, by_mean, by_sd = posterior.vertex_predict_grad(
-                    int(group), points.take(rows), anchor
-                )
+        for group, rows, anchor in self.parts.shares(points):
+            for posterior in self.posteriors:
+                mean, sd, by_mean, by_sd = posterior.vertex_predict_grad(group, points.take(rows), anchor)
                 value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
                 slope[rows] += (self.kappa[group] * by_sd - by_mean) / len(self.posteriors)
         return value, slope

@@ -7,8 +7,9 @@ listed. On other graphs they are, or sampled if they are many.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,16 +54,29 @@ class Parts:
         inside: BoolArray = ((x >= self.low[part, own]) & (x <= self.high[part, own])).all(axis=1)
         return rows[inside]
 
+    def shares(self, points: Points) -> Iterator[tuple[int, IntArray, Points]]:
+        """Vertices, the rows of ``points`` in some part of each, and the anchor (one row) of these parts."""
+        for alike in self._alike:
+            rows = np.concatenate([self.rows(part, points) for part in alike])
+            if len(rows):
+                yield int(self.group[alike[0]]), rows, self.anchors.take(alike[:1])
+
+    @cached_property
+    def _alike(self) -> list[list[int]]:
+        """Parts of one vertex with one anchor: boxes may be many, finished points are few."""
+        found: dict[tuple[int, bytes, bytes], list[int]] = {}
+        for part, (group, x, on) in enumerate(zip(self.group, self.anchors.x, self.anchors.on, strict=True)):
+            found.setdefault((int(group), x.tobytes(), on.tobytes()), []).append(part)
+        return list(found.values())
+
 
 def by_activity(space: Space) -> bool:
-    """Whether every option of every switch opens a group, so that switches have no terms of their own."""
-    layout = space.layout
-    if not (space.tree.is_tree and layout.nominal[layout.switch].all()):
-        return False
-    opened = _children(space)
-    return all(
-        len(opened[column]) == layout.levels[column] for column in np.flatnonzero(layout.switch).tolist()
-    )
+    """Whether groups stand for all options of all switches, so that switches have no terms of their own.
+
+    They do for a categorical that some condition compares with one option (``space.groups``); one whose
+    options are ordered has a term nevertheless.
+    """
+    return space.tree.is_tree and bool(space.layout.nominal[space.layout.switch].all())
 
 
 def tree_parts(space: Space, near: Points) -> Parts:
@@ -75,7 +89,10 @@ def tree_parts(space: Space, near: Points) -> Parts:
 def path_parts(
     space: Space, near: Points, limit: int, rng: np.random.Generator
 ) -> tuple[Parts, Sequence[Path], BoolArray]:
-    """The parts of up to ``limit`` paths of any graph, these paths, and the parts (paths, parts) of each."""
+    """The parts of the paths of any graph, these paths, and the parts (paths, parts) of each.
+
+    Of more than ``limit`` paths those of as many good and as many random points.
+    """
     boxes = listed(space.tree, limit)
     if len(boxes) > limit:
         sample = Points.concat([near.take(slice(0, limit)), sample_points(space, limit, rng)])
