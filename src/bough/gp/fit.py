@@ -14,7 +14,7 @@ from bough.points import FloatArray
 __all__ = ["fit_map", "maximise"]
 
 ENOUGH = 1e-3
-"""Relative gain of log density in one step at which the search ends: a tenth of a nat or less tells nothing."""
+"""Relative gain of log density in one step at which the search ends: a tenth of a nat in a hundred."""
 
 
 def fit_map(

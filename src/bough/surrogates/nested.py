@@ -1,4 +1,4 @@
-"""The surrogate of ``auto``: offsets, additive groups and one joint term under a single set of length-scales.
+"""The surrogate of ``auto``: offsets, additive groups, a joint and a rough term, one set of length-scales.
 
 The covariance is ``gp.kernels.nested``. Its priors say what is plausible before data speak: functions of
 groups of about the size of the spread of all results, levels of branches a third of that, interactions a

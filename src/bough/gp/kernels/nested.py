@@ -78,7 +78,7 @@ class Nested(Kernel):
     """See the module's docstring.
 
     implied: nominal switches each of whose options has a group of its own. Their level is that
-    group's offset, so only the joint term reads them.
+    group's offset, so only the terms over all columns read them.
     offset, additive, joint, spread, rough: priors of o, s, j, φ and t.
     """
 
