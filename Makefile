@@ -53,7 +53,7 @@ bench: $(VENV)/.dev                 ## the quick profile of the benchmarks and i
 	$(BIN)/python -m benchmarks.report quick --html bench-report && exit $$broke
 
 # days on two cores; what is there already is not run again, so it may be stopped and started
-FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael peers real slow-peers cost
+FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael peers real held-out ablation slow-peers cost
 bench-full: $(VENV)/.dev            ## everything at the papers' own budgets: days; stop and start it as you like
 	$(BIN)/python -m benchmarks.run --full $(FULL); broke=$$?; \
 	$(BIN)/python -m benchmarks.report --full $(FULL) --html bench-report && exit $$broke

@@ -73,6 +73,16 @@ def test_the_look_at_a_branch_avoids_the_ends_of_ranges_but_no_category() -> Non
     assert shapes == {"round", "square", "flat"}
 
 
+def test_a_branch_whose_middle_is_forbidden_gets_its_look_all_the_same() -> None:
+    space = bough.Space(
+        {"kind": bough.Choice({k: {f"x_{k}": bough.Float(0, 1)} for k in "abcde"}), "z": bough.Float(0, 1)},
+        forbid=["z > 0.2 and z < 0.8"],
+    )
+    for seed in range(20):
+        design = space.decode(InitialDesign().points(space, seed))
+        assert {config["kind"] for config in design} == set("abcde")
+
+
 def test_a_space_without_branches_is_looked_at_all_over() -> None:
     space = bough.Space({"x": bough.Float(0, 1)})
     x = np.concatenate([InitialDesign().points(space, seed).x[:, 0] for seed in range(20)])

@@ -112,10 +112,12 @@ def rank_paths(
     """(paths,) the largest worth of each path, and (paths, columns) where its shared variables attain it."""
     shared = _shared(space)
     choices = [_corner_choices(space, box, shared) for box in boxes]
-    few = [prod(map(len, choice.values())) <= CORNERS for choice in choices]
+    many = [row for row, choice in enumerate(choices) if prod(map(len, choice.values())) > CORNERS]
+    reached = _ascend(space, path_criterion, [boxes[row] for row in many], [choices[row] for row in many])
+    climbed = dict(zip(many, reached))
     grids = [
-        _corners(box, choice) if listed else _ascend(space, path_criterion, box, choice)
-        for box, choice, listed in zip(boxes, choices, few)
+        climbed[row][None] if row in climbed else _corners(box, choice)
+        for row, (box, choice) in enumerate(zip(boxes, choices))
     ]
     if not linear:
         inner, owner = spread(space, boxes, INTERIOR, rng)
@@ -162,24 +164,38 @@ def _corners(box: Path, choices: Mapping[int, FloatArray]) -> FloatArray:
 
 
 def _ascend(
-    space: Space, path_criterion: PathCriterion, box: Path, choices: Mapping[int, FloatArray]
-) -> FloatArray:
-    """(1, columns) a corner that no change of a single column improves."""
-    here = 0.5 * (box.low + box.high)
-    here[list(choices)] = [values[0] for values in choices.values()]
-    value = -np.inf
-    while True:
-        moves = []
-        for column, values in choices.items():
-            block = np.tile(here, (len(values), 1))
-            block[:, column] = values
-            moves.append(block)
+    space: Space,
+    path_criterion: PathCriterion,
+    boxes: Sequence[Path],
+    choices: Sequence[Mapping[int, FloatArray]],
+) -> list[FloatArray]:
+    """Of each box a corner (columns,) that no change of a single column improves; all boxes climb at once."""
+    here = [0.5 * (box.low + box.high) for box in boxes]
+    for x, choice in zip(here, choices):
+        x[list(choice)] = [values[0] for values in choice.values()]
+    value = np.full(len(boxes), -np.inf)
+    alive = np.arange(len(boxes))
+    while len(alive):
+        moves = [_changes(here[row], choices[row]) for row in alive]
         candidates = np.concatenate(moves)
         score = path_criterion(space.snap(candidates))
-        best = int(np.argmax(score))
-        if not score[best] > value:
-            return here[None]
-        here, value = candidates[best], score[best]
+        best = best_of_each(
+            score, np.repeat(np.arange(len(alive)), [len(move) for move in moves]), len(alive)
+        )
+        better = score[best] > value[alive]
+        alive, best = alive[better], best[better]
+        value[alive] = score[best]
+        for row, candidate in zip(alive, candidates[best]):
+            here[row] = candidate
+    return here
+
+
+def _changes(x: FloatArray, choices: Mapping[int, FloatArray]) -> FloatArray:
+    """(changes, columns) x with one column set to one of its choices."""
+    column = np.repeat(list(choices), [len(values) for values in choices.values()])
+    changed = np.tile(x, (len(column), 1))
+    changed[np.arange(len(column)), column] = np.concatenate(list(choices.values()))
+    return changed
 
 
 def _pin(box: Path, x: FloatArray, columns: BoolArray) -> Path:

@@ -47,13 +47,17 @@ def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 def path_points(space: Space, limit: int, rng: np.random.Generator, share: float = 1.0) -> Points:
     """One point per path; of more than ``limit`` paths a random subset of about that many.
 
-    share: as for ``box_points``. A path on which no legal point is found is left out."""
+    share: as for ``box_points``, where there are legal points. A path without any is left out."""
     if space.tree.path_count(limit) <= limit:
         paths = space.tree.paths(limit)
     else:
         drawn = space.tree.path_of(sample_points(space, 8 * limit, rng))
         paths = list({path.key: path for path in drawn}.values())[:limit]
     found = [box_points(space, path, 1, rng, share) for path in paths]
+    if share < 1.0:  # the middle of a path may be forbidden
+        found = [
+            point if len(point) else box_points(space, path, 1, rng) for path, point in zip(paths, found)
+        ]
     return Points.concat([sample_points(space, 0, rng), *found])
 
 
