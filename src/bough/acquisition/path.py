@@ -176,7 +176,7 @@ def _ascend(
     value = np.full(len(boxes), -np.inf)
     alive = np.arange(len(boxes))
     while len(alive):
-        moves = [_changes(here[row], choices[row]) for row in alive]
+        moves = [_changes(here[row], choices[row]) for row in alive.tolist()]
         candidates = np.concatenate(moves)
         score = path_criterion(space.snap(candidates))
         best = best_of_each(
@@ -185,7 +185,7 @@ def _ascend(
         better = score[best] > value[alive]
         alive, best = alive[better], best[better]
         value[alive] = score[best]
-        for row, candidate in zip(alive, candidates[best]):
+        for row, candidate in zip(alive.tolist(), candidates[best]):
             here[row] = candidate
     return here
 
