@@ -112,7 +112,7 @@ def _auto(
     acquisition: str = "log-ei",
     guard: int = PERIOD,
     power: bool = False,
-    growth: float = 0.1,
+    growth: float = 0.05,
     initial: int | None = None,
     samples: int = 0,
     without: str | None = None,

@@ -13,8 +13,8 @@ from bough.points import FloatArray
 
 __all__ = ["fit_map", "maximise"]
 
-ENOUGH = 1e-3
-"""Relative gain of log density in one step at which the search ends: a tenth of a nat in a hundred."""
+ENOUGH = 1e-4
+"""Relative gain of log density in one step at which the search ends: about a hundredth of a nat."""
 
 
 def fit_map(
