@@ -129,7 +129,8 @@ def additive_ucb(
     layout = space.layout
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups)
     kappa = np.sqrt([beta(int(dimension), t) for dimension in own])
-    point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, t, near, rng)
+    of_level = float(np.sqrt(beta(1, t)))
+    point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, of_level, near, rng)
     if Allowed(space, avoid).mask(point).all():
         return point
     whole = lcb(float(np.sqrt(beta(int(own[point.on[0]].sum()), t))))
@@ -141,15 +142,13 @@ def _on_tree(
     space: Space,
     posteriors: Sequence[AdditivePosterior],
     kappa: FloatArray,
-    t: int,
+    of_level: float,
     near: Points,
     rng: np.random.Generator,
 ) -> Points:
     """Alg. 2 on a tree: a switch enters only through the group of its option, and is left out below."""
     parts = tree_parts(space, near)
-    gain, at = _maximise_vertices(space, SeparableBound(posteriors, kappa, parts), rng)
-    gain, covariances = _with_levels(gain, parts, posteriors)
-    of_level = float(np.sqrt(beta(1, t)))
+    gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
     boxes = listed(space.tree, PATHS)
     x = np.full(space.layout.columns, 0.5)
     if len(boxes) <= PATHS:
@@ -169,27 +168,32 @@ def _on_paths(
     space: Space,
     posteriors: Sequence[AdditivePosterior],
     kappa: FloatArray,
-    t: int,
+    of_level: float,
     near: Points,
     rng: np.random.Generator,
 ) -> Points:
     """Alg. 2 over listed paths; a vertex is searched once for each box that a path leaves it."""
     parts, boxes, members = path_parts(space, near, PATHS, rng)
-    gain, at = _maximise_vertices(space, SeparableBound(posteriors, kappa, parts), rng)
-    gain, covariances = _with_levels(gain, parts, posteriors)
-    best = int(np.argmax(_path_values(members, gain, float(np.sqrt(beta(1, t))), covariances)))
+    gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
+    best = int(np.argmax(_path_values(members, gain, of_level, covariances)))
     x = boxes[best].low.copy()
     for part in np.flatnonzero(members[best]):
         x[parts.own[part]] = at[part, parts.own[part]]
     return space.snap(x[None])
 
 
-def _with_levels(
-    gain: FloatArray, parts: Parts, posteriors: Sequence[AdditivePosterior]
-) -> tuple[FloatArray, list[FloatArray]]:
-    """The bounds less the mean levels at the anchors, and the covariances of those levels (parts, parts)."""
+def _bounds(
+    space: Space,
+    posteriors: Sequence[AdditivePosterior],
+    kappa: FloatArray,
+    parts: Parts,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray, list[FloatArray]]:
+    """The largest bound of each part less its mean level at the anchor (parts,), where it is attained
+    (parts, columns), and the covariances of those levels (parts, parts)."""
+    gain, at = _maximise_vertices(space, SeparableBound(posteriors, kappa, parts), rng)
     levels = [posterior.joint(parts.anchors) for posterior in posteriors]
-    return gain - np.mean([mean for mean, _ in levels], axis=0), [covariance for _, covariance in levels]
+    return gain - np.mean([mean for mean, _ in levels], axis=0), at, [covariance for _, covariance in levels]
 
 
 def _path_values(
