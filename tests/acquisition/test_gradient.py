@@ -119,3 +119,20 @@ def test_only_columns_that_may_move_do() -> None:
     assert value == pytest.approx(criterion(reached))
     inside = Points(np.where(moving, np.clip(starts.x, 0.2, 0.8), starts.x), starts.on)
     assert (value[:4] > criterion(inside)[:4]).all() and value[4] == pytest.approx(criterion(starts)[4])
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-160, 1e-200, 1e-310])
+def test_gradients_too_small_to_be_squared_are_survived(scale: float) -> None:
+    """An expected improvement without its logarithm is as small as this where there is hardly any hope."""
+    centre = np.array([0.3, 0.6])
+
+    def objective(rows, x):
+        bump = scale * np.exp(-((x - centre) ** 2).sum(axis=1))
+        return bump, -2 * (x - centre) * bump[:, None]
+
+    start = np.random.default_rng(3).random((8, 2))
+    with np.errstate(divide="raise", invalid="raise", over="raise"):
+        x, value = projected_bfgs(objective, start, np.zeros((8, 2)), np.ones((8, 2)), value_tolerance=0.0)
+    assert (value >= objective(None, start)[0]).all()
+    if scale > 1e-150:
+        assert x == pytest.approx(np.broadcast_to(centre, x.shape), abs=1e-5)

@@ -31,6 +31,9 @@ HOPE = 5.0
 ARMIJO = 1e-4
 """Share of the gain the gradient promises that a step must deliver to be accepted."""
 
+SMALLEST = float(np.finfo(float).tiny)
+"""Squares below this have lost their digits."""
+
 
 def ascend(
     criterion: Criterion,
@@ -153,11 +156,11 @@ def _learn(
     a = rho (1 + rho y'Hy) s / 2 - rho H y; s is the step, y (``bend``) the change of the negated gradient.
     Coordinates held at a bound have neither step nor bend, so that what is learned is the curvature of the
     face on which the start moves. The first pair also sets the scale (eq. 6.20); a pair without positive
-    curvature teaches nothing (rho = 0).
+    curvature, or whose bend is too small to be squared, teaches nothing (rho = 0).
     """
     curvature = np.vecdot(step, bend)
     bend2 = np.vecdot(bend, bend)
-    usable = curvature > 1e-10 * np.sqrt(np.vecdot(step, step) * bend2)
+    usable = (curvature > 1e-10 * np.sqrt(np.vecdot(step, step) * bend2)) & (bend2 >= SMALLEST)
     if (first := usable & ~known).any():
         inverse = inverse.copy()
         inverse[first] = (curvature[first] / bend2[first])[:, None, None] * np.eye(step.shape[1])
