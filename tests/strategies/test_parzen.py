@@ -137,3 +137,55 @@ def test_good_regions_attract() -> None:
     late = [config for config, _ in told[40:]]
     assert np.mean([config["m"] == "a" for config in late]) > 0.6
     assert np.median([abs(config["z"] - 0.4) for config in late]) < 0.2
+
+
+def count_draws(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list that grows by one with each group whose candidates are drawn."""
+    drawn: list[int] = []
+    sample = Parzen.sample
+
+    def counted(self: Parzen, n: int, rng: np.random.Generator) -> np.ndarray:
+        drawn.append(n)
+        return sample(self, n, rng)
+
+    monkeypatch.setattr(Parzen, "sample", counted)
+    return drawn
+
+
+FEW = Space({"m": Choice({"few": {"n": Int(1, 12)}, "many": {"x": Float(0, 1)}, "none": {}})})
+
+
+@pytest.mark.parametrize("used", [6, 11, 12])
+def test_a_branch_that_is_all_but_used_up_costs_no_more_than_another(
+    used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The root, the best branch, and the next one where nothing new was drawn of the best."""
+    told = [({"m": "few", "n": n}, 0.1 * n) for n in range(1, used + 1)]
+    told += [({"m": "none"}, 0.9), *(({"m": "many", "x": x}, 5.0) for x in np.linspace(0, 1, 20).tolist())]
+    drawn = count_draws(monkeypatch)
+    for seed in range(20):
+        drawn.clear()
+        point = ParzenSearch().propose(FEW, history(FEW, told), np.random.default_rng(seed))
+        (config,) = FEW.decode(point)
+        assert config not in [config for config, _ in told]
+        assert len(drawn) <= 3
+
+
+def test_the_best_candidate_that_was_not_tried_is_chosen() -> None:
+    space = Space({"k": Categorical(["p", "q", "r"]), "n": Int(1, 4)}, forbid=["k == 'q' and n == 2"])
+    told = drive(ParzenSearch(), space, lambda c: c["n"] + (c["k"] == "p"), 8)
+    seen = history(space, told[:-1], pending=[told[-1][0]])
+    for seed in range(20):
+        point = ParzenSearch(startup=5).propose(space, seen, np.random.default_rng(seed))
+
+        good, others = ParzenSearch().split(seen)
+        likely, usual = (ParzenSearch().estimator(space, 0, points) for points in (good, others))
+        drawn = space.snap(likely.sample(24, np.random.default_rng(seed)))
+        left = [
+            (likely.log_density(x[None]) - usual.log_density(x[None]), config)
+            for x, config in zip(drawn.x, space.decode(drawn))
+            if config not in [config for config, _ in told] and (config["k"], config["n"]) != ("q", 2)
+        ]
+        (config,) = space.decode(point)
+        if left:
+            assert config == max(left, key=lambda pair: float(pair[0][0]))[1]

@@ -10,7 +10,9 @@ and of the uniform prior u with weight a. It is joint within a group. The tree g
 configuration from the root down: in each group that the choices so far have made active,
 candidates are drawn from the estimator l of the good trials, and the one with the largest
 log l − log g stays, which is the one of largest expected improvement (section 4.1 of the paper).
-Failed and pending trials count among the others.
+Failed and pending trials count among the others. Candidates that would complete a configuration which is
+forbidden or was tried before are none; where a group has no other ones, the next best candidate of the
+groups above it has its turn.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from bough.acquisition.maximise.pool import Allowed
 from bough.history import History
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
-from bough.strategies.base import check_exhausted, row_keys, tried_points
+from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.designs import LatinHypercube, RandomSearch
 
 __all__ = ["Parzen", "ParzenSearch"]
@@ -37,8 +40,8 @@ NARROWEST = 1e-3
 """Smallest bandwidth of a real column, in the unit cube."""
 
 
-ATTEMPTS = 16
-"""Configurations drawn that are forbidden or were tried before, until random search takes over."""
+DEAD_ENDS = 16
+"""Groups of which every candidate is forbidden or was tried before, until random search takes over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,15 +152,8 @@ class ParzenSearch:
         tried = tried_points(history)
         if len(tried) < self.startup or len(history.done) == 0:
             return LatinHypercube().propose(space, history, rng)
-        good, others = self.split(history)
-        seen = set(row_keys(space, tried))
-        barred: set[tuple[int, bytes]] = set()
-        for _ in range(ATTEMPTS):
-            point, last = self._descend(space, good, others, barred, rng)
-            if space.legal(point)[0] and row_keys(space, point)[0] not in seen:
-                return point
-            barred.add(last)  # such as an option without parameters of its own that was tried
-        return RandomSearch().propose(space, history, rng)
+        point = self._descend(space, *self.split(history), Allowed(space, tried), rng)
+        return RandomSearch().propose(space, history, rng) if point is None else point
 
     def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
         if len(history.done) == 0:
@@ -189,34 +185,49 @@ class ParzenSearch:
         )
 
     def _descend(
-        self,
-        space: Space,
-        good: Points,
-        others: Points,
-        barred: set[tuple[int, bytes]],
-        rng: np.random.Generator,
-    ) -> tuple[Points, tuple[int, bytes]]:
+        self, space: Space, good: Points, others: Points, allowed: Allowed, rng: np.random.Generator
+    ) -> Points | None:
         """A configuration from the root down: in each group that is active, the best of its candidates.
 
-        barred: (group, values) not to be chosen. Returned with what was chosen in the last group.
+        Depth-first, the candidates of a group in the order of their ratio; None after many dead ends.
         """
         layout = space.layout
-        last = (0, b"")
-        point = space.snap(np.full((1, layout.columns), 0.5))
-        for group in range(layout.groups):  # every group comes after those that switch it
-            columns = layout.columns_of(group)
-            if not point.on[0, group] or len(columns) == 0:
+        peopled = np.bincount(layout.group, minlength=layout.groups) > 0
+        root = space.snap(np.full((1, layout.columns), 0.5))
+        trail = [(-1, iter([root]))]  # groups that are decided, and their candidates that are left
+        dead_ends = 0
+        while trail and dead_ends < DEAD_ENDS:
+            decided, left = trail[-1]
+            point = next(left, None)
+            if point is None:
+                trail.pop()
                 continue
-            likely, usual = (self.estimator(space, group, points) for points in (good, others))
-            drawn = _snapped(space, columns, likely.sample(self.candidates, rng))
-            ratio = likely.log_density(drawn) - usual.log_density(drawn)
-            if barred:
-                ratio[[(group, row.tobytes()) in barred for row in drawn]] = -np.inf
-            x = point.x.copy()
-            x[0, columns] = best = drawn[int(np.argmax(ratio))]
-            last = (group, best.tobytes())
-            point = space.snap(x) if layout.switch[columns].any() else Points(x, point.on)
-        return point, last
+            undecided = np.flatnonzero((point.on[0] & peopled)[decided + 1 :])
+            if not len(undecided):
+                return point
+            group = decided + 1 + int(undecided[0])  # every group comes after those that switch it
+            found = self._candidates(space, group, point, good, others, rng)
+            complete = ~(found.on & peopled)[:, group + 1 :].any(axis=1)
+            if complete.any():
+                found = found.take(~complete | allowed.mask(found))
+            dead_ends += not len(found)
+            trail.append((group, map(found.take, ([row] for row in range(len(found))))))
+        return None
+
+    def _candidates(
+        self, space: Space, group: int, point: Points, good: Points, others: Points, rng: np.random.Generator
+    ) -> Points:
+        """``point`` with other values of a group: distinct draws of its good estimator, best first."""
+        columns = space.layout.columns_of(group)
+        likely, usual = (self.estimator(space, group, points) for points in (good, others))
+        drawn = _snapped(space, columns, likely.sample(self.candidates, rng))
+        ratio = likely.log_density(drawn) - usual.log_density(drawn)
+        order = np.argsort(-ratio, kind="stable").tolist()
+        rows = list({drawn[row].tobytes(): row for row in order}.values())
+        x = np.repeat(point.x, len(rows), axis=0)
+        x[:, columns] = drawn[rows]
+        switches = bool(space.layout.switch[columns].any())
+        return space.snap(x) if switches else Points(x, np.repeat(point.on, len(rows), axis=0))
 
 
 def _snapped(space: Space, columns: IntArray, x: FloatArray) -> FloatArray:
