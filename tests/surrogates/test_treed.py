@@ -17,7 +17,7 @@ from bough.gp.priors import LogNormal
 from bough.points import Points
 from bough.surrogates import pooled_density, stacked
 from bough.surrogates.cart import leaves
-from bough.surrogates.pooled_density import Densities, sample_targets
+from bough.surrogates.pooled_density import Densities, padded, sample_targets
 from bough.surrogates.pooling import Hyper, Part, Target, ancestors, group_depths, pool
 from bough.surrogates.treed import Treed
 
@@ -97,7 +97,7 @@ def test_pseudo_likelihood_of_a_three_level_tree_by_direct_computation() -> None
         prior += float(param.prior.log_density(np.array([value]))[0][0])
     thetas = [t.hyper.start for t in targets]
     thetas[number] = theta
-    together = Densities(surrogate.compared, targets, data)([t[1:] for t in thetas])
+    together = Densities(surrogate.compared, targets, data)(padded([t[1:] for t in thetas]))
     assert together.at(np.array([t[0] for t in thetas]))[number] == pytest.approx(expected + prior, rel=1e-9)
 
 
@@ -135,7 +135,9 @@ def test_all_leaves_at_once_are_each_alone(space: Space, warp: bool) -> None:
     other = [theta + rng.normal(0, 0.4, len(theta)) for theta in usual]
     partly = [np.where(np.arange(len(a)) % 2, a, b) for a, b in zip(first, other)]
     for thetas in (usual, first, first, partly, other):  # what a call leaves behind must not show in the next
-        found = densities([theta[1:] for theta in thetas]).at(np.array([theta[0] for theta in thetas]))
+        found = densities(padded([theta[1:] for theta in thetas])).at(
+            np.array([theta[0] for theta in thetas])
+        )
         expected = [log_density(surrogate, target, theta, data) for target, theta in zip(targets, thetas)]
         np.testing.assert_allclose(found, expected, rtol=1e-7)
 
@@ -145,7 +147,7 @@ def test_the_mean_is_integrated_out_and_drawn_again() -> None:
     surrogate = Treed(PLANE.layout, PLANE.tree)
     data = Data(points, y, noise)
     targets = targets_of(surrogate, data)
-    terms = Densities(surrogate.compared, targets, data)([t.hyper.start[1:] for t in targets])
+    terms = Densities(surrogate.compared, targets, data)(padded([t.hyper.start[1:] for t in targets]))
     grid = np.linspace(-8, 8, 4001)
     density = np.exp(np.stack([terms.at(np.full(len(targets), m)) for m in grid]) - terms.marginal())
     mass = density.sum(axis=0) * (grid[1] - grid[0])
@@ -175,7 +177,7 @@ def test_samples_follow_the_density() -> None:
     theta = np.concatenate(chains)
     grid = np.linspace(np.log(0.021), np.log(49), 600)
     densities = Densities(surrogate.compared, [target] * len(grid), data)
-    density = np.exp(densities([np.array([0.0, length, np.log(1e-2)]) for length in grid]).marginal())
+    density = np.exp(densities(np.array([[0.0, length, np.log(1e-2)] for length in grid])).marginal())
     cumulative = np.cumsum(density) / density.sum()
     for level in (0.1, 0.5, 0.9):
         below = np.mean(theta[:, 2] < np.interp(level, cumulative, grid))
@@ -223,7 +225,7 @@ def test_rows_of_other_branches_are_independent_given_the_hyperparameters() -> N
 
     def likelihood(parts: list[Part]) -> float:
         several = Densities(surrogate.compared, [Target(target.hyper, parts), Target(target.hyper, [])], data)
-        found = several([theta[1:]] * 2).at(np.full(2, theta[0]))
+        found = several(padded([theta[1:]] * 2)).at(np.full(2, theta[0]))
         return float(found[0] - found[1])
 
     total = 0.0

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from bough.gp.kernels.base import Kernel, On, Sum
+from bough.gp.kernels.base import Kernel, On, Sum, Toward
 from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import Data, Model, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
@@ -62,6 +63,15 @@ class Posterior(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Part:
+    """A term of the kernel or all of it, its theta, and its covariance with the data."""
+
+    kernel: Kernel
+    theta: FloatArray
+    toward_data: Toward
+
+
 @dataclass(frozen=True, eq=False)
 class GPPosterior:
     """A Gaussian process conditioned on data, at fixed hyperparameters.
@@ -76,10 +86,10 @@ class GPPosterior:
     alpha: FloatArray
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        return self._predict(self.model.kernel, self.theta[:-1], points)
+        return self._predict(self._whole, points)
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        return self._predict_grad(self.model.kernel, self.theta[:-1], points)
+        return self._predict_grad(self._whole, points)
 
     def vertex_predict(
         self, group: int, points: Points, anchor: Points | None = None
@@ -91,24 +101,24 @@ class GPPosterior:
         anchor: one row; if given, of the term's change f_v(x) − f_v(anchor), where a constant that
         other terms may have as well has cancelled. A term is zero where its group is inactive.
         """
-        return self._predict(*self._vertex(group), points, anchor)
+        return self._predict(self._vertex(group), points, anchor)
 
     def vertex_predict_grad(
         self, group: int, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """``vertex_predict`` and the gradients (n, columns) of its mean and sd."""
-        return self._predict_grad(*self._vertex(group), points, anchor)
+        return self._predict_grad(self._vertex(group), points, anchor)
 
     def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior of the linear model that paths share: Φ(x)ᵀw alone, without any local process.
 
         Jenatton et al. 2017, eq. (6), with b = 0: z_pᵀc ~ N(z_pᵀ Λ_c⁻¹ f_c, z_pᵀ Λ_c⁻¹ z_p).
         """
-        return self._predict(*self._terms(lambda term: isinstance(term, Dot)), points)
+        return self._predict(self._terms(lambda term: isinstance(term, Dot)), points)
 
     def path_predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """``path_predict`` and the gradients (n, columns) of its mean and sd."""
-        return self._predict_grad(*self._terms(lambda term: isinstance(term, Dot)), points)
+        return self._predict_grad(self._terms(lambda term: isinstance(term, Dot)), points)
 
     def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> GPPosterior:
         told = np.full(len(y), np.nan) if noise is None else noise
@@ -131,7 +141,7 @@ class GPPosterior:
 
     def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Mean (n,) and covariance (n, n) of the latent function."""
-        cross, _ = self.model.kernel(self.theta[:-1], points, self.data.points)
+        cross, _ = self._whole.toward_data(points)
         prior, _ = self.model.kernel(self.theta[:-1], points, points)
         white = self.solver.whiten(cross.T)
         return cross @ self.alpha, prior - white.T @ white
@@ -152,38 +162,47 @@ class GPPosterior:
     def noisy(self) -> bool:
         return bool(np.any(self.data.variances(self.theta[-1]) > NEGLIGIBLE_NOISE))
 
-    def _vertex(self, group: int) -> tuple[Kernel, FloatArray]:
+    @cached_property
+    def _whole(self) -> _Part:
+        return self._part(self.model.kernel, self.theta[:-1])
+
+    def _part(self, kernel: Kernel, theta: FloatArray) -> _Part:
+        return _Part(kernel, theta, kernel.toward(theta, self.data.points))
+
+    def _vertex(self, group: int) -> _Part:
         return self._terms(lambda term: isinstance(term, On) and term.group == group)
 
-    def _terms(self, wanted: Callable[[Kernel], bool]) -> tuple[Kernel, FloatArray]:
-        """The terms of an additive kernel that are ``wanted``, with their theta."""
+    def _terms(self, wanted: Callable[[Kernel], bool]) -> _Part:
+        """The terms of an additive kernel that are ``wanted``."""
         kernel = self.model.kernel
         whole = kernel if isinstance(kernel, Sum) else Sum((kernel,))
         found = [(term, part) for term, part in zip(whole.terms, whole.parts) if wanted(term)]
         theta = [self.theta[part] for _, part in found]
-        return Sum(tuple(term for term, _ in found)), np.concatenate([np.empty(0), *theta])
+        return self._part(Sum(tuple(term for term, _ in found)), np.concatenate([np.empty(0), *theta]))
 
     def _predict(
-        self, kernel: Kernel, theta: FloatArray, points: Points, anchor: Points | None = None
+        self, part: _Part, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        cross, _ = kernel(theta, points, self.data.points)
+        kernel, theta = part.kernel, part.theta
+        cross, _ = part.toward_data(points)
         prior, _ = kernel.diag(theta, points)
         if anchor is not None:
             prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * kernel(theta, points, anchor)[0][:, 0]
-            cross = cross - kernel(theta, anchor, self.data.points)[0]
+            cross = cross - part.toward_data(anchor)[0]
         white = self.solver.whiten(cross.T)
         variance = prior - np.einsum("ij,ij->j", white, white)
         return cross @ self.alpha, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
 
     def _predict_grad(
-        self, kernel: Kernel, theta: FloatArray, points: Points, anchor: Points | None = None
+        self, part: _Part, points: Points, anchor: Points | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        cross, pull = kernel(theta, points, self.data.points)
+        kernel, theta = part.kernel, part.theta
+        cross, pull = part.toward_data(points)
         prior, pull_prior = kernel.diag(theta, points)
         if anchor is not None:
             shared, pull_shared = kernel(theta, points, anchor)
             prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * shared[:, 0]
-            cross = cross - kernel(theta, anchor, self.data.points)[0]
+            cross = cross - part.toward_data(anchor)[0]
         white = self.solver.whiten(cross.T)
         raw = prior - np.einsum("ij,ij->j", white, white)
         variance = np.maximum(raw, SMALLEST_VARIANCE)

@@ -1,24 +1,30 @@
-"""Slice sampling along coordinates, with stepping out and shrinkage (Neal 2003, figs. 3 and 5).
+"""Slice sampling along coordinates (Neal 2003): one chain with stepping out, or many side by side.
 
-A chain is a generator: it yields the points at which it wants to know the log density, and is sent the
-answers. So one density can be asked by many chains at once, or one chain at a time.
+Many chains cost hardly more than one where their densities are computed together. Each of them has its own
+target and its own random numbers; in a round all of them ask for one value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bough.points import FloatArray
+from bough.points import FloatArray, IntArray
 
-__all__ = ["Chain", "slice_chain", "slice_sample"]
+__all__ = ["slice_sample", "slice_side_by_side"]
 
 STEPS_OUT = 10
-"""Most steps by which the interval grows in total, unless told otherwise."""
+"""Most steps by which the interval grows in total."""
 
-Chain = Generator[FloatArray, float, FloatArray]
-"""Yields points (p,), is sent the log density at each, and returns (samples, p) states."""
+NARROWEST = 1e-12
+"""An interval that has shrunk to this holds nothing but its point."""
+
+RUNNING = 0.75
+"""Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
+
+ROUNDS = 64
+"""For which a chain draws its random numbers at once."""
 
 
 def slice_sample(
@@ -31,39 +37,17 @@ def slice_sample(
     thin: int = 1,
     width: float = 1.0,
 ) -> FloatArray:
-    """(samples, p) states of one chain (see ``slice_chain``) whose stationary density is exp(log_density)."""
-    chain = slice_chain(start, rng, samples=samples, burn=burn, thin=thin, width=width)
-    asked = next(chain)
-    while True:
-        try:
-            asked = chain.send(log_density(asked))
-        except StopIteration as end:
-            return np.asarray(end.value)
+    """(samples, p) states of a Markov chain whose stationary density is exp(log_density).
 
-
-def slice_chain(
-    start: FloatArray,
-    rng: np.random.Generator,
-    *,
-    samples: int,
-    burn: int = 0,
-    thin: int = 1,
-    width: float | FloatArray = 1.0,
-    steps: int = STEPS_OUT,
-) -> Chain:
-    """A Markov chain that leaves the density it is told about invariant.
-
-    The log density may be -inf outside its support; it is finite at ``start`` (p,), which is asked first.
+    The log density may be -inf outside its support; it is finite at ``start`` (p,).
     burn: sweeps over all coordinates to discard first; thin: sweeps per kept sample.
-    width: initial width of the interval of each coordinate, one or (p,); steps: most steps by which it
-    grows. Without any, an interval as wide as the prior costs the fewest questions.
+    width: initial width of the interval, in every coordinate.
     """
-    x, widths = start.copy(), np.broadcast_to(width, start.shape).tolist()
-    level = yield x
+    x, level = start.copy(), log_density(start)
     kept = np.empty((samples, len(start)))
     for sweep in range(burn + samples * thin):
         for axis in rng.permutation(len(x)).tolist():
-            x, level = yield from _update(x, level, axis, widths[axis], steps, rng)
+            x, level = _update(log_density, x, level, axis, width, rng)
         done = sweep - burn + 1
         if done > 0 and done % thin == 0:
             kept[done // thin - 1] = x
@@ -71,23 +55,28 @@ def slice_chain(
 
 
 def _update(
-    x: FloatArray, level: float, axis: int, width: float, steps: int, rng: np.random.Generator
-) -> Generator[FloatArray, float, tuple[FloatArray, float]]:
-    """One new value of coordinate ``axis``, and the log density there."""
+    log_density: Callable[[FloatArray], float],
+    x: FloatArray,
+    level: float,
+    axis: int,
+    width: float,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, float]:
+    """One new value of coordinate ``axis`` (figs. 3 and 5), and the log density there."""
     height = level - rng.exponential()  # log of a uniform height under the density
     left = x[axis] - width * rng.uniform()
     right = left + width
-    steps_left = int(rng.integers(steps + 1))  # shared at random, for detailed balance
-    steps_right = steps - steps_left
-    while steps_left and (yield _moved(x, axis, left)) > height:
+    steps_left = int(rng.integers(STEPS_OUT + 1))  # shared at random, for detailed balance
+    steps_right = STEPS_OUT - steps_left
+    while steps_left and log_density(_moved(x, axis, left)) > height:
         left, steps_left = left - width, steps_left - 1
-    while steps_right and (yield _moved(x, axis, right)) > height:
+    while steps_right and log_density(_moved(x, axis, right)) > height:
         right, steps_right = right + width, steps_right - 1
     while True:
         value = rng.uniform(left, right)
         moved = _moved(x, axis, value)
-        density = yield moved
-        if density > height or right - left < 1e-12:
+        density = log_density(moved)
+        if density > height or right - left < NARROWEST:
             break
         left, right = (value, right) if value < x[axis] else (left, value)
     return (moved, density) if density > height else (x, level)
@@ -98,3 +87,72 @@ def _moved(x: FloatArray, axis: int, value: float) -> FloatArray:
     moved = x.copy()
     moved[axis] = value
     return moved
+
+
+def slice_side_by_side(
+    log_density: Callable[[IntArray, FloatArray], FloatArray],
+    start: FloatArray,
+    streams: Sequence[np.random.Generator],
+    *,
+    sizes: IntArray,
+    box: tuple[FloatArray, FloatArray],
+    width: FloatArray,
+    samples: int,
+    burn: int = 0,
+) -> FloatArray:
+    """(chains, samples, p) states of one chain from each row of ``start`` (chains, p), by its own stream.
+
+    log_density: (chains (k,) that run, their points (k, p)) -> (k,), asked inside the box only.
+    sizes: (chains,) how many of the p coordinates each chain moves; the others stay as they are.
+    box: lower and upper bounds (chains, p), outside of which the density is zero.
+    width: (chains, p) of the interval around a coordinate. It does not grow: one as wide as the prior costs
+    half as many questions per sweep as one that has to find its width, and the chains mix as well. It is cut
+    off at the box, which changes nothing but the number of questions: both ends of a move have one interval.
+    """
+    chains, p = start.shape
+    total = (burn + samples) * sizes  # moves of each chain
+    axes = np.zeros((chains, 1 + (burn + samples) * p), dtype=np.intp)
+    for row, moves, size, stream in zip(axes, total, sizes, streams):
+        sweeps = np.tile(np.arange(size), (burn + samples, 1))
+        row[:moves] = stream.permuted(sweeps, axis=1).ravel()
+    kept = np.empty((chains, samples, p))
+    rows, x = np.arange(chains), start.copy()
+    level = log_density(rows, x)
+    moved, fresh = np.zeros(chains, dtype=np.intp), np.ones(chains, dtype=bool)
+    left, right, height = np.zeros((3, chains))
+    (low, high), used, random = box, 0, np.empty((chains, 0, 3))
+    while True:
+        running = moved < total
+        if not running.any():
+            return kept
+        if running.sum() <= RUNNING * len(rows):
+            axes, total, rows, x, level, moved, fresh, left, right, height, low, high, width, sizes, random = (
+                state[running]
+                for state in (
+                    axes, total, rows, x, level, moved, fresh, left, right, height, low, high, width, sizes, random
+                )
+            )  # fmt: skip
+        if used == random.shape[1]:
+            used, random = 0, np.stack([streams[row].random((ROUNDS, 3)) for row in rows])
+        place, uniform, shrink = random[:, used].T
+        used += 1
+        each = np.arange(len(rows))
+        axis = axes[each, moved]
+        here, wide = x[each, axis], width[each, axis]
+        edge = here - place * wide
+        left = np.where(fresh, np.maximum(edge, low[each, axis]), left)
+        right = np.where(fresh, np.minimum(edge + wide, high[each, axis]), right)
+        height = np.where(fresh, level + np.log1p(-uniform), height)  # uniform under the density
+        value = left + shrink * (right - left)
+        trial = x.copy()
+        trial[each, axis] = value
+        density = log_density(rows, trial)
+        accepted = density > height
+        x = np.where(accepted[:, None], trial, x)
+        level = np.where(accepted, density, level)
+        lower = value < here
+        left, right = np.where(lower, value, left), np.where(lower, right, value)
+        fresh = (accepted | (right - left < NARROWEST)) & (moved < total)
+        moved = moved + fresh
+        ends = np.flatnonzero(fresh & (moved % sizes == 0) & (moved > burn * sizes))
+        kept[rows[ends], moved[ends] // sizes[ends] - burn - 1] = x[ends]

@@ -21,21 +21,18 @@ from scipy import special
 from bough.gp.kernels.warp import MARGIN
 from bough.gp.likelihood import Data
 from bough.gp.params import bounds
-from bough.gp.slice import Chain, slice_chain
+from bough.gp.slice import slice_side_by_side
 from bough.points import FloatArray, IntArray
 from bough.surrogates.pooling import Target
 from bough.surrogates.stacked import LOG_2PI, Block, Stack, by_size
 
-__all__ = ["Columns", "Densities", "Terms", "sample_targets"]
+__all__ = ["Columns", "Densities", "Terms", "padded", "sample_targets"]
 
 AT_ONCE = 200_000
 """Entries of matrices to evaluate together: as many as stay in the processor's cache."""
 
 WIDTH = 4.0
 """Of the interval of a coordinate, in deviations of its prior."""
-
-RUNNING = 0.75
-"""Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,34 +75,33 @@ class Terms:
 class Densities:
     """The log densities of several targets, evaluated together.
 
-    Their arguments are theta of each target's ``Hyper`` without the mean. What a call leaves behind in the
-    arrays of this object only saves work in the next one.
+    Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. What a call leaves behind
+    in the arrays of this object only saves work in the next one.
     """
 
     columns: Columns
     targets: Sequence[Target]
     data: Data
 
-    def __call__(self, logs: Sequence[FloatArray]) -> Terms:
-        """The terms of each target at its hyperparameters, which are inside their bounds."""
+    def __call__(self, logs: FloatArray) -> Terms:
+        """The terms of each target at its hyperparameters (targets, p), which are inside their bounds."""
         count, numeric = len(self.targets), len(self.columns.numeric)
-        padded = np.zeros((count, self._width))
-        for row, own in zip(padded, logs):
-            row[1 : 1 + len(own)] = own
-        kernel = padded.take(self._places)
+        rows = np.zeros((count, self._width))
+        rows[:, 1:-1] = logs[:, : self._width - 2]
+        kernel = rows.take(self._places)
         used = 1 + 2 * numeric * self.columns.warp
         if self.columns.warp:
             self._warp(kernel[:, 1:used].reshape(count, 2, numeric))
         inverse = np.zeros((count, kernel.shape[1] - used + 1))
         inverse[:, :-1] = np.sqrt(5.0) * np.exp(-kernel[:, used:])
-        variance, noise = np.exp(kernel[:, 0]), np.exp(padded.take(self._noise))
+        variance, noise = np.exp(kernel[:, 0]), np.exp(rows.take(self._noise))
         parts = [stack.terms(self._values, inverse, variance, noise) for stack in self._stacks]
         base, cross, square = (
             np.bincount(self._owner, np.concatenate(part), minlength=count).astype(float)
             for part in zip(*parts)
         )
         means, sds, constants = self._prior
-        base += constants - 0.5 * np.square((padded - means) / sds).sum(axis=1)
+        base += constants - 0.5 * np.square((rows - means) / sds).sum(axis=1)
         return Terms(base, cross, square)
 
     def _warp(self, shapes: FloatArray) -> None:
@@ -179,6 +175,14 @@ class Densities:
         return [Stack.of(some, self.data, len(numeric), self.columns.nominal) for some in by_size(blocks)]
 
 
+def padded(rows: Sequence[FloatArray]) -> FloatArray:
+    """(rows, longest) the rows one below the other, filled up with zeros."""
+    out = np.zeros((len(rows), max(len(row) for row in rows)))
+    for whole, row in zip(out, rows):
+        whole[: len(row)] = row
+    return out
+
+
 def sample_targets(
     columns: Columns,
     targets: Sequence[Target],
@@ -188,63 +192,46 @@ def sample_targets(
     samples: int,
     burn: int,
 ) -> list[FloatArray]:
-    """(samples, p) draws of theta for each target, by slice sampling from the median of its prior.
-
-    The interval of a coordinate is as wide as its prior and does not grow: half as many questions per
-    sweep as with intervals that have to find their width, and the chains mix as well.
-    """
+    """(samples, p) draws of theta for each target, by slice sampling from the median of its prior."""
     streams = rng.spawn(len(targets) + 1)
-    states: list[FloatArray] = []
-    for some in _portions(targets):
-        chains = [
-            slice_chain(
-                target.hyper.start[1:],
-                stream,
-                samples=samples,
-                burn=burn,
-                width=WIDTH * target.hyper.log_normal[1],
-                steps=0,
-            )
-            for target, stream in zip(targets[some], streams[some])
-        ]
-        states += _side_by_side(chains, columns, targets[some], data)
+    states = [_sample(columns, targets[s], data, streams[s], samples, burn) for s in _portions(targets)]
     found = []
-    for some in _portions(targets):
+    for some, kept in zip(_portions(targets), states):
         densities = Densities(columns, targets[some], data)
-        kept = states[some]
-        means = [densities([own[i] for own in kept]).draw_mean(streams[-1]) for i in range(samples)]
-        found += [np.column_stack([mean, own]) for mean, own in zip(np.transpose(means), kept)]
+        means = [densities(kept[:, i]).draw_mean(streams[-1]) for i in range(samples)]
+        for target, mean, own in zip(targets[some], np.transpose(means), kept):
+            found.append(np.column_stack([mean, own[:, : len(target.hyper.start) - 1]]))
     return found
 
 
-def _side_by_side(
-    chains: list[Chain], columns: Columns, targets: Sequence[Target], data: Data
-) -> list[FloatArray]:
-    """What each chain returns, with the mean of its target integrated out."""
-    limits = [bounds(target.hyper.params) for target in targets]
-    asked = [next(chain) for chain in chains]
-    found: dict[int, FloatArray] = {}
-    held = list(range(len(chains)))
+def _sample(
+    columns: Columns,
+    targets: Sequence[Target],
+    data: Data,
+    streams: Sequence[np.random.Generator],
+    samples: int,
+    burn: int,
+) -> FloatArray:
+    """(targets, samples, p) states of their chains, with the means integrated out."""
     densities = Densities(columns, targets, data)
-    while len(found) < len(chains):
-        values = densities([asked[i] for i in held]).marginal().tolist()
-        for i, value in zip(held, values):
-            if i in found:
-                continue
-            low, high = limits[i]
-            try:
-                while True:
-                    asked[i] = chains[i].send(value)
-                    if (asked[i] >= low).all() and (asked[i] <= high).all():
-                        break
-                    value = -np.inf
-            except StopIteration as end:
-                found[i] = end.value
-        running = [i for i in held if i not in found]
-        if running and len(running) <= RUNNING * len(held):
-            held = running
-            densities = Densities(columns, [targets[i] for i in held], data)
-    return [found[i] for i in range(len(chains))]
+
+    def log_density(rows: IntArray, x: FloatArray) -> FloatArray:
+        nonlocal densities
+        if len(rows) < len(densities.targets):
+            densities = Densities(columns, [targets[row] for row in rows], data)
+        return densities(x).marginal()
+
+    low, high = zip(*(bounds(target.hyper.params) for target in targets))
+    return slice_side_by_side(
+        log_density,
+        padded([target.hyper.start[1:] for target in targets]),
+        streams,
+        sizes=np.array([len(target.hyper.start) - 1 for target in targets]),
+        box=(padded(low), padded(high)),
+        width=WIDTH * padded([target.hyper.log_normal[1] for target in targets]),
+        samples=samples,
+        burn=burn,
+    )
 
 
 def _portions(targets: Sequence[Target]) -> Iterator[slice]:

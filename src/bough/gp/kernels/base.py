@@ -44,6 +44,7 @@ __all__ = [
     "Rows",
     "Scale",
     "Sum",
+    "Toward",
     "block",
     "contiguous",
     "rows_of",
@@ -80,6 +81,10 @@ class DiagPullback:
     a: Callable[[FloatArray], FloatArray]
 
 
+Toward = Callable[[Points], tuple[FloatArray, Pullback]]
+"""Covariances of any points a with some b: what a kernel gives for (a, b)."""
+
+
 class Kernel(ABC):
     """A covariance function with its hyperparameters. See the module docstring."""
 
@@ -101,6 +106,10 @@ class Kernel(ABC):
         k, pull = self(theta, a, b)
         out += k
         return pull
+
+    def toward(self, theta: FloatArray, b: Points) -> Toward:
+        """k(·, b). Kernels that need long to read ``b`` do it once here, for many a."""
+        return lambda a: self(theta, a, b)
 
     def __add__(self, other: Kernel) -> Kernel:
         return Sum((*_terms(self), *_terms(other)))

@@ -25,7 +25,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, block, rows_of
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Rows, Toward, block, rows_of
 from bough.gp.kernels.stationary import (
     LONGEST,
     SHORTEST,
@@ -137,20 +137,41 @@ class Nested(Kernel):
         out = np.zeros((len(a), len(b)))
         return out, self.add_to(out, theta, a, b)
 
+    def toward(self, theta: FloatArray, b: Points) -> Toward:
+        right = self._side(theta, b)
+
+        def cross(a: Points) -> tuple[FloatArray, Pullback]:
+            out = np.zeros((len(a), len(b)))
+            return out, self._add(out, theta, self._side(theta, a), right)
+
+        return cross
+
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        left = self._side(theta, a)
+        return self._add(out, theta, left, left if a is b else self._side(theta, b))
+
+    def _inverse(self, theta: FloatArray) -> FloatArray:
+        """(features,) what a difference is multiplied with: 1/ℓ, with Matérn's √5."""
+        return np.asarray(SQRT5 * np.exp(-theta[SCALES:])[self._features.column])
+
+    def _side(self, theta: FloatArray, points: Points) -> _Side:
+        z = self._features(points)
+        z *= self._inverse(theta)
+        parts = []
+        for group, own in self._group_features:
+            rows = rows_of(points.on[:, group])
+            parts.append((rows, z[rows][:, own]))
+        return _Side(points, z, points.on[:, 1:].astype(float), parts)
+
+    def _add(self, out: FloatArray, theta: FloatArray, a: _Side, b: _Side) -> Pullback:
+        """Add k(a, b) to ``out``."""
         o, s, j, phi, t = np.exp(theta[:SCALES])
         features = self._features
-        inverse = SQRT5 * np.exp(-theta[SCALES:])[features.column]  # per feature, with Matérn's √5
-        za = features(a) * inverse
-        zb = za if a is b else features(b) * inverse
-        on_a, on_b = a.on[:, 1:].astype(float), b.on[:, 1:].astype(float)
-        out += o * (on_a @ on_b.T)
+        za, zb = a.z, b.z
+        out += o * (a.on @ b.on.T)
 
         terms: list[_Term] = []
-        for group, own in self._group_features:
-            rows, cols = rows_of(a.on[:, group]), rows_of(b.on[:, group])
-            left = za[rows][:, own]
-            right = left if a is b else zb[cols][:, own]
+        for (_, own), (rows, left), (cols, right) in zip(self._group_features, a.parts, b.parts):
             if left.size and right.size:
                 k, slope = matern52(squared_distances(left, right))
                 where = block(rows, cols)
@@ -164,7 +185,7 @@ class Nested(Kernel):
         out += t * k_rough
 
         def pull_theta(w: FloatArray) -> FloatArray:
-            by_feature = np.zeros(len(inverse))
+            by_feature = np.zeros(za.shape[1])
             additive = 0.0
             for term in terms:
                 part = w[term.where]
@@ -174,7 +195,7 @@ class Nested(Kernel):
             by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
             by_column = np.bincount(features.column, by_feature + joint, self.layout.columns)
             scales = [
-                o * float(np.einsum("ig,ig->", on_a, w @ on_b)),
+                o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
                 s * additive,
                 j * float(np.einsum("ij,ij->", w, k_joint)),
                 -2.0 * joint.sum(),
@@ -190,8 +211,8 @@ class Nested(Kernel):
                 part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
                 slope[rows if isinstance(rows, slice) else rows.ravel()[:, None], term.features] += part
-            slope *= 2.0 * inverse
-            points = a if first else b
+            slope *= 2.0 * self._inverse(theta)
+            points = (a if first else b).points
             numeric = np.flatnonzero(~features.indicator)
             gradient = np.zeros(points.x.shape)
             gradient[:, features.column[numeric]] = slope[:, numeric]
@@ -214,11 +235,25 @@ class Nested(Kernel):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class _Side:
+    """Some points as the kernel reads them, at some length-scales.
+
+    z: (n, features) in units of the length-scales; on: (n, groups − 1) activity of all but the root;
+    parts: for each group of the additive sum the rows where it is active, and its own features there.
+    """
+
+    points: Points
+    z: FloatArray
+    on: FloatArray
+    parts: list[tuple[Rows, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class _Term:
     """One group's part of the additive sum: its features, block of the matrix, and what its slope needs."""
 
     features: IntArray
-    where: tuple[slice | IntArray, slice | IntArray]
+    where: tuple[Rows, Rows]
     left: FloatArray
     right: FloatArray
     k: FloatArray
