@@ -6,7 +6,8 @@ SE, Matérn-3/2 and Matérn-5/2 are functions of the squared distance
 
 and as functions of r² their slopes are finite everywhere, so gradients stay finite where points
 coincide. The Laplace kernel is exp(−Σ_d |x_d − x'_d| / ℓ_d); Hamming is its form for categories.
-No (n, m, d) array is ever built: distances and their gradients are matrix products.
+Squared distances and their gradients are matrix products. Hamming and absolute distances have no such form;
+they are taken for a few rows at a time, so that no large (n, m, d) array is ever built.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ __all__ = ["SE", "Constant", "Hamming", "Laplace", "Matern32", "Matern52", "Stat
 
 Columns = tuple[int, ...]
 Slope = Callable[[], FloatArray]
+Between = Callable[[FloatArray, FloatArray], FloatArray]
+"""The distance of two values of a column, elementwise."""
+
 Profile = Callable[[FloatArray], tuple[FloatArray, Slope]]
 """s² (n, m), which it may overwrite -> k(s) and, on demand, dk/d(s²) in a new array."""
 
@@ -63,7 +67,7 @@ def _matern32(s2: FloatArray) -> tuple[FloatArray, Slope]:
 def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
     """k = (1 + s + s²/3) e^{−s}, s = √5 r;  dk/d(s²) = −(1/6) (1 + s) e^{−s}."""
     k, rise = s2, np.empty_like(s2)  # rise: (1 + s) e^{−s}
-    for rows in _strips(s2):
+    for rows in _strips(*s2.shape):
         s, part = np.sqrt(s2[rows], out=rise[rows]), k[rows]
         decay = np.exp(-s)
         s += 1.0
@@ -74,10 +78,32 @@ def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
     return k, lambda: (-1.0 / 6.0) * rise
 
 
-def _strips(matrix: FloatArray) -> Iterator[slice]:
+def _strips(height: int, width: int) -> Iterator[slice]:
     """Rows of a matrix in portions that stay in the cache while several operations pass over them."""
-    height = 1 + 32768 // max(matrix.shape[1], 1)
-    return (slice(i, i + height) for i in range(0, len(matrix), height))
+    portion = 1 + 32768 // max(width, 1)
+    return (slice(i, i + portion) for i in range(0, height, portion))
+
+
+def _weighted_sum(between: Between, a: FloatArray, b: FloatArray, weights: FloatArray) -> FloatArray:
+    """Σ_c w_c between(a_ic, b_jc) (n, m), for a (n, c) and b (m, c)."""
+    out = np.zeros((len(a), len(b)))
+    for rows in _strips(len(a), b.size):
+        out[rows] = between(a[rows, None], b) @ weights
+    return out
+
+
+def _sums(between: Between, a: FloatArray, b: FloatArray, g: FloatArray) -> FloatArray:
+    """(c,) Σ_ij G_ij between(a_ic, b_jc), for a (n, c), b (m, c) and G (n, m)."""
+    parts = [np.tensordot(g[rows], between(a[rows, None], b), 2) for rows in _strips(len(a), b.size)]
+    return np.sum([np.zeros(a.shape[1]), *parts], axis=0)
+
+
+def _hamming(x: FloatArray, y: FloatArray) -> FloatArray:
+    return np.not_equal(x, y).astype(float)
+
+
+def _absolute(x: FloatArray, y: FloatArray) -> FloatArray:
+    return np.abs(x - y)
 
 
 @dataclass(frozen=True)
@@ -115,9 +141,9 @@ class Stationary(Kernel):
         za = self._scaled(a, numeric)
         zb = za if a is b else self._scaled(b, numeric)
         s2 = squared_distances(za, zb)
-        differ = [a.x[:, c, None] != b.x[None, :, c] for c in self.nominal]
-        for weight, mask in zip(weights, differ):
-            s2 += weight * mask
+        left, right = a.x[:, list(self.nominal)], b.x[:, list(self.nominal)]
+        if self.nominal:
+            s2 += _weighted_sum(_hamming, left, right, weights)
         k, slope = self.profile(s2)
 
         def pull_theta(w: FloatArray) -> FloatArray:
@@ -127,7 +153,7 @@ class Stationary(Kernel):
             g *= w
             square, line, total = moments(g, zb)
             square += za * (za * total - 2.0 * line)
-            hamming = [weight * float(g[mask].sum()) for weight, mask in zip(weights, differ)]
+            hamming = weights * _sums(_hamming, left, right, g)
             return -2.0 * np.concatenate([square.sum(0), hamming])
 
         def pull_input(g: FloatArray, z: FloatArray, other: FloatArray, points: Points) -> FloatArray:
@@ -182,15 +208,16 @@ class Laplace(Kernel):
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         inverse = np.exp(-theta)
-        k = np.zeros((len(a), len(b)))
-        for weight, column in zip(inverse, self.columns + self.nominal):
-            k -= weight * self._distance(a, b, column)
+        numbers = a.x[:, list(self.columns)], b.x[:, list(self.columns)]
+        categories = a.x[:, list(self.nominal)], b.x[:, list(self.nominal)]
+        k = _weighted_sum(_absolute, *numbers, -inverse[: len(self.columns)])
+        k += _weighted_sum(_hamming, *categories, -inverse[len(self.columns) :])
         np.exp(k, out=k)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             g = w * k
-            slopes = [np.einsum("ij,ij->", g, self._distance(a, b, c)) for c in self.columns + self.nominal]
-            return np.asarray(inverse * np.array(slopes))
+            sums = [_sums(_absolute, *numbers, g), _sums(_hamming, *categories, g)]
+            return np.asarray(inverse * np.concatenate(sums))
 
         def pull_input(w: FloatArray, points: Points, axis: int) -> FloatArray:
             g = w * k
@@ -202,10 +229,6 @@ class Laplace(Kernel):
             return out
 
         return k, Pullback(theta=pull_theta, a=lambda w: pull_input(w, a, 1), b=lambda w: pull_input(w, b, 0))
-
-    def _distance(self, a: Points, b: Points, column: int) -> FloatArray:
-        left, right = a.x[:, column, None], b.x[None, :, column]
-        return np.abs(left - right) if column in self.columns else (left != right).astype(float)
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
         return _unit_diagonal(len(theta), a)
