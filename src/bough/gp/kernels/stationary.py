@@ -99,7 +99,7 @@ def _sums(between: Between, a: FloatArray, b: FloatArray, g: FloatArray) -> Floa
 
 
 def _hamming(x: FloatArray, y: FloatArray) -> FloatArray:
-    return np.not_equal(x, y).astype(float)
+    return np.asarray(x != y, dtype=float)
 
 
 def _absolute(x: FloatArray, y: FloatArray) -> FloatArray:
