@@ -17,7 +17,7 @@ from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import sample_points
 from bough.surrogates.additive_tree import additive_tree
@@ -73,16 +73,8 @@ class Terms:
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         return self._moments(*self.features(points))
 
-    def vertex_predict(
-        self, group: int, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        return self.vertex_predict_grad(group, points, anchor)[:2]
-
-    def vertex_predict_grad(
-        self, group: int, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        value, slope = self.features(points, group)
-        return self._moments(value if anchor is None else value - self.features(anchor, group)[0], slope)
+    def changes(self, anchors: Points) -> TermChanges:
+        return TermChanges(self, anchors)
 
     def _moments(
         self, value: FloatArray, slope: FloatArray
@@ -91,6 +83,21 @@ class Terms:
         sd = np.sqrt(np.maximum(np.einsum("nf,nf->n", value @ covariance, value), 1e-18))
         by_sd = np.einsum("nf,nfc->nc", value @ covariance, slope) / sd[:, None]
         return value @ mean, sd, np.einsum("f,nfc->nc", mean, slope), by_sd
+
+
+@dataclass(frozen=True)
+class TermChanges:
+    terms: Terms
+    anchors: Points
+
+    def predict(self, points: Points, of: IntArray) -> tuple[FloatArray, FloatArray]:
+        return self.predict_grad(points, of)[:2]
+
+    def predict_grad(
+        self, points: Points, of: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        value, slope = self.terms.features(points)
+        return self.terms._moments(value - self.terms.features(self.anchors)[0][of], slope)
 
 
 TREE = Space(
@@ -224,7 +231,8 @@ def test_what_only_the_sum_of_terms_shows_does_not_hide_what_is_unknown() -> Non
     parts = tree_parts(space, order)
     best = order.take([0])
     kappa = np.ones(space.layout.groups)
-    alone = [gp.vertex_predict(group, best)[1][0] for group in np.flatnonzero(best.on[0])]
+    groups = np.flatnonzero(best.on[0])
+    alone = gp.predict(Points(best.x[[0] * len(groups)], np.eye(space.layout.groups, dtype=bool)[groups]))[1]
     assert sum(alone) > 100 * gp.predict(best)[1][0]  # the sum of the terms' own deviations
     assert SeparableBound([gp], kappa, parts)(best)[0] == pytest.approx(0.0, abs=1e-4)  # of their changes
     members = parts.anchors.take(np.flatnonzero(best.on[0]))

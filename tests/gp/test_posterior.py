@@ -171,7 +171,7 @@ def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:
     data = Data(random_points(space, 20, rng), rng.normal(size=20), np.full(20, np.nan))
     known, new = posterior(model, theta, data), random_points(space, 10, rng)
     mean, sd = known.predict(new)
-    parts = [known.vertex_predict(group, new) for group in range(space.layout.groups)]
+    parts = [known.predict(term(new, group)) for group in range(space.layout.groups)]
     np.testing.assert_allclose(sum(m for m, _ in parts), mean, rtol=1e-9, atol=1e-10)
     assert np.all(sum(s for _, s in parts) >= sd - 1e-9)
     # One vertex by hand: its own covariance against all data.
@@ -184,28 +184,44 @@ def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:
     full = kernel(theta[:-1], data.points, data.points)[0] + np.exp(theta[-1]) * np.eye(20)
     variance = own.diag(part, new)[0] - np.einsum("ij,ji->i", cross, np.linalg.solve(full, cross.T))
     np.testing.assert_allclose(parts[group][1] ** 2, np.maximum(variance, 1e-12), rtol=1e-6, atol=1e-9)
-    value, deviation, d_mean, d_sd = known.vertex_predict_grad(group, new)
-    np.testing.assert_allclose([value, deviation], parts[group])
-    assert d_mean.shape == d_sd.shape == new.x.shape
 
 
-def test_the_change_of_a_term_from_an_anchor() -> None:
+def term(points: Points, group: int) -> Points:
+    """The points with one group alone, so that the term of that group is all of f."""
+    return Points(points.x, points.on & (np.arange(points.on.shape[1]) == group))
+
+
+def test_changes_of_terms_from_anchors() -> None:
     rng = np.random.default_rng(6)
     space = random_space(rng)
     model = Model(additive(space.layout))
     theta = prior_draw(model.params, rng)
     data = Data(random_points(space, 20, rng), rng.normal(size=20), np.full(20, np.nan))
-    known, new, anchor = posterior(model, theta, data), random_points(space, 10, rng), data.points.take([3])
-    for group in range(space.layout.groups):
-        alone = np.arange(space.layout.groups) == group
-        both = Points.concat([new, anchor])
-        mean, covariance = known.joint(Points(both.x, both.on & alone))  # of this term alone
-        contrast = np.hstack([np.eye(10), -np.ones((10, 1))])
-        variance = np.diag(contrast @ covariance @ contrast.T)
-        change = known.vertex_predict_grad(group, new, anchor)
-        np.testing.assert_allclose(change[:2], known.vertex_predict(group, new, anchor))
-        np.testing.assert_allclose(change[0], contrast @ mean, rtol=1e-7, atol=1e-8)
-        np.testing.assert_allclose(change[1] ** 2, np.maximum(variance, 1e-12), rtol=1e-6, atol=1e-8)
+    known, new = posterior(model, theta, data), random_points(space, 10, rng)
+    groups = range(space.layout.groups)
+    # every term from two anchors, and from none (no group active), all in one call
+    points = Points.concat([term(new, group) for group in groups])
+    known_rows = data.points.take([3, 5])
+    anchors = Points.concat([*(term(known_rows, group) for group in groups), term(known_rows.take([0]), -1)])
+    group = np.repeat(groups, len(new))
+    of = np.where(np.arange(len(points)) % 3 < 2, 2 * group + np.arange(len(points)) % 3, len(anchors) - 1)
+    changes = known.changes(anchors)
+    change = changes.predict_grad(points, of)
+    mean, covariance = known.joint(Points.concat([points, anchors]))
+    contrast = np.eye(len(points), len(mean)) - np.eye(len(mean))[len(points) + of]
+    variance = np.diag(contrast @ covariance @ contrast.T)
+    np.testing.assert_allclose(change[0], contrast @ mean, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(change[1] ** 2, np.maximum(variance, 1e-12), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(change[:2], changes.predict(points, of))
+    smooth = change[1] > 1e-3  # at an anchor the deviation has a kink
+    assert smooth.sum() > 20
+    for column in np.flatnonzero(~space.layout.nominal):
+        step = np.eye(space.layout.columns)[column] * 1e-5
+        ahead = changes.predict(Points(points.x + step, points.on), of)
+        behind = changes.predict(Points(points.x - step, points.on), of)
+        for slope, up, down in zip(change[2:], ahead, behind, strict=True):
+            numeric = (up - down)[smooth] / 2e-5
+            np.testing.assert_allclose(slope[smooth, column], numeric, rtol=1e-3, atol=1e-5)
 
 
 def test_joint_samples_have_the_joint_moments() -> None:

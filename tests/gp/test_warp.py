@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, special
 
 from bough.gp.kernels.stationary import Matern52
-from bough.gp.kernels.warp import Warp, beta_cdf, kumaraswamy_cdf
+from bough.gp.kernels.warp import MARGIN, Warp, beta_cdf, beta_values, kumaraswamy_cdf
 from bough.points import Points
 
 SHAPES = [0.1, 0.5, 1.0, 2.5, 10.0]
@@ -51,6 +51,19 @@ def test_beta_cdf_derivatives_by_quadrature(alpha: float, beta: float) -> None:
     )
     np.testing.assert_allclose(by_alpha[:, 0], expected_alpha, rtol=1e-8, atol=1e-11)
     np.testing.assert_allclose(by_beta[:, 0], expected_beta, rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("rows", [20, 5000])
+def test_many_values_are_those_of_scipy(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    corners = [[0.1, 0.1], [0.1, 10.0], [10.0, 0.1], [10.0, 10.0], [1.0, 1.0]]
+    shapes = np.concatenate([corners, np.exp(rng.uniform(np.log(0.1), np.log(10), (40, 2)))])
+    for alpha, beta in shapes.reshape(-1, 3, 2).swapaxes(1, 2):
+        x = rng.random((rows, 3))
+        x[:4] = np.array([MARGIN, 1 - MARGIN, 0.5, np.nextafter(0.5, 1)])[:, None]
+        np.testing.assert_allclose(
+            beta_values(x, alpha, beta), special.betainc(alpha, beta, x), rtol=1e-9, atol=2e-13
+        )
 
 
 @pytest.mark.parametrize("cdf", [beta_cdf, kumaraswamy_cdf])

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -37,7 +38,7 @@ from bough.acquisition.maximise.pool import Allowed, best_of_each
 from bough.acquisition.maximise.starts import listed, sequence
 from bough.acquisition.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.posterior import Posterior
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 
 __all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "beta"]
@@ -54,22 +55,25 @@ CANDIDATES = 64
 STARTS = 4
 
 
-class AdditivePosterior(Posterior, Protocol):
-    """A posterior that tells the terms of its groups apart."""
+class Changes(Protocol):
+    """The posterior of f(x_i) - f(a_i), a_i being row of[i] of some anchors, zero where none is active."""
 
-    def vertex_predict(
-        self, group: int, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Mean and sd (n,) of one group's term, or of its change from the anchor (one row).
-
-        Reads the columns of that group only. The term is zero where the group is inactive.
-        """
+    def predict(self, points: Points, of: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and sd (n,)."""
         ...
 
-    def vertex_predict_grad(
-        self, group: int, points: Points, anchor: Points | None = None
+    def predict_grad(
+        self, points: Points, of: IntArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """The same with gradients (n, columns)."""
+        ...
+
+
+class AdditivePosterior(Posterior, Protocol):
+    """A posterior of a sum of terms, one for each group: where one group is active f is that group's term."""
+
+    def changes(self, anchors: Points) -> Changes:
+        """How f differs from its values at the anchors."""
         ...
 
     def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
@@ -94,21 +98,27 @@ class SeparableBound:
     kappa: FloatArray
     parts: Parts
 
+    @cached_property
+    def _changes(self) -> list[Changes]:
+        return [posterior.changes(self.parts.anchors) for posterior in self.posteriors]
+
     def __call__(self, points: Points) -> FloatArray:
+        row, part, alone = self.parts.split(points)
+        kappa = self.kappa[self.parts.group[part]]
         value = np.zeros(len(points))
-        for group, rows, anchor in self.parts.shares(points):
-            for posterior in self.posteriors:
-                mean, sd = posterior.vertex_predict(group, points.take(rows), anchor)
-                value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
+        for changes in self._changes:
+            mean, sd = changes.predict(alone, part)
+            np.add.at(value, row, (kappa * sd - mean) / len(self.posteriors))
         return value
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        row, part, alone = self.parts.split(points)
+        kappa = self.kappa[self.parts.group[part]]
         value, slope = np.zeros(len(points)), np.zeros(points.x.shape)
-        for group, rows, anchor in self.parts.shares(points):
-            for posterior in self.posteriors:
-                mean, sd, by_mean, by_sd = posterior.vertex_predict_grad(group, points.take(rows), anchor)
-                value[rows] += (self.kappa[group] * sd - mean) / len(self.posteriors)
-                slope[rows] += (self.kappa[group] * by_sd - by_mean) / len(self.posteriors)
+        for changes in self._changes:
+            mean, sd, by_mean, by_sd = changes.predict_grad(alone, part)
+            np.add.at(value, row, (kappa * sd - mean) / len(self.posteriors))
+            np.add.at(slope, row, (kappa[:, None] * by_sd - by_mean) / len(self.posteriors))
         return value, slope
 
 

@@ -7,9 +7,8 @@ listed. On other graphs they are, or sampled if they are many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -54,20 +53,16 @@ class Parts:
         inside: BoolArray = ((x >= self.low[part, own]) & (x <= self.high[part, own])).all(axis=1)
         return rows[inside]
 
-    def shares(self, points: Points) -> Iterator[tuple[int, IntArray, Points]]:
-        """Vertices, the rows of ``points`` in some part of each, and the anchor (one row) of these parts."""
-        for alike in self._alike:
-            rows = np.concatenate([self.rows(part, points) for part in alike])
-            if len(rows):
-                yield int(self.group[alike[0]]), rows, self.anchors.take(alike[:1])
-
-    @cached_property
-    def _alike(self) -> list[list[int]]:
-        """Parts of one vertex with one anchor: boxes may be many, finished points are few."""
-        found: dict[tuple[int, bytes, bytes], list[int]] = {}
-        for part, (group, x, on) in enumerate(zip(self.group, self.anchors.x, self.anchors.on, strict=True)):
-            found.setdefault((int(group), x.tobytes(), on.tobytes()), []).append(part)
-        return list(found.values())
+    def split(self, points: Points) -> tuple[IntArray, IntArray, Points]:
+        """Points taken apart: a row, a part it lies in, and the row with the vertex of that part alone."""
+        row, part = np.nonzero(points.on[:, self.group])
+        x = points.x[row]
+        outside = self.own[part] & ((x < self.low[part]) | (x > self.high[part]))
+        inside = ~outside.any(axis=1)
+        row, part, x = row[inside], part[inside], x[inside]
+        alone = np.zeros((len(row), points.on.shape[1]), dtype=bool)
+        alone[np.arange(len(row)), self.group[part]] = True
+        return row, part, Points(x, alone)
 
 
 def by_activity(space: Space) -> bool:

@@ -15,13 +15,13 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.gp.kernels.base import Kernel, On, Sum, Toward
+from bough.gp.kernels.base import Kernel, Sum, Toward
 from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import Data, Model, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 
-__all__ = ["GPPosterior", "Posterior", "posterior"]
+__all__ = ["Changes", "GPPosterior", "Posterior", "posterior"]
 
 SMALLEST_VARIANCE = 1e-12
 """Variances are cut off here, where cancellation has eaten their digits."""
@@ -91,23 +91,17 @@ class GPPosterior:
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         return self._predict_grad(self._whole, points)
 
-    def vertex_predict(
-        self, group: int, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Posterior of the additive term of one group: μ_v = k_v α, σ_v² = k_v(x, x) − k_v M⁻¹ k_vᵀ.
+    def changes(self, anchors: Points) -> Changes:
+        """The posterior of f(x) − f(a) for some points a.
 
-        Ma & Blaschko 2020 leave μ_v and σ_v of Alg. 2 undefined; this is the form of Kandasamy et
-        al. 2015, eq. (3), with M of the whole model. The means of all vertices add up to the mean.
-        anchor: one row; if given, of the term's change f_v(x) − f_v(anchor), where a constant that
-        other terms may have as well has cancelled. A term is zero where its group is inactive.
+        Where only one group of a row is active, f is the term of that group, with
+        μ_v = k_v α, σ_v² = k_v(x, x) − k_v M⁻¹ k_vᵀ and M of the whole model: Ma & Blaschko 2020 leave both
+        undefined in Alg. 2; this is the form of Kandasamy et al. 2015, eq. (3). An anchor with no active
+        group stands for zero.
         """
-        return self._predict(self._vertex(group), points, anchor)
-
-    def vertex_predict_grad(
-        self, group: int, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """``vertex_predict`` and the gradients (n, columns) of its mean and sd."""
-        return self._predict_grad(self._vertex(group), points, anchor)
+        cross, _ = self._whole.toward_data(anchors)
+        variance, _ = self.model.kernel.diag(self.theta[:-1], anchors)
+        return Changes(self, anchors, cross, variance)
 
     def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior of the linear model that paths share: Φ(x)ᵀw alone, without any local process.
@@ -169,9 +163,6 @@ class GPPosterior:
     def _part(self, kernel: Kernel, theta: FloatArray) -> _Part:
         return _Part(kernel, theta, kernel.toward(theta, self.data.points))
 
-    def _vertex(self, group: int) -> _Part:
-        return self._terms(lambda term: isinstance(term, On) and term.group == group)
-
     def _terms(self, wanted: Callable[[Kernel], bool]) -> _Part:
         """The terms of an additive kernel that are ``wanted``."""
         kernel = self.model.kernel
@@ -180,41 +171,80 @@ class GPPosterior:
         theta = [self.theta[part] for _, part in found]
         return self._part(Sum(tuple(term for term, _ in found)), np.concatenate([np.empty(0), *theta]))
 
-    def _predict(
-        self, part: _Part, points: Points, anchor: Points | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        kernel, theta = part.kernel, part.theta
+    def _predict(self, part: _Part, points: Points) -> tuple[FloatArray, FloatArray]:
         cross, _ = part.toward_data(points)
-        prior, _ = kernel.diag(theta, points)
-        if anchor is not None:
-            prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * kernel(theta, points, anchor)[0][:, 0]
-            cross = cross - part.toward_data(anchor)[0]
-        white = self.solver.whiten(cross.T)
-        variance = prior - np.einsum("ij,ij->j", white, white)
-        return cross @ self.alpha, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
+        prior, _ = part.kernel.diag(part.theta, points)
+        mean, sd, _ = self._moments(cross, prior)
+        return mean, sd
 
     def _predict_grad(
-        self, part: _Part, points: Points, anchor: Points | None = None
+        self, part: _Part, points: Points
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        kernel, theta = part.kernel, part.theta
         cross, pull = part.toward_data(points)
-        prior, pull_prior = kernel.diag(theta, points)
-        if anchor is not None:
-            shared, pull_shared = kernel(theta, points, anchor)
-            prior = prior + kernel.diag(theta, anchor)[0] - 2.0 * shared[:, 0]
-            cross = cross - part.toward_data(anchor)[0]
-        white = self.solver.whiten(cross.T)
-        raw = prior - np.einsum("ij,ij->j", white, white)
-        variance = np.maximum(raw, SMALLEST_VARIANCE)
-        sd = np.sqrt(variance)
+        prior, pull_prior = part.kernel.diag(part.theta, points)
+        mean, sd, slopes = self._moments(cross, prior)
+        by_cross, by_prior = slopes()
         d_mean = pull.a(np.broadcast_to(self.alpha, cross.shape))
-        # d var = d k(x,x) − 2 dk(x,X) M⁻¹ k(X,x);  d sd = d var / (2 sd), and 0 where cut off.
-        half = np.where(raw > SMALLEST_VARIANCE, 0.5 / sd, 0.0)
-        weights = self.solver.unwhiten(white).T * (-2.0 * half[:, None])
-        d_sd = pull_prior.a(half) + pull.a(weights)
-        if anchor is not None:
-            d_sd = d_sd + pull_shared.a(-2.0 * half[:, None])
-        return cross @ self.alpha, sd, d_mean, d_sd
+        return mean, sd, d_mean, pull_prior.a(by_prior) + pull.a(by_cross)
+
+    def _moments(
+        self, cross: FloatArray, prior: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Callable[[], tuple[FloatArray, FloatArray]]]:
+        """Mean and sd (n,) from covariances with the data (n, rows) and variances (n,); on demand the
+        derivatives of the sd by both."""
+        white = self.solver.whiten(cross.T)
+        variance = prior - np.einsum("ij,ij->j", white, white)
+        sd = np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
+
+        def slopes() -> tuple[FloatArray, FloatArray]:
+            # var = k(x,x) − k(x,X) M⁻¹ k(X,x);  d sd = d var / (2 sd), and 0 where cut off.
+            half = np.where(variance > SMALLEST_VARIANCE, 0.5 / sd, 0.0)
+            return self.solver.unwhiten(white).T * (-2.0 * half[:, None]), half
+
+        return cross @ self.alpha, sd, slopes
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """How f differs from its values at k anchors.
+
+    cross: (k, rows) their covariance with the data.  variance: (k,) their own.
+    """
+
+    posterior: GPPosterior
+    anchors: Points
+    cross: FloatArray
+    variance: FloatArray
+
+    def predict(self, points: Points, of: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and sd (n,) of f(x_i) − f(a_i), a_i being row of[i] of the anchors."""
+        return self._predict(points, of)[:2]
+
+    def predict_grad(
+        self, points: Points, of: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The same with gradients (n, columns) by the points."""
+        mean, sd, gradients = self._predict(points, of)
+        return mean, sd, *gradients()
+
+    def _predict(
+        self, points: Points, of: IntArray
+    ) -> tuple[FloatArray, FloatArray, Callable[[], tuple[FloatArray, FloatArray]]]:
+        gp, whole = self.posterior, self.posterior._whole
+        mine = np.arange(len(points)), of
+        cross, pull = whole.toward_data(points)
+        prior, pull_prior = whole.kernel.diag(whole.theta, points)
+        shared, pull_shared = whole.kernel(whole.theta, points, self.anchors)
+        mean, sd, slopes = gp._moments(cross - self.cross[of], prior + self.variance[of] - 2.0 * shared[mine])
+
+        def gradients() -> tuple[FloatArray, FloatArray]:
+            by_cross, by_prior = slopes()
+            by_shared = np.zeros(shared.shape)
+            by_shared[mine] = -2.0 * by_prior
+            d_sd = pull_prior.a(by_prior) + pull.a(by_cross) + pull_shared.a(by_shared)
+            return pull.a(np.broadcast_to(gp.alpha, cross.shape)), d_sd
+
+        return mean, sd, gradients
 
 
 def posterior(model: Model, theta: FloatArray, data: Data) -> GPPosterior:

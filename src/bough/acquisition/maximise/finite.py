@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from bough.acquisition.maximise.pool import row_keys
+from bough.acquisition.maximise.pool import distinct
 from bough.acquisition.maximise.starts import listed
 from bough.points import FloatArray, Points
 from bough.space import Space
@@ -28,8 +28,7 @@ def every_point(space: Space, limit: int) -> Points | None:
         return None
     points = space.snap(np.concatenate([_grid(space, box) for box in boxes]))
     # Where a condition compares two columns, boxes of different paths overlap.
-    _, first = np.unique(row_keys(space.layout, points), return_index=True)
-    return points.take(np.sort(first))
+    return distinct(space.layout, points)
 
 
 def _count(space: Space, box: Path) -> float:

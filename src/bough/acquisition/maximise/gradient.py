@@ -47,24 +47,28 @@ def ascend(
 
     low, high, moving: (n, columns) box of each start and which of its columns may move (real, active ones).
     """
-    columns = np.flatnonzero(moving.any(axis=0))
-    if not len(columns):
+    width = int(moving.sum(axis=1).max(initial=0))
+    if not width:
         return starts, criterion(starts)
-    # A column that is not to move gets a box of no width.
-    pinned = np.where(moving, low, starts.x)[:, columns], np.where(moving, high, starts.x)[:, columns]
+    # Branches have few columns each, however many there are in all: a start moves in its own. Where it has
+    # fewer than others, the rest are some that are not to move, in a box of no width.
+    own = np.argsort(~moving, axis=1, kind="stable")[:, :width]
+    place = np.take_along_axis(starts.x, own, axis=1)
+    free = np.take_along_axis(moving, own, axis=1)
+    bottom = np.where(free, np.take_along_axis(low, own, axis=1), place)
+    top = np.where(free, np.take_along_axis(high, own, axis=1), place)
+
+    def put(rows: IntArray, x: FloatArray) -> Points:
+        full = starts.x[rows]
+        np.put_along_axis(full, own[rows], x, axis=1)
+        return Points(full, starts.on[rows])
 
     def objective(rows: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        full = starts.x[rows]
-        full[:, columns] = x
-        value, slope = criterion.with_gradient(Points(full, starts.on[rows]))
-        return value, slope[:, columns]
+        value, slope = criterion.with_gradient(put(rows, x))
+        return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    x, value = projected_bfgs(
-        objective, starts.x[:, columns], *pinned, steps=steps, value_tolerance=ENOUGH, race=True
-    )
-    reached = starts.x.copy()
-    reached[:, columns] = x
-    return Points(reached, starts.on), value
+    x, value = projected_bfgs(objective, place, bottom, top, steps, value_tolerance=ENOUGH, race=True)
+    return put(np.arange(len(starts)), x), value
 
 
 def projected_bfgs(

@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.maximise.pool import Allowed, row_keys, top
+from bough.acquisition.maximise.pool import Allowed, distinct, top
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sobol_points
@@ -33,6 +33,5 @@ def best_of_sobol(
     if grid is None:
         grid = sobol_points(space, points, rng)
         if space.size < np.inf:
-            _, first = np.unique(row_keys(space.layout, grid), return_index=True)
-            grid = grid.take(np.sort(first))
+            grid = distinct(space.layout, grid)
     return top(grid, Allowed(space, avoid).score(grid, criterion(grid)))

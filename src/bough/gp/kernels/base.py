@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -57,17 +57,23 @@ Rows = slice | IntArray
 """Some rows of a matrix: a slice where they are contiguous (a view, and several times faster)."""
 
 
+Adder = Callable[[FloatArray, FloatArray], None]
+"""(out (n, columns), W) -> nothing: ``out`` is added to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pullback:
     """Gradients of a loss L from W = ∂L/∂K (n, m). All three are linear in W.
 
     theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
     a and b are treated as different variables even where they are the same object.
+    add_a: adds a(W) to an array, for kernels that touch only a part of it, as sums have many.
     """
 
     theta: Callable[[FloatArray], FloatArray]
     a: Callable[[FloatArray], FloatArray]
     b: Callable[[FloatArray], FloatArray]
+    add_a: Adder | None = None
 
     def __call__(self, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.theta(w), self.a(w), self.b(w)
@@ -79,6 +85,7 @@ class DiagPullback:
 
     theta: Callable[[FloatArray], FloatArray]
     a: Callable[[FloatArray], FloatArray]
+    add_a: Adder | None = None
 
 
 Toward = Callable[[Points], tuple[FloatArray, Pullback]]
@@ -146,7 +153,7 @@ class Sum(Kernel):
         pulls = [term.add_to(out, theta[part], a, b) for term, part in zip(self.terms, self.parts)]
         return Pullback(
             theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for pull in pulls)]),
-            a=lambda w: sum((pull.a(w) for pull in pulls), np.zeros(a.x.shape)),
+            a=lambda w: _total(pulls, w, a),
             b=lambda w: sum((pull.b(w) for pull in pulls), np.zeros(b.x.shape)),
         )
 
@@ -154,8 +161,19 @@ class Sum(Kernel):
         found = [term.diag(theta[part], a) for term, part in zip(self.terms, self.parts)]
         return sum((k for k, _ in found), np.zeros(len(a))), DiagPullback(
             theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for _, pull in found)]),
-            a=lambda w: sum((pull.a(w) for _, pull in found), np.zeros(a.x.shape)),
+            a=lambda w: _total([pull for _, pull in found], w, a),
         )
+
+
+def _total(pulls: Sequence[Pullback | DiagPullback], w: FloatArray, a: Points) -> FloatArray:
+    """The sum of the gradients by a."""
+    out = np.zeros(a.x.shape)
+    for pull in pulls:
+        if pull.add_a is not None:
+            pull.add_a(out, w)
+        else:
+            out += pull.a(w)
+    return out
 
 
 @dataclass(frozen=True)
@@ -259,10 +277,15 @@ class On(Kernel):
         else:
             k, pull = self.inner(theta, some_a, some_b)
             out[where] += k
+
+        def add_a(gradient: FloatArray, w: FloatArray) -> None:
+            gradient[rows] += pull.a(w[where])
+
         return Pullback(
             theta=lambda w: pull.theta(w[where]),
             a=lambda w: _scatter(pull.a(w[where]), rows, a.x.shape),
             b=lambda w: _scatter(pull.b(w[where]), cols, b.x.shape),
+            add_a=add_a,
         )
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
@@ -270,9 +293,14 @@ class On(Kernel):
         k, pull = self.inner.diag(theta, a.take(rows))
         out = np.zeros(len(a))
         out[rows] = k
+
+        def add_a(gradient: FloatArray, w: FloatArray) -> None:
+            gradient[rows] += pull.a(w[rows])
+
         return out, DiagPullback(
             theta=lambda w: pull.theta(w[rows]),
             a=lambda w: _scatter(pull.a(w[rows]), rows, a.x.shape),
+            add_a=add_a,
         )
 
 
@@ -282,6 +310,7 @@ def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:
         theta=lambda w: np.zeros(size),
         a=lambda w: np.zeros(a.x.shape),
         b=lambda w: np.zeros(b.x.shape),
+        add_a=lambda out, w: None,
     )
 
 

@@ -95,7 +95,7 @@ def _weighted_sum(between: Between, a: FloatArray, b: FloatArray, weights: Float
 def _sums(between: Between, a: FloatArray, b: FloatArray, g: FloatArray) -> FloatArray:
     """(c,) Σ_ij G_ij between(a_ic, b_jc), for a (n, c), b (m, c) and G (n, m)."""
     parts = [np.tensordot(g[rows], between(a[rows, None], b), 2) for rows in _strips(len(a), b.size)]
-    return np.sum([np.zeros(a.shape[1]), *parts], axis=0)
+    return np.asarray(np.sum([np.zeros(a.shape[1]), *parts], axis=0))
 
 
 def _hamming(x: FloatArray, y: FloatArray) -> FloatArray:
