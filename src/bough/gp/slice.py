@@ -126,14 +126,11 @@ def slice_side_by_side(
         if not running.any():
             return kept
         if running.sum() <= RUNNING * len(rows):
-            axes, total, rows, x, level, moved, fresh, left, right, height, low, high, width, sizes, random = (
-                state[running]
-                for state in (
-                    axes, total, rows, x, level, moved, fresh, left, right, height, low, high, width, sizes, random
-                )
-            )  # fmt: skip
+            rows, moved, fresh, total, sizes = (a[running] for a in (rows, moved, fresh, total, sizes))
+            axes, x, low, high, width, random = (a[running] for a in (axes, x, low, high, width, random))
+            level, left, right, height = (a[running] for a in (level, left, right, height))
         if used == random.shape[1]:
-            used, random = 0, np.stack([streams[row].random((ROUNDS, 3)) for row in rows])
+            used, random = 0, np.stack([streams[row].random((ROUNDS, 3)) for row in rows.tolist()])
         place, uniform, shrink = random[:, used].T
         used += 1
         each = np.arange(len(rows))

@@ -24,7 +24,7 @@ from bough.gp.params import bounds
 from bough.gp.slice import slice_side_by_side
 from bough.points import FloatArray, IntArray
 from bough.surrogates.pooling import Target
-from bough.surrogates.stacked import LOG_2PI, Block, Stack, by_size
+from bough.surrogates.stacked import LOG_2PI, Block, Blocks
 
 __all__ = ["Columns", "Densities", "Terms", "padded", "sample_targets"]
 
@@ -75,8 +75,8 @@ class Terms:
 class Densities:
     """The log densities of several targets, evaluated together.
 
-    Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. What a call leaves behind
-    in the arrays of this object only saves work in the next one.
+    Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. What a call leaves
+    behind in the arrays of this object only saves work in the next one.
     """
 
     columns: Columns
@@ -95,10 +95,9 @@ class Densities:
         inverse = np.zeros((count, kernel.shape[1] - used + 1))
         inverse[:, :-1] = np.sqrt(5.0) * np.exp(-kernel[:, used:])
         variance, noise = np.exp(kernel[:, 0]), np.exp(rows.take(self._noise))
-        parts = [stack.terms(self._values, inverse, variance, noise) for stack in self._stacks]
+        parts = self._blocks.terms(self._values, inverse, variance, noise)
         base, cross, square = (
-            np.bincount(self._owner, np.concatenate(part), minlength=count).astype(float)
-            for part in zip(*parts)
+            np.bincount(self._blocks.owner, part, minlength=count).astype(float) for part in parts
         )
         means, sds, constants = self._prior
         base += constants - 0.5 * np.square((rows - means) / sds).sum(axis=1)
@@ -156,11 +155,7 @@ class Densities:
         return means, sds, -constants.sum(axis=1)
 
     @cached_property
-    def _owner(self) -> IntArray:
-        return np.concatenate([np.empty(0, dtype=np.intp), *(stack.owner for stack in self._stacks)])
-
-    @cached_property
-    def _stacks(self) -> list[Stack]:
+    def _blocks(self) -> Blocks:
         on, group = self.data.points.on, self.columns.group
         numeric, nominal = (np.array(c, np.intp) for c in (self.columns.numeric, self.columns.nominal))
         _, signature = np.unique(np.packbits(on, axis=1), axis=0, return_inverse=True)
@@ -172,7 +167,7 @@ class Densities:
                     active = on[rows[0]][group]
                     compared = np.flatnonzero(active[numeric]), np.flatnonzero(active[nominal])
                     blocks.append(Block(owner, part.weight, rows, *compared))
-        return [Stack.of(some, self.data, len(numeric), self.columns.nominal) for some in by_size(blocks)]
+        return Blocks.of(blocks, self.data, len(numeric), self.columns.nominal)
 
 
 def padded(rows: Sequence[FloatArray]) -> FloatArray:

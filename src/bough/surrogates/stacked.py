@@ -1,12 +1,14 @@
-"""Many small Gaussian likelihoods at once: blocks of rows, stacked by size and factorised together.
+"""Many small Gaussian likelihoods at once: blocks of rows, their covariances together, factorised by size.
 
 A treed model asks for the likelihoods of some dozens of sets of rows, most of them a handful, thousands
-of times: calling anything for each of them would cost far more than the arithmetic. Blocks of similar
-size are put into one array (blocks, size, size), filled up with rows that are far from everything.
+of times: calling anything for each of them would cost far more than the arithmetic. So the pairs of rows
+of all blocks stand in one array, whose covariances are computed together; then blocks of similar size are
+put into one array (blocks, size, size), filled up with rows that are far from everything.
 
-Each matrix carries two more rows, y and 1, so that its factorisation also gives L⁻¹y and L⁻¹1:
+With variance v the matrices are M = v R. Each R carries two more rows, y and 1, so that its factorisation
+also gives L⁻¹y and L⁻¹1:
 
-    [ M       ]   [ L          ] [ L          ]ᵀ
+    [ R       ]   [ L          ] [ L          ]ᵀ
     [ yᵀ c    ] = [ (L⁻¹y)ᵀ ·  ] [ (L⁻¹y)ᵀ ·  ]
     [ 1ᵀ 0  c ]   [ (L⁻¹1)ᵀ · ·] [ (L⁻¹1)ᵀ · ·]
 """
@@ -16,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -23,7 +26,7 @@ from bough.gp.likelihood import Data
 from bough.gp.solvers import factor_lower
 from bough.points import BoolArray, FloatArray, IntArray
 
-__all__ = ["Block", "Stack", "by_size"]
+__all__ = ["Block", "Blocks", "Stack", "by_size"]
 
 NUGGET = 1e-12
 """Of the variance, on every diagonal: more than rounding errors, so that factorisations hardly ever fail."""
@@ -31,10 +34,7 @@ NUGGET = 1e-12
 CORNER = 1e30
 """c above: larger than any |L⁻¹y|², so that the last pivots are positive. Nothing else depends on it."""
 
-FAR = 1e9
-"""Squared distance of a row that only fills up a block: its covariance underflows to zero."""
-
-STACK_COST, BLOCK_COST, CELL_COST, PIVOT_COST = 8e4, 2e3, 8.0, 0.15
+STACK_COST, BLOCK_COST, CELL_COST, PIVOT_COST = 5e4, 1e3, 1.5, 0.1
 """Rough nanoseconds of a stack, of a block, of an entry of its matrix, and of a factorisation over size³."""
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -56,120 +56,156 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """B blocks of at most s rows, with K active numeric and H active nominal columns at most.
+    """B blocks of at most s rows, to be factorised together.
 
     owner, weight: (B,) as in ``Block``.  real: (B, s) whether a row is one of the block.
-    values_at: (K, B, s) where the values of numeric columns are found in an array (owners, numeric, n).
-    row, other: (P,) the pairs of rows below the diagonal.
-    numeric_at, nominal_at: (K, B), (H, B) where the inverse length-scales are found in an array
-        (owners, numeric + nominal + 1), whose last column is zero, for blocks with fewer columns.
-    unequal: (H, B, P) whether the categories of a pair differ.  apart: (B, P) zero, or FAR where a row of
-        the pair only fills up.  told, untold: (B, s) as in ``Data``.
-    matrix: (B, s + 2, s + 2) to be factorised, of which only the lower triangle is read. In its leading
-        (s, s) blocks that is overwritten in every call.
+    told, untold: (B, s) as in ``Data``.
+    at: where in the matrices the pairs of rows below the diagonal belong, block by block.
+    matrix: (B, s + 2, s + 2), of which only the lower triangle is read. In every call the covariances of
+        pairs and the diagonal are overwritten; the rest stays, zero for rows that only fill up.
     """
 
     owner: IntArray
     weight: FloatArray
     real: BoolArray
-    values_at: IntArray
-    row: IntArray
-    other: IntArray
-    numeric_at: IntArray
-    nominal_at: IntArray
-    unequal: BoolArray
     told: FloatArray
     untold: FloatArray
-    apart: FloatArray
+    at: IntArray
     matrix: FloatArray
 
     @staticmethod
-    def of(blocks: Sequence[Block], data: Data, numeric: int, nominal: tuple[int, ...]) -> Stack:
-        """numeric: how many numeric columns the models have; nominal: where in the data the others are."""
+    def of(blocks: Sequence[Block], data: Data) -> Stack:
         count, size = len(blocks), max(len(block.rows) for block in blocks)
-        columns = numeric + len(nominal)
         rows = np.zeros((count, size), dtype=np.intp)
         real = np.zeros((count, size), dtype=bool)
-        some = np.full((max(len(block.numeric) for block in blocks), count), columns)
-        others = np.full((max(len(block.nominal) for block in blocks), count), columns)
         for i, block in enumerate(blocks):
             rows[i, : len(block.rows)], real[i, : len(block.rows)] = block.rows, True
-            some[: len(block.numeric), i] = block.numeric
-            others[: len(block.nominal), i] = numeric + block.nominal
-        owner = np.array([block.owner for block in blocks])
-        # of a column that is not there any other may be read: it counts with an inverse length-scale of 0
-        column = np.minimum(some, numeric - 1)[:, :, None] + numeric * owner[:, None]
-        kind = np.append(np.array(nominal, dtype=np.intp), 0)[others - numeric]
-        categories = data.points.x[rows, kind[:, :, None]]
         matrix = np.zeros((count, size + 2, size + 2))
         matrix[:, size, :size] = np.where(real, data.y[rows], 0.0)
         matrix[:, size + 1, :size] = real
         matrix[:, [size, size + 1], [size, size + 1]] = CORNER
-        row, other = np.tril_indices(size, -1)
+        width = size + 2
+        pairs = [np.tril_indices(len(block.rows), -1) for block in blocks]
         return Stack(
-            owner=owner,
+            owner=np.array([block.owner for block in blocks]),
             weight=np.array([block.weight for block in blocks]),
             real=real,
-            values_at=column * len(data.y) + rows,
-            numeric_at=some + (columns + 1) * owner,
-            nominal_at=others + (columns + 1) * owner,
-            row=row,
-            other=other,
-            unequal=categories[..., row] != categories[..., other],
             told=np.where(real, data.told[rows], 0.0),
             untold=np.where(real, data.untold[rows], 0.0),
-            apart=np.where(real[:, row] & real[:, other], 0.0, FAR),
+            at=np.concatenate([width * (width * i + a) + b for i, (a, b) in enumerate(pairs)]),
             matrix=matrix,
         )
 
     @cached_property
-    def _constant(self) -> FloatArray:
-        return np.asarray(self.real.sum(axis=1) * (0.5 * LOG_2PI))
+    def _count(self) -> FloatArray:
+        return np.asarray(self.real.sum(axis=1), dtype=float)
+
+    def terms(
+        self, correlations: FloatArray, variance: FloatArray, noise: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(B,) a, b, c of each block, where weight · log N(y | m·1, M) = a + b m − ½ c m².
+
+        correlations: of its pairs; variance, noise: (owners,).
+        """
+        size = self.real.shape[1]
+        height = variance[self.owner]
+        self.matrix.reshape(-1)[self.at] = correlations
+        diagonal = self.untold * noise[self.owner, None]
+        diagonal += self.told
+        diagonal /= height[:, None]
+        diagonal += 1 + NUGGET
+        np.einsum("bii->bi", self.matrix)[:, :size] = diagonal
+        lower = _factor(self.matrix)
+        white, one = lower[:, size, :size], lower[:, size + 1, :size]
+        logdet = np.einsum("bs,bs->b", np.log(np.einsum("bii->bi", lower)[:, :size]), self.real)
+        share = self.weight / height
+        a = (-0.5 * share) * np.vecdot(white, white)
+        a -= self.weight * (logdet + self._count * (0.5 * (LOG_2PI + np.log(height))))
+        return a, share * np.vecdot(white, one), share * np.vecdot(one, one)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The P pairs of rows in all blocks, and the stacks to which they belong, in their order.
+
+    first, second: (K, P) where the values of numeric columns of a pair's rows are found in an array
+        (owners, numeric, n); the same place twice where a column is inactive.
+    unequal: (H, P) where the inverse length-scale of a nominal column is found in an array
+        (owners, columns + 1) if the pair's categories differ, else a zero, which is in the last column.
+    """
+
+    first: IntArray
+    second: IntArray
+    unequal: IntArray
+    stacks: tuple[Stack, ...]
+
+    @staticmethod
+    def of(blocks: Sequence[Block], data: Data, numeric: int, nominal: tuple[int, ...]) -> Blocks:
+        """numeric: how many numeric columns the models have; nominal: where in the data the others are."""
+        n, columns = len(data.y), numeric + len(nominal)
+        groups = by_size(blocks)
+        first, second, unequal = [], [], []
+        for block in (block for group in groups for block in group):
+            a, b = (block.rows[index] for index in np.tril_indices(len(block.rows), -1))
+            place = n * (numeric * block.owner + np.arange(numeric)[:, None])
+            active = np.isin(np.arange(numeric), block.numeric)[:, None]
+            first.append(place + a)
+            second.append(place + np.where(active, b, a))
+            scale = (columns + 1) * block.owner + numeric + np.arange(len(nominal))[:, None]
+            differ = data.points.x[a][:, list(nominal)] != data.points.x[b][:, list(nominal)]
+            differ[:, ~np.isin(np.arange(len(nominal)), block.nominal)] = False
+            unequal.append(np.where(differ.T, scale, (columns + 1) * block.owner + columns))
+        return Blocks(
+            first=np.concatenate([np.empty((numeric, 0), dtype=np.intp), *first], axis=1),
+            second=np.concatenate([np.empty((numeric, 0), dtype=np.intp), *second], axis=1),
+            unequal=np.concatenate([np.empty((len(nominal), 0), dtype=np.intp), *unequal], axis=1),
+            stacks=tuple(Stack.of(group, data) for group in groups),
+        )
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """(B,) of all blocks, stack by stack."""
+        return np.concatenate([np.empty(0, dtype=np.intp), *(stack.owner for stack in self.stacks)])
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [0, *accumulate(len(stack.at) for stack in self.stacks)]
 
     def terms(
         self, values: FloatArray, inverse: FloatArray, variance: FloatArray, noise: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(B,) a, b, c of each block, where weight · log N(y | m·1, M) = a + b m − ½ c m².
+    ) -> tuple[FloatArray, ...]:
+        """(B,) a, b, c of all blocks, stack by stack (see there).
 
         M is a Matérn-5/2 covariance plus noise. values: (owners, numeric, n) of numeric columns;
         inverse: (owners, columns + 1) √5 / ℓ and a zero; variance, noise: (owners,).
         """
-        size = self.real.shape[1]
-        z = values.take(self.values_at)
-        z *= inverse.take(self.numeric_at)[:, :, None]
-        s2 = self.apart.copy()
-        for column in z:
-            difference = column.take(self.row, axis=1)
-            difference -= column.take(self.other, axis=1)
-            difference *= difference
-            s2 += difference
-        for scale, unequal in zip(inverse.take(self.nominal_at) ** 2, self.unequal):
-            s2 += scale[:, None] * unequal
-        height = variance[self.owner]
-        s = np.sqrt(s2)  # √5 r;  v k = (1 + s + s²/3) e^{log v − s}
+        scaled = values * inverse[:, : values.shape[1], None]
+        difference = scaled.take(self.first)
+        difference -= scaled.take(self.second)
+        difference *= difference
+        s2 = difference.sum(axis=0)
+        if len(self.unequal):
+            s2 += np.square(inverse).take(self.unequal).sum(axis=0)
+        s = np.sqrt(s2)  # √5 r;  k = (1 + s + s²/3) e^{−s}
         s2 *= 1.0 / 3.0
         s2 += s
         s2 += 1.0
-        s2 *= np.exp(np.subtract(np.log(height)[:, None], s, out=s), out=s)
-        self.matrix[:, self.row, self.other] = s2
-        np.einsum("bii->bi", self.matrix)[:, :size] = (
-            self.told + self.untold * noise[self.owner, None] + (1 + NUGGET) * height[:, None]
-        )
-        lower = _factor(self.matrix, height)
-        white, one = lower[:, size, :size], lower[:, size + 1, :size]
-        logdet = np.einsum("bs,bs->b", np.log(np.einsum("bii->bi", lower)[:, :size]), self.real)
-        a = -0.5 * np.einsum("bs,bs->b", white, white) - logdet - self._constant
-        b, c = np.einsum("bs,bs->b", white, one), np.einsum("bs,bs->b", one, one)
-        return self.weight * a, self.weight * b, self.weight * c
+        s2 *= np.exp(np.negative(s, out=s), out=s)
+        ends = self._ends
+        parts = [
+            stack.terms(s2[start:end], variance, noise)
+            for stack, start, end in zip(self.stacks, ends, ends[1:])
+        ]
+        return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts)) or (np.empty(0),) * 3
 
 
-def _factor(matrices: FloatArray, scales: FloatArray) -> FloatArray:
-    """Cholesky factors of a stack (B, n, n); with jitter relative to ``scales`` (B,) where one fails."""
+def _factor(matrices: FloatArray) -> FloatArray:
+    """Cholesky factors of a stack (B, n, n) of correlations; with jitter where one fails."""
     try:
         return np.asarray(np.linalg.cholesky(matrices), dtype=float)
     except np.linalg.LinAlgError:
         full = np.tril(matrices) + np.tril(matrices, -1).swapaxes(1, 2)
-        return np.stack([factor_lower(matrix, float(scale)) for matrix, scale in zip(full, scales)])
+        return np.stack([factor_lower(matrix, 1.0) for matrix in full])
 
 
 def by_size(blocks: Sequence[Block]) -> list[list[Block]]:
