@@ -37,6 +37,7 @@ CORNER = 1e30
 STACK_COST, BLOCK_COST, CELL_COST, PIVOT_COST = 5e4, 1e3, 1.5, 0.1
 """Rough nanoseconds of a stack, of a block, of an entry of its matrix, and of a factorisation over size³."""
 
+NONE = np.empty(0, dtype=np.intp)
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -144,28 +145,34 @@ class Blocks:
         """numeric: how many numeric columns the models have; nominal: where in the data the others are."""
         n, columns = len(data.y), numeric + len(nominal)
         groups = by_size(blocks)
-        first, second, unequal = [], [], []
-        for block in (block for group in groups for block in group):
-            a, b = (block.rows[index] for index in np.tril_indices(len(block.rows), -1))
-            place = n * (numeric * block.owner + np.arange(numeric)[:, None])
-            active = np.isin(np.arange(numeric), block.numeric)[:, None]
-            first.append(place + a)
-            second.append(place + np.where(active, b, a))
-            scale = (columns + 1) * block.owner + numeric + np.arange(len(nominal))[:, None]
-            differ = data.points.x[a][:, list(nominal)] != data.points.x[b][:, list(nominal)]
-            differ[:, ~np.isin(np.arange(len(nominal)), block.nominal)] = False
-            unequal.append(np.where(differ.T, scale, (columns + 1) * block.owner + columns))
+        ordered = [block for group in groups for block in group]
+        pairs = [np.tril_indices(len(block.rows), -1) for block in ordered]
+        a, b = (
+            np.concatenate([NONE, *(block.rows[pair[side]] for block, pair in zip(ordered, pairs))])
+            for side in (0, 1)
+        )
+        # what belongs to a block, for each of its pairs
+        of = np.repeat(np.arange(len(ordered)), [len(pair[0]) for pair in pairs])
+        owner = np.array([block.owner for block in ordered], dtype=np.intp)[of]
+        active = np.zeros((columns, len(ordered)), dtype=bool)
+        for i, block in enumerate(ordered):
+            active[block.numeric, i] = active[numeric + block.nominal, i] = True
+        active = active[:, of]
+        first = n * (numeric * owner + np.arange(numeric)[:, None]) + a
+        categories = data.points.x[:, list(nominal)].T
+        differ = (categories[:, a] != categories[:, b]) & active[numeric:]
+        column = np.where(differ, np.arange(numeric, columns)[:, None], columns)
         return Blocks(
-            first=np.concatenate([np.empty((numeric, 0), dtype=np.intp), *first], axis=1),
-            second=np.concatenate([np.empty((numeric, 0), dtype=np.intp), *second], axis=1),
-            unequal=np.concatenate([np.empty((len(nominal), 0), dtype=np.intp), *unequal], axis=1),
+            first=first,
+            second=first + np.where(active[:numeric], b - a, 0),
+            unequal=(columns + 1) * owner + column,
             stacks=tuple(Stack.of(group, data) for group in groups),
         )
 
     @cached_property
     def owner(self) -> IntArray:
         """(B,) of all blocks, stack by stack."""
-        return np.concatenate([np.empty(0, dtype=np.intp), *(stack.owner for stack in self.stacks)])
+        return np.concatenate([NONE, *(stack.owner for stack in self.stacks)])
 
     @cached_property
     def _ends(self) -> list[int]:

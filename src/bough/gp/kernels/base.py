@@ -28,6 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -93,7 +94,12 @@ Toward = Callable[[Points], tuple[FloatArray, Pullback]]
 
 
 class Kernel(ABC):
-    """A covariance function with its hyperparameters. See the module docstring."""
+    """A covariance function with its hyperparameters. See the module docstring.
+
+    normalised: whether k(x, x) = 1, whatever x and theta.
+    """
+
+    normalised: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -119,6 +119,7 @@ class Stationary(Kernel):
     columns: Columns
     nominal: Columns = ()
     prior: Prior | None = None
+    normalised = True
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -169,7 +170,7 @@ class Stationary(Kernel):
         )
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        return _unit_diagonal(len(theta), a)
+        return unit_diagonal(len(theta), a)
 
 
 def SE(columns: Columns, nominal: Columns = (), prior: Prior | None = None) -> Stationary:
@@ -201,6 +202,7 @@ class Laplace(Kernel):
     columns: Columns
     nominal: Columns = ()
     prior: Prior | None = None
+    normalised = True
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -231,7 +233,7 @@ class Laplace(Kernel):
         return k, Pullback(theta=pull_theta, a=lambda w: pull_input(w, a, 1), b=lambda w: pull_input(w, b, 0))
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        return _unit_diagonal(len(theta), a)
+        return unit_diagonal(len(theta), a)
 
 
 def Hamming(columns: Columns, prior: Prior | None = None) -> Laplace:
@@ -293,6 +295,6 @@ def moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, Float
     return product[:, :d], product[:, d:-1], product[:, -1:]
 
 
-def _unit_diagonal(size: int, a: Points) -> tuple[FloatArray, DiagPullback]:
+def unit_diagonal(size: int, a: Points) -> tuple[FloatArray, DiagPullback]:
     """k(x, x) = 1, whatever theta (of the given size) and x."""
     return np.ones(len(a)), DiagPullback(theta=lambda w: np.zeros(size), a=lambda w: np.zeros(a.x.shape))
