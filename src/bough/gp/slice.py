@@ -20,7 +20,7 @@ STEPS_OUT = 10
 NARROWEST = 1e-12
 """An interval that has shrunk to this holds nothing but its point."""
 
-RUNNING = 0.75
+RUNNING = 0.5
 """Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
 
 ROUNDS = 64

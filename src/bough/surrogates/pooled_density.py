@@ -12,7 +12,7 @@ m ~ N(cross / (1 + square), 1 / (1 + square)): the same joint density, with a co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -189,10 +189,10 @@ def sample_targets(
 ) -> list[FloatArray]:
     """(samples, p) draws of theta for each target, by slice sampling from the median of its prior."""
     streams = rng.spawn(len(targets) + 1)
-    states = [_sample(columns, targets[s], data, streams[s], samples, burn) for s in _portions(targets)]
     found = []
-    for some, kept in zip(_portions(targets), states):
+    for some in _portions(targets):
         densities = Densities(columns, targets[some], data)
+        kept = _sample(densities, streams[some], samples, burn)
         means = [densities(kept[:, i]).draw_mean(streams[-1]) for i in range(samples)]
         for target, mean, own in zip(targets[some], np.transpose(means), kept):
             found.append(np.column_stack([mean, own[:, : len(target.hyper.start) - 1]]))
@@ -200,21 +200,16 @@ def sample_targets(
 
 
 def _sample(
-    columns: Columns,
-    targets: Sequence[Target],
-    data: Data,
-    streams: Sequence[np.random.Generator],
-    samples: int,
-    burn: int,
+    densities: Densities, streams: Sequence[np.random.Generator], samples: int, burn: int
 ) -> FloatArray:
     """(targets, samples, p) states of their chains, with the means integrated out."""
-    densities = Densities(columns, targets, data)
+    targets, running = densities.targets, densities
 
     def log_density(rows: IntArray, x: FloatArray) -> FloatArray:
-        nonlocal densities
-        if len(rows) < len(densities.targets):
-            densities = Densities(columns, [targets[row] for row in rows], data)
-        return densities(x).marginal()
+        nonlocal running
+        if len(rows) < len(running.targets):
+            running = replace(densities, targets=[targets[row] for row in rows])
+        return running(x).marginal()
 
     low, high = zip(*(bounds(target.hyper.params) for target in targets))
     return slice_side_by_side(

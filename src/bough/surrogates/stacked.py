@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -86,7 +86,7 @@ class Stack:
         matrix[:, size + 1, :size] = real
         matrix[:, [size, size + 1], [size, size + 1]] = CORNER
         width = size + 2
-        pairs = [np.tril_indices(len(block.rows), -1) for block in blocks]
+        pairs = [_below(len(block.rows)) for block in blocks]
         return Stack(
             owner=np.array([block.owner for block in blocks]),
             weight=np.array([block.weight for block in blocks]),
@@ -146,7 +146,7 @@ class Blocks:
         n, columns = len(data.y), numeric + len(nominal)
         groups = by_size(blocks)
         ordered = [block for group in groups for block in group]
-        pairs = [np.tril_indices(len(block.rows), -1) for block in ordered]
+        pairs = [_below(len(block.rows)) for block in ordered]
         a, b = (
             np.concatenate([NONE, *(block.rows[pair[side]] for block, pair in zip(ordered, pairs))])
             for side in (0, 1)
@@ -204,6 +204,13 @@ class Blocks:
             for stack, start, end in zip(self.stacks, ends, ends[1:])
         ]
         return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts)) or (np.empty(0),) * 3
+
+
+@cache
+def _below(size: int) -> tuple[IntArray, IntArray]:
+    """The pairs below the diagonal."""
+    row, column = np.tril_indices(size, -1)
+    return row, column
 
 
 def _factor(matrices: FloatArray) -> FloatArray:
