@@ -32,9 +32,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bough.gp.kernels.rows import block, rows_of, scatter
 from bough.gp.params import Param, total_size
 from bough.gp.priors import LogNormal, Prior
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.points import FloatArray, Points
 
 __all__ = [
     "DiagPullback",
@@ -42,21 +43,13 @@ __all__ = [
     "On",
     "Product",
     "Pullback",
-    "Rows",
     "Scale",
     "Sum",
     "Toward",
-    "block",
-    "contiguous",
-    "rows_of",
 ]
 
 VARIANCE_PRIOR = LogNormal(0.0, 1.0)
 """Default prior of a variance, for standardised targets."""
-
-Rows = slice | IntArray
-"""Some rows of a matrix: a slice where they are contiguous (a view, and several times faster)."""
-
 
 Adder = Callable[[FloatArray, FloatArray], None]
 """(out (n, columns), W) -> nothing: ``out`` is added to."""
@@ -289,8 +282,8 @@ class On(Kernel):
 
         return Pullback(
             theta=lambda w: pull.theta(w[where]),
-            a=lambda w: _scatter(pull.a(w[where]), rows, a.x.shape),
-            b=lambda w: _scatter(pull.b(w[where]), cols, b.x.shape),
+            a=lambda w: scatter(pull.a(w[where]), rows, a.x.shape),
+            b=lambda w: scatter(pull.b(w[where]), cols, b.x.shape),
             add_a=add_a,
         )
 
@@ -305,7 +298,7 @@ class On(Kernel):
 
         return out, DiagPullback(
             theta=lambda w: pull.theta(w[rows]),
-            a=lambda w: _scatter(pull.a(w[rows]), rows, a.x.shape),
+            a=lambda w: scatter(pull.a(w[rows]), rows, a.x.shape),
             add_a=add_a,
         )
 
@@ -318,32 +311,6 @@ def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:
         b=lambda w: np.zeros(b.x.shape),
         add_a=lambda out, w: None,
     )
-
-
-def rows_of(mask: BoolArray) -> Rows:
-    """The rows where ``mask`` (n,) holds."""
-    return contiguous(np.flatnonzero(mask))
-
-
-def contiguous(rows: IntArray) -> Rows:
-    """Increasing row numbers, as a slice where they leave no gap."""
-    if len(rows) == 0:
-        return slice(0, 0)
-    first, last = int(rows[0]), int(rows[-1])
-    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
-
-
-def block(rows: Rows, cols: Rows) -> tuple[Rows, Rows]:
-    """An index for the block ``rows`` × ``cols`` of a matrix; a view if both are slices."""
-    if isinstance(rows, slice) or isinstance(cols, slice):
-        return rows, cols
-    return np.ix_(rows, cols)  # type: ignore[return-value]
-
-
-def _scatter(values: FloatArray, rows: Rows, shape: tuple[int, ...]) -> FloatArray:
-    out = np.zeros(shape)
-    out[rows] = values
-    return out
 
 
 def _dot(w: FloatArray, k: FloatArray) -> float:

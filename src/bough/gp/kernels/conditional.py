@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Rows, block, contiguous
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels.rows import Rows, block, contiguous
 from bough.gp.params import Param
 from bough.points import BoolArray, FloatArray, Points
 

@@ -25,7 +25,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Rows, Toward, block, rows_of
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Toward
+from bough.gp.kernels.rows import Rows, block, rows_of
 from bough.gp.kernels.stationary import (
     LONGEST,
     SHORTEST,
