@@ -1,20 +1,23 @@
 """Our rivals against the originals: ``tpe`` against Optuna's TPE, ``forest`` against SMAC.
 
     make bench-peers
-    python -m benchmarks.rivals [--seeds 10] [--trials 60] [--problems small-shifted cash-car] [--report]
+    python -m benchmarks.rivals [--seeds 10] [--trials 60] [--problems small-shifted cash-car]
+    python -m benchmarks.rivals --report [--markdown]
 
 Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every optimum is the
 middle of its range, which is the value that SMAC's neighbourhoods give to a parameter that becomes active.
 Best values after the last trial (median and quartiles over seeds) and CPU time of a suggestion. Studies that
 the specs in ``BORROW`` have run are not run again; for the time only those count that ran here, side by side.
-``--report`` runs nothing.
+``--report`` runs nothing; ``--markdown`` renews the tables in the documentation of `tpe` and `forest`.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +30,7 @@ PAIRS = (("tpe", "optuna"), ("forest", "smac"))
 METHODS = tuple(method for pair in PAIRS for method in pair)
 BORROW = ("peers", "real")
 RESULTS = FOLDER / "rivals.jsonl"
+PAGES = Path(__file__).resolve().parents[1] / "docs" / "methods"
 
 STARTED = 15
 """Trials after which the cost of a suggestion counts: all initial designs are over."""
@@ -45,15 +49,16 @@ def quartiles(values: Sequence[float]) -> str:
     return f"{middle:.4g} [{low:.4g}, {high:.4g}]"
 
 
-def table(done: dict[Key, Record], tasks: Sequence[Task]) -> list[str]:
-    """Best values of each problem and method, over the seeds that all methods have."""
-    lines = ["| problem | seeds | " + " | ".join(f"`{m}`" for m in METHODS) + " |", "|---|---|" + "---|" * 4]
+def table(done: dict[Key, Record], tasks: Sequence[Task], methods: Sequence[str] = METHODS) -> list[str]:
+    """Best values of each problem and method, over the seeds that all these methods have."""
+    lines = ["| problem | seeds | " + " | ".join(f"`{m}`" for m in methods) + " |"]
+    lines.append("|---|---|" + "---|" * len(methods))
     for problem in dict.fromkeys(task.problem for task in tasks):
-        of = [task for task in tasks if task.problem == problem]
+        of = [task for task in tasks if task.problem == problem and task.method in methods]
         seeds = sorted({task.seed for task in of} - {task.seed for task in of if task.key not in done})
         if seeds:
-            runs = {m: [done[problem, m, seed, of[0].trials] for seed in seeds] for m in METHODS}
-            cells = [quartiles([record.best(record.trials) for record in runs[m]]) for m in METHODS]
+            runs = {m: [done[problem, m, seed, of[0].trials] for seed in seeds] for m in methods}
+            cells = [quartiles([record.best(record.trials) for record in runs[m]]) for m in methods]
             lines.append(f"| {problem} | {len(seeds)} | " + " | ".join(cells) + " |")
     return lines
 
@@ -75,6 +80,13 @@ def costs(records: Sequence[Record]) -> list[str]:
     return lines
 
 
+def renew(page: Path, lines: Sequence[str]) -> None:
+    """Write what stands on a page between ``<!-- rivals -->`` and ``<!-- /rivals -->`` anew."""
+    part = re.compile(r"(<!-- rivals -->\n).*?(<!-- /rivals -->)", re.DOTALL)
+    text = part.sub(lambda found: found[1] + "\n".join(["", *lines, "", found[2]]), page.read_text("utf-8"))
+    page.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -84,6 +96,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--report", action="store_true", help="only show what there is")
+    parser.add_argument("--markdown", action="store_true", help="renew the tables of the documentation")
     options = parser.parse_args()
     tasks = [
         Task(problem, method, seed, options.trials)
@@ -98,7 +111,12 @@ def main() -> None:
     print(f"{options.trials} trials: best value, median [quartiles]")
     print("\n".join(table(done, tasks)))
     print(f"\nsuggestion, CPU time, mean over trials after the first {STARTED}")
-    print("\n".join(costs([record for record in read(RESULTS) if record.trials == options.trials])))
+    spent = costs([record for record in read(RESULTS) if record.trials == options.trials])
+    print("\n".join(spent))
+    if options.markdown:
+        for pair in PAIRS:
+            cost = [f"A suggestion, CPU time: {line}." for line in spent if line.startswith(pair[0])]
+            renew(PAGES / f"{pair[0]}.md", [*table(done, tasks, pair), "", *cost])
 
 
 if __name__ == "__main__":

@@ -78,6 +78,17 @@ def test_rivals_by_quartiles_of_common_seeds() -> None:
     }
     lines = rivals.table(done, tasks)
     assert lines[2].startswith("| p | 2 | 1.5 [1.25, 1.75] |")
+    pair = rivals.table(done, tasks, ("tpe", "optuna"))  # what another pair lacks does not count here
+    assert pair[0] == "| problem | seeds | `tpe` | `optuna` |"
+    assert pair[2] == "| p | 3 | 2 [1.5, 2.5] | 2 [1.5, 2.5] |"
+
+
+def test_rivals_renew_their_part_of_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- rivals -->\nold\n<!-- /rivals -->\nb\n", encoding="utf-8")
+    for _ in range(2):
+        rivals.renew(page, ["| new |"])
+        assert page.read_text(encoding="utf-8") == "a\n<!-- rivals -->\n\n| new |\n\n<!-- /rivals -->\nb\n"
 
 
 def test_costs_count_after_the_designs() -> None:
