@@ -83,7 +83,10 @@ def costs(records: Sequence[Record]) -> list[str]:
 def renew(page: Path, lines: Sequence[str]) -> None:
     """Write what stands on a page between ``<!-- rivals -->`` and ``<!-- /rivals -->`` anew."""
     part = re.compile(r"(<!-- rivals -->\n).*?(<!-- /rivals -->)", re.DOTALL)
-    text = part.sub(lambda found: found[1] + "\n".join(["", *lines, "", found[2]]), page.read_text("utf-8"))
+    new = "\n".join(["", *lines, ""])
+    text, places = part.subn(lambda found: found[1] + new + "\n" + found[2], page.read_text("utf-8"))
+    if not places:
+        raise SystemExit(f"{page.name} has no place for the table: <!-- rivals --> ... <!-- /rivals -->")
     page.write_text(text, encoding="utf-8")
 
 

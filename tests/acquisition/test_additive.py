@@ -11,7 +11,7 @@ import pytest
 from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.maximise.finite import every_point
 from bough.acquisition.maximise.pool import row_keys
-from bough.acquisition.parts import best_tree_path, by_activity, convex_tree_path, tree_parts
+from bough.acquisition.parts import best_tree_path, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.kernels.base import On, Scale
 from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
@@ -195,6 +195,19 @@ def test_the_bound_holds_for_the_sum_and_is_tight_at_the_anchors(seed: int) -> N
 
     assert (gap(every_point(TREE, 10**5).take(slice(0, None, 7))) >= -1e-7).all()
     assert gap(near.take([0])) == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("space", [TREE, GRAPH, ORDERED], ids=["tree", "graph", "ordered"])
+def test_points_are_taken_apart_into_one_part_of_each_active_vertex(space: Space) -> None:
+    rng = np.random.default_rng(0)
+    near, points = sample_points(space, 5, rng), every_point(space, 10**5).take(slice(0, None, 3))
+    parts = tree_parts(space, near) if by_activity(space) else path_parts(space, near, 100, rng)[0]
+    row, part, alone = parts.split(points)
+    groups = sorted(zip(row.tolist(), parts.group[part].tolist()))
+    assert groups == [(i, g) for i, on in enumerate(points.on) for g in np.flatnonzero(on).tolist()]
+    own = parts.own[part]
+    assert (alone.on.sum(axis=1) == 1).all() and (alone.x[own] == points.x[row][own]).all()
+    assert (alone.x >= parts.low[part])[own].all() and (alone.x <= parts.high[part])[own].all()
 
 
 @pytest.mark.parametrize("seed", range(10))

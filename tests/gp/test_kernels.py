@@ -154,6 +154,29 @@ def test_adding_to_a_matrix(case: Case) -> None:
     np.testing.assert_array_equal(pull.theta(case.w), direct.theta(case.w))
 
 
+def test_toward_some_points_is_the_covariance_with_them(case: Case) -> None:
+    k, pull = case.kernel(case.theta, case.a, case.b)
+    again, pull_again = case.kernel.toward(case.theta, case.b)(case.a)
+    np.testing.assert_array_equal(again, k)
+    for mine, other in zip(pull_again(case.w), pull(case.w), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("kernel", [Matern52((0, 1), (2, 3)), Laplace((0, 1), (2, 3))], ids=["2", "1"])
+def test_distances_of_many_points_are_those_of_a_few_rows_at_a_time(kernel: Kernel) -> None:
+    """More pairs than one strip holds, against a loop over single rows."""
+    rng = np.random.default_rng(0)
+    x = np.hstack([rng.random((400, 2)), rng.integers(0, 3, (400, 2)) / 3])
+    points = Points(x, np.ones((400, 1), dtype=bool))
+    a, b = points.take(slice(0, 90)), points.take(slice(90, None))
+    theta, weight = rng.normal(size=4), rng.normal(size=(90, 310))
+    k, pull = kernel(theta, a, b)
+    singly = [kernel(theta, a.take([i]), b) for i in range(90)]
+    np.testing.assert_allclose(k, np.vstack([row for row, _ in singly]), rtol=1e-12)
+    by_theta = sum(one.theta(weight[[i]]) for i, (_, one) in enumerate(singly))
+    np.testing.assert_allclose(pull.theta(weight), by_theta, rtol=1e-9)
+
+
 @pytest.mark.parametrize("entry", KERNELS, ids=lambda entry: entry.name)
 def test_under_on_two_inactive_points_do_not_covary(entry: Entry) -> None:
     case = Case(entry, 7)

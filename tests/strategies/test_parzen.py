@@ -175,6 +175,7 @@ def test_the_best_candidate_that_was_not_tried_is_chosen() -> None:
     space = Space({"k": Categorical(["p", "q", "r"]), "n": Int(1, 4)}, forbid=["k == 'q' and n == 2"])
     told = drive(ParzenSearch(), space, lambda c: c["n"] + (c["k"] == "p"), 8)
     seen = history(space, told[:-1], pending=[told[-1][0]])
+    chosen = 0
     for seed in range(20):
         point = ParzenSearch(startup=5).propose(space, seen, np.random.default_rng(seed))
 
@@ -189,3 +190,5 @@ def test_the_best_candidate_that_was_not_tried_is_chosen() -> None:
         (config,) = space.decode(point)
         if left:
             assert config == max(left, key=lambda pair: float(pair[0][0]))[1]
+            chosen += 1
+    assert chosen > 5

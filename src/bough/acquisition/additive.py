@@ -55,7 +55,7 @@ CANDIDATES = 64
 STARTS = 4
 
 
-class Changes(Protocol):
+class ChangePosterior(Protocol):
     """The posterior of f(x_i) - f(a_i), a_i being row of[i] of some anchors, zero where none is active."""
 
     def predict(self, points: Points, of: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -72,7 +72,7 @@ class Changes(Protocol):
 class AdditivePosterior(Posterior, Protocol):
     """A posterior of a sum of terms, one for each group: where one group is active f is that group's term."""
 
-    def changes(self, anchors: Points) -> Changes:
+    def changes(self, anchors: Points) -> ChangePosterior:
         """How f differs from its values at the anchors."""
         ...
 
@@ -99,7 +99,7 @@ class SeparableBound:
     parts: Parts
 
     @cached_property
-    def _changes(self) -> list[Changes]:
+    def _changes(self) -> list[ChangePosterior]:
         return [posterior.changes(self.parts.anchors) for posterior in self.posteriors]
 
     def __call__(self, points: Points) -> FloatArray:

@@ -45,24 +45,22 @@ class Parts:
     def __len__(self) -> int:
         return len(self.group)
 
-    def rows(self, part: int, points: Points) -> IntArray:
-        """The rows of ``points`` that lie in a part."""
-        rows = np.flatnonzero(points.on[:, self.group[part]])
-        own = self.own[part]
-        x = points.x[rows][:, own]
-        inside: BoolArray = ((x >= self.low[part, own]) & (x <= self.high[part, own])).all(axis=1)
-        return rows[inside]
+    def inside(self, group: int, points: Points) -> tuple[IntArray, IntArray]:
+        """Rows of ``points`` and the part of a vertex each lies in: at most one, as boxes are disjoint."""
+        parts, rows = np.flatnonzero(self.group == group), np.flatnonzero(points.on[:, group])
+        own = np.flatnonzero(self.own[parts[:1]].any(axis=0))
+        x = points.x[np.ix_(rows, own)][:, None]
+        low, high = self.low[np.ix_(parts, own)], self.high[np.ix_(parts, own)]
+        row, part = np.nonzero(((x >= low) & (x <= high)).all(axis=2))
+        return rows[row], parts[part]
 
     def split(self, points: Points) -> tuple[IntArray, IntArray, Points]:
         """Points taken apart: a row, a part it lies in, and the row with the vertex of that part alone."""
-        row, part = np.nonzero(points.on[:, self.group])
-        x = points.x[row]
-        outside = self.own[part] & ((x < self.low[part]) | (x > self.high[part]))
-        inside = ~outside.any(axis=1)
-        row, part, x = row[inside], part[inside], x[inside]
+        found = [self.inside(group, points) for group in np.unique(self.group).tolist()]
+        row, part = (np.concatenate([np.empty(0, dtype=np.intp), *each]) for each in zip(*found, strict=True))
         alone = np.zeros((len(row), points.on.shape[1]), dtype=bool)
         alone[np.arange(len(row)), self.group[part]] = True
-        return row, part, Points(x, alone)
+        return row, part, Points(points.x[row], alone)
 
 
 def by_activity(space: Space) -> bool:
@@ -188,10 +186,11 @@ def _anchored(
     """Parts with their anchors: the best point inside, else the best with the same vertex, else none."""
     x, on = np.full(own.shape, 0.5), np.zeros((len(group), space.layout.groups), dtype=bool)
     parts = Parts(group, own, low, high, Points(x, on))
-    for part, index in enumerate(group):
-        rows = parts.rows(part, near)
-        rows = rows if len(rows) else np.flatnonzero(near.on[:, index])
-        if len(rows):
-            x[part, own[part]] = near.x[rows[0], own[part]]
+    for index in np.unique(group).tolist():
+        rows, owners = parts.inside(index, near)
+        visits = np.flatnonzero(near.on[:, index])
+        for part in np.flatnonzero(group == index) if len(visits) else ():
+            best = rows[owners == part][:1] if part in owners else visits[:1]
+            x[part, own[part]] = near.x[best[0], own[part]]
             on[part, index] = True
     return parts

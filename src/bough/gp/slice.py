@@ -115,7 +115,7 @@ def slice_side_by_side(
     for row, moves, size, stream in zip(axes, total, sizes, streams):
         sweeps = np.tile(np.arange(size), (burn + samples, 1))
         row[:moves] = stream.permuted(sweeps, axis=1).ravel()
-    kept = np.empty((chains, samples, p))
+    kept = np.repeat(start[:, None], samples, axis=1)
     rows, x = np.arange(chains), start.copy()
     level = log_density(rows, x)
     moved, fresh = np.zeros(chains, dtype=np.intp), np.ones(chains, dtype=bool)

@@ -39,7 +39,6 @@ UNIFORM_VARIANCE = 1 / 12
 NARROWEST = 1e-3
 """Smallest bandwidth of a real column, in the unit cube."""
 
-
 DEAD_ENDS = 16
 """Groups of which every candidate is forbidden or was tried before, until random search takes over."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -206,7 +206,7 @@ class Blocks:
         return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts)) or (np.empty(0),) * 3
 
 
-@cache
+@lru_cache(maxsize=64)
 def _below(size: int) -> tuple[IntArray, IntArray]:
     """The pairs below the diagonal."""
     row, column = np.tril_indices(size, -1)
@@ -224,6 +224,8 @@ def _factor(matrices: FloatArray) -> FloatArray:
 
 def by_size(blocks: Sequence[Block]) -> list[list[Block]]:
     """Blocks in groups of similar size, so that the expected cost of stacks that are filled up is least."""
+    if not blocks:
+        return []
     ordered = sorted(blocks, key=lambda block: len(block.rows))
     sizes = np.array([len(block.rows) for block in ordered], dtype=float)
     each = BLOCK_COST + CELL_COST * sizes**2 + PIVOT_COST * sizes**3

@@ -53,14 +53,15 @@ def ascend(
     # Branches have few columns each, however many there are in all: a start moves in its own. Where it has
     # fewer than others, the rest are some that are not to move, in a box of no width.
     own = np.argsort(~moving, axis=1, kind="stable")[:, :width]
-    place = np.take_along_axis(starts.x, own, axis=1)
     free = np.take_along_axis(moving, own, axis=1)
+    place = np.where(free, np.take_along_axis(starts.x, own, axis=1), 0.5)  # what is inactive may be anything
     bottom = np.where(free, np.take_along_axis(low, own, axis=1), place)
     top = np.where(free, np.take_along_axis(high, own, axis=1), place)
 
     def put(rows: IntArray, x: FloatArray) -> Points:
         full = starts.x[rows]
-        np.put_along_axis(full, own[rows], x, axis=1)
+        kept = np.take_along_axis(full, own[rows], axis=1)
+        np.put_along_axis(full, own[rows], np.where(free[rows], x, kept), axis=1)
         return Points(full, starts.on[rows])
 
     def objective(rows: IntArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -14,7 +14,9 @@ Subclass ``Kernel`` as a frozen dataclass and give it
   (``On`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until
   the pullback is called; ``a is b`` holds when the matrix is a Gram matrix. The pullback may keep
   K, so callers never write into it (they use ``add_to`` to accumulate);
-* ``diag(theta, a) -> (diagonal (n,), DiagPullback)``.
+* ``diag(theta, a) -> (diagonal (n,), DiagPullback)``;
+* where it saves time, ``add_to`` (only a part of the matrix is touched), ``toward`` (the second points are
+  read once for many first ones) and ``add_a`` of the pullbacks.
 
 Gradients of inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not
 read and in nominal ones. Put the kernel in ``tests/gp/kernel_list.py``: that checks all of this.
@@ -61,7 +63,8 @@ class Pullback:
 
     theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
     a and b are treated as different variables even where they are the same object.
-    add_a: adds a(W) to an array, for kernels that touch only a part of it, as sums have many.
+    add_a: (out, W) -> nothing, a(W) added to out (n, columns); for kernels that touch only some of its
+    rows, so that a sum of many adds up in one array.
     """
 
     theta: Callable[[FloatArray], FloatArray]

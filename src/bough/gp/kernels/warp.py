@@ -32,6 +32,8 @@ _SHAPES = (0.1, 10.0)
 
 # Enough for an absolute error of 1e-13 of the polynomials below, with the same shapes.
 _DEGREES = 16
+
+# From so many values on polynomials are quicker; so many rows at a time stay in the cache.
 _MANY, _STRIP = 500, 2048
 
 SHAPE_PRIOR = LogNormal(0.0, 0.5)
