@@ -12,6 +12,7 @@ import math
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,9 @@ from pathlib import Path
 from benchmarks.problems.base import Config
 
 FOLDER = Path(__file__).resolve().parents[1] / ".cache"
+
+WAIT = 60.0
+"""Seconds to wait for another process that writes."""
 
 
 def cached(
@@ -50,12 +54,25 @@ def _ask(file: Path, statement: str, values: tuple[object, ...]) -> tuple[float 
     return row
 
 
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """The first of several processes changes the file's mode; SQLite does not wait for it, so we do."""
+    give_up = time.monotonic() + WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
 @cache
 def _open(file: Path, process: int, thread: int) -> sqlite3.Connection:
     """A writer waits for the others, so the timeout is generous."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(file, timeout=60.0)
-    connection.execute("PRAGMA journal_mode = WAL")
+    connection = sqlite3.connect(file, timeout=WAIT)
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous = NORMAL")  # the last evaluations may be lost in a power cut
     connection.execute(
         "CREATE TABLE IF NOT EXISTS evaluation "
