@@ -14,6 +14,9 @@ from benchmarks.report.svg import FAINT, GRID, INK, Canvas, number, power_of_ten
 WIDTH, HEIGHT, GUTTER = 430, 250, 104
 """Of a chart, in pixels; the gutter on the right holds the labels."""
 
+LETTER = 5.6
+"""Width of a letter of a label, about."""
+
 
 @dataclass(frozen=True)
 class Series:
@@ -41,7 +44,8 @@ def chart(
 ) -> str:
     """An SVG of the series; with ``decades`` y is a power of ten."""
     canvas = Canvas(width, height, title)
-    left, top, right, bottom = 46, 26, width - GUTTER, height - 34
+    gutter = max(GUTTER, 16 + LETTER * max(len(s.look.label) for s in series))
+    left, top, right, bottom = 46, 26, width - gutter, height - 34
     x_low, x_high = min(s.x[0] for s in series), max(s.x[-1] for s in series)
     to_x, to_y = scale(x_low, x_high, left, right), scale(*y_range, bottom, top)
     _axes(canvas, (left, right, bottom), to_x, to_y, (x_low, x_high), y_range, decades)
