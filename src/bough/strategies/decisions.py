@@ -20,17 +20,7 @@ from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
 
-__all__ = [
-    "Decision",
-    "Maximiser",
-    "Model",
-    "Situation",
-    "by",
-    "in_turn",
-    "joint_draw",
-    "separable_bound",
-    "two_steps",
-]
+__all__ = ["Decision", "Maximiser", "Model", "Situation", "by", "joint_draw", "separable_bound", "two_steps"]
 
 THOMPSON_CANDIDATES = 1000
 
@@ -95,15 +85,6 @@ def by(maximise: Maximiser) -> Decision:
 
     def decide(now: Situation, rng: np.random.Generator) -> Points:
         return maximise(now.space, now.criterion, near=now.near, avoid=now.avoid, rng=rng)
-
-    return decide
-
-
-def in_turn(*decisions: Decision) -> Decision:
-    """One after another, by the number of the trial."""
-
-    def decide(now: Situation, rng: np.random.Generator) -> Points:
-        return decisions[now.number % len(decisions)](now, rng)
 
     return decide
 

@@ -16,7 +16,7 @@ from bough.errors import MissingExtraError
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.cma import CmaSearch
-from bough.strategies.decisions import by, in_turn
+from bough.strategies.decisions import by
 from bough.strategies.designs import LatinHypercube, SobolSearch
 from bough.strategies.grid import GridSearch
 from bough.strategies.initial import InitialDesign
@@ -64,13 +64,10 @@ def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
     _need("sklearn.tree", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
-    # The variance of a forest is large far from everything, and that is where EI goes: so every second search
-    # starts at the best trials only, as all of SMAC's local searches do.
-    anywhere, nearby = partial(local_search, starts=5), partial(local_search, starts=10, samples=0)
-    decide = in_turn(by(anywhere), by(nearby))
-    return Interleaved(
-        ModelBased(Forest(space.layout, trees), decide, LOG_EI, InitialDesign(initial)), random
+    model = ModelBased(
+        Forest(space.layout, trees), by(partial(local_search, starts=5)), LOG_EI, InitialDesign(initial)
     )
+    return Interleaved(model, random)
 
 
 def tpe(
