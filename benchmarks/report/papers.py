@@ -85,12 +85,12 @@ def test_errors(view: View) -> list[Block]:
         rank = statistics.ranks(np.stack(list(means.values()), axis=1))[i].mean()
         cells: list[Cell | str] = [
             Cell(
-                f"{means[p][i]:.1f} / {paper['errors'][p][place]:.1f}",
+                f"{means[p][i]:.1f}\u00a0/\u00a0{paper['errors'][p][place]:.1f}",
                 bold=means[p][i] <= means[p].min() + 1e-9,
             )
             for p in results.problems
         ]
-        rows.append([view.row_name(method), *cells, f"{rank:.2f} / {paper['ranks'][place]:.2f}"])
+        rows.append([view.row_name(method), *cells, f"{rank:.2f}\u00a0/\u00a0{paper['ranks'][place]:.2f}"])
     friedman = statistics.friedman({p: m[:, None] for p, m in means.items()})
     caption = "Test error in per cent, and its average rank (printed: over all 24 data sets): ours / printed."
     header = ["method", *(p.removeprefix("cash-") for p in results.problems), "average rank"]

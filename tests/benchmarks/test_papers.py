@@ -77,9 +77,9 @@ def test_levesques_tables_hold_test_errors_not_validation_errors(results: Path):
     (results / "levesque-table1.jsonl").write_text("\n".join(lines))
     table, note, figure = docs.part("test-errors", ["levesque-table1"])
     rows = {row[0]: row[1:] for row in texts(table)}
-    assert rows["GP-cond-ls"][0] == "10.0 / 0.8"
-    assert rows["GP-cond-ls"][-1] == "1.00 / 2.56"
-    assert rows["RS"][-1] == "6.50 / 7.08"  # ten methods tie behind it: places 2 to 11
+    assert rows["GP-cond-ls"][0] == "10.0\u00a0/\u00a00.8"
+    assert rows["GP-cond-ls"][-1] == "1.00\u00a0/\u00a02.56"
+    assert rows["RS"][-1] == "6.50\u00a0/\u00a07.08"  # ten methods tie behind it: places 2 to 11
     assert "printed: 9e-12" in note.text
     ElementTree.fromstring(figure.svg)
     (pairs,) = docs.part("pairwise", ["levesque-table1"])
