@@ -19,6 +19,7 @@ from bough.acquisition.maximise.paths import search_paths
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.errors import MethodError
 from bough.gp.kernels.stationary import SE, Laplace, Matern32, Matern52
+from bough.gp.targets import Targets
 from bough.space import Space
 from bough.strategies import rivals
 from bough.strategies.base import Strategy
@@ -104,7 +105,8 @@ def _bayes(
     chosen: Acquisition = LOG_EI if thompson else ACQUISITIONS[acquisition]
     decision = joint_draw if thompson else decide or by(search_paths)
     flat = space.layout if space else None
-    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat, power, inward)
+    targets = partial(Targets.fit, power=power)
+    return ModelBased(surrogate, decision, chosen, InitialDesign(initial), growth, flat, targets, inward)
 
 
 def _auto(

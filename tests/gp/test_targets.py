@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bough.gp.targets import Power, Targets
+from bough.points import FloatArray
+
+Fit = Callable[[FloatArray], Targets]
 
 rng = np.random.default_rng(0)
 NORMAL = rng.normal(size=40)
@@ -32,12 +36,25 @@ AWKWARD = {
 }
 
 
+def test_logarithm_of_positive_values_only() -> None:
+    y = np.array([0.1, 0.2, 0.4, 0.3, 0.25])
+    log = np.log(y)
+    np.testing.assert_allclose(Targets.logarithm(y).forward(y), (log - log.mean()) / log.std(), rtol=1e-12)
+    bad = np.append(y, 50.0)  # beyond the fence, and no further off than that
+    assert Targets.logarithm(bad).forward(bad)[-1] == Targets.logarithm(bad).forward(np.array([9.0]))[0]
+    for other in (np.append(y, 0.0), y - 0.15):
+        np.testing.assert_array_equal(
+            Targets.logarithm(other).forward(other), Targets.fit(other).forward(other)
+        )
+
+
+@pytest.mark.parametrize("fit", [Targets.fit, Targets.logarithm])
 @pytest.mark.parametrize("name", AWKWARD)
-def test_order_survives_and_everything_is_finite_without_a_warning(name: str) -> None:
+def test_order_survives_and_everything_is_finite_without_a_warning(name: str, fit: Fit) -> None:
     y = AWKWARD[name]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        targets = Targets.fit(y)
+        targets = fit(y)
         z = targets.forward(y)
         noise = targets.noise(y, np.full(len(y), 0.1))
         centre, width = targets.inverse(z, np.ones_like(z))
@@ -52,13 +69,14 @@ def test_order_survives_and_everything_is_finite_without_a_warning(name: str) ->
         assert np.abs(z).max(initial=0.0) < 10
 
 
+@pytest.mark.parametrize("fit", [Targets.fit, Targets.logarithm])
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
-def test_any_finite_values(values: list[float]) -> None:
+@given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
+def test_any_finite_values(fit: Fit, values: list[float]) -> None:
     y = np.array(values)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        z = Targets.fit(y).forward(y)
+        z = fit(y).forward(y)
     assert np.all(np.isfinite(z)) and np.all(np.diff(z[np.argsort(y)]) >= 0)
 
 

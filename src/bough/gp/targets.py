@@ -125,6 +125,17 @@ class Targets:
             options.append(_powered(positive, "box-cox", y, -1.0, 2.0))
         return max(options, key=lambda option: option[0])[1]
 
+    @staticmethod
+    def logarithm(y: FloatArray) -> Targets:
+        """log y, standardised, where all y are positive, as errors and times are; else as ``fit``."""
+        plain = Targets.fit(y)
+        if len(y) == 0 or np.min(y) <= 0:
+            return plain
+        cap = min(plain.cap + plain.shift / plain.spread, LARGEST)
+        positive = Targets(plain.unit, 0.0, plain.spread, cap, Power("box-cox", 0.0))
+        mean, sd = _moments(positive.forward(y))
+        return replace(positive, mean=mean, sd=sd)
+
     def forward(self, y: FloatArray) -> FloatArray:
         """y -> z, elementwise."""
         z = (self.power.forward(self._scaled(y)) - self.mean) / self.sd

@@ -60,7 +60,7 @@ class ModelBased:
 
     growth: hyperparameters are learned anew when the data grew by this fraction, or surprised.
     flat: the layout of the space if the surrogate is to see it flattened (``flat``), else None.
-    power: whether values may be transformed by a power towards normality.
+    targets: how values are transformed, learned from them.
     inward: whether points on the edges of the space count less (``acquisition.edges``).
     """
 
@@ -70,7 +70,7 @@ class ModelBased:
     initial: InitialDesign
     growth: float = 0.05
     flat: Layout | None = None
-    power: bool = False
+    targets: Callable[[FloatArray], Targets] = Targets.fit
     inward: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
@@ -152,7 +152,7 @@ class ModelBased:
         if fitted is None:
             earlier = half_way(length, self.growth)
             start = self._fit(history, earlier).theta if earlier else None
-            targets = Targets.fit(y, self.power)
+            targets = self.targets(y)
             z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             fit = self.surrogate.fit(points.take(rows), z[rows], z_noise[rows], rng, start)

@@ -13,6 +13,7 @@ from bough.acquisition.functions import LOG_EI
 from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.sobol import best_of_sobol
 from bough.errors import MissingExtraError
+from bough.gp.targets import Targets
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.cma import CmaSearch
@@ -65,7 +66,11 @@ def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | No
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
     _need("sklearn.tree", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
     model = ModelBased(
-        Forest(space.layout, trees), by(partial(local_search, starts=5)), LOG_EI, InitialDesign(initial)
+        Forest(space.layout, trees),
+        by(partial(local_search, starts=5)),
+        LOG_EI,
+        InitialDesign(initial),
+        targets=Targets.logarithm,
     )
     return Interleaved(model, random)
 
