@@ -6,6 +6,7 @@ Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are pulled 
 good side is never touched. If asked for, and with enough data, a Box-Cox (if all y > 0) or a
 Yeo-Johnson transform follows, where it makes the values clearly more normal. It is not the default:
 values gathered around the best result pull the exponent down until all other branches look alike.
+``Targets.logarithm`` has a plain logarithm in its place: forests want it.
 Every step is non-decreasing, so the order of results survives, and safe: constant, tiny and huge
 values give finite targets.
 """
