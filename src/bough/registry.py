@@ -23,7 +23,7 @@ from bough.gp.targets import Targets
 from bough.space import Space
 from bough.strategies import rivals
 from bough.strategies.base import Strategy
-from bough.strategies.decisions import Decision, by, joint_draw, separable_bound, two_steps
+from bough.strategies.decisions import Decision, by, joint_draw, separable_bound, trusting, two_steps
 from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import flat_layout
 from bough.strategies.guard import PERIOD, guarded
@@ -113,6 +113,7 @@ def _auto(
     space: Space,
     acquisition: str = "log-ei",
     guard: int = PERIOD,
+    trust: int = 2,
     power: bool = False,
     growth: float = 0.05,
     initial: int | None = None,
@@ -121,8 +122,9 @@ def _auto(
     inward: bool = True,
 ) -> Strategy:
     """the default: branch levels, additive groups and interactions in one covariance (this project)"""
-    search = by(partial(search_paths, starts=16))
-    decide = guarded(search, guard) if guard else search
+    decide = by(partial(search_paths, starts=16))
+    decide = trusting(decide, trust) if trust else decide
+    decide = guarded(decide, guard) if guard else decide
     surrogate = nested(space.layout, space.tree, without=without, samples=samples)
     return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial, power=power, inward=inward)
 
@@ -363,6 +365,9 @@ _VALUES: dict[str, _Value] = {  # by option, or by method.option where one metho
     ),
     "guard": _Value(
         lambda v: _whole(v) and v >= 0, "every how many trials another branch gets a turn, 0 for never"
+    ),
+    "trust": _Value(
+        lambda v: _whole(v) and v >= 0, "every how many trials the model's means are trusted, 0 for never"
     ),
     "inward": _Value(lambda v: isinstance(v, bool), "True to count points on the edges of the space less"),
     "power": _Value(lambda v: isinstance(v, bool), "True to make values more normal by a power transform"),

@@ -13,7 +13,14 @@ from scipy.stats import norm
 
 from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, ei, lcb, log_ei, log_pi, pi
 
-FUNCTIONS = {"ei": EI, "log_ei": LOG_EI, "pi": PI, "log_pi": LOG_PI, "lcb": lcb(1.7)}
+FUNCTIONS = {
+    "ei": EI,
+    "log_ei": LOG_EI,
+    "pi": PI,
+    "log_pi": LOG_PI,
+    "lcb": lcb(1.7),
+    "trusting": LOG_EI.trusting(0.3),
+}
 TAIL = [-1e8, -3e4, -1000.0, -60.0, -50.1, -49.9, -30.0, -8.0, -2.0, -1.01, -0.99, 0.0, 0.5, 3.0, 40.0]
 
 
@@ -109,3 +116,10 @@ def test_no_uncertainty_is_safe(name: str) -> None:
     assert value[0] >= value[1] >= value[2]
     if name == "ei":
         assert value == pytest.approx([1.0, 0.0, 0.0], abs=1e-11)
+
+
+def test_who_trusts_the_means_prefers_a_sure_gain_to_an_unsure_one() -> None:
+    mean, sd = np.array([-0.1, 0.0]), np.array([0.01, 1.0])
+    assert np.argmax(LOG_EI.score(mean, sd, 0.0)[0]) == 1
+    assert np.argmax(LOG_EI.trusting(0.2).score(mean, sd, 0.0)[0]) == 0
+    assert EI.trusting(0.2).score(mean, sd, 0.0)[0] == pytest.approx(ei(mean, 0.2 * sd, 0.0)[0])

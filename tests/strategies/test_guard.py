@@ -62,7 +62,7 @@ def situation(results: list[tuple[dict[str, object], float]], level: float, numb
     return Situation(
         space=SPACE,
         model=Model(Targets(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
-        worth=lambda best: Worth(level),
+        worth=lambda best, share=1.0: Worth(level),
         gain=Worth(level),
         done=done,
         avoid=done,

@@ -54,6 +54,15 @@ class Acquisition:
     score: Callable[[FloatArray, FloatArray, float], Score]
     log: bool
 
+    def trusting(self, share: float) -> Acquisition:
+        """The same for whoever trusts the means more: deviations count as a ``share`` of what they are."""
+
+        def score(mean: FloatArray, sd: FloatArray, best: float) -> Score:
+            value, by_mean, by_sd = self.score(mean, share * sd, best)
+            return value, by_mean, share * by_sd
+
+        return Acquisition(score, self.log)
+
 
 def ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
     """Expected improvement E[(best - f)+] = sd h(z), h(z) = phi(z) + z Phi(z) (Mockus 1978)."""

@@ -26,7 +26,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, noise_seen, tried_points
-from bough.strategies.decisions import Decision, Model, Situation
+from bough.strategies.decisions import Decision, Model, Situation, Worth
 from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import FlatPosterior, filling, flat_history
 from bough.strategies.initial import InitialDesign
@@ -165,7 +165,7 @@ class ModelBased:
 
 def _worth(
     space: Space, history: History, model: Model, acquisition: Acquisition, inward: bool = False
-) -> Callable[[Sequence[float]], Criterion]:
+) -> Worth:
     """The acquisition over a value to beat, times the probability that the trial does not fail."""
     weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
     # weights multiply, so in their presence everything is counted in logarithms
@@ -174,8 +174,8 @@ def _worth(
         weights.append(Inside(space.layout))
     counted = counted if weights else acquisition
 
-    def worth(best: Sequence[float]) -> Criterion:
-        gain = Expected(model.posteriors, best, counted)
+    def worth(best: Sequence[float], share: float = 1.0) -> Criterion:
+        gain = Expected(model.posteriors, best, counted if share == 1.0 else counted.trusting(share))
         return Total([gain, *weights]) if weights else gain
 
     return worth
