@@ -23,8 +23,8 @@ from bough.points import FloatArray, Layout, Points
 
 __all__ = ["Inside"]
 
-MARGIN = 0.1
-"""Half-width of the neighbourhood, as a share of the range."""
+MARGIN = 0.25
+"""Half-width of the neighbourhood, as a share of the range: half the length-scale expected of a column."""
 
 
 @dataclass(frozen=True, eq=False)
