@@ -10,7 +10,15 @@ import pytest
 from bough.errors import SpaceError
 from bough.points import Points
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.space.sampling import box_points, neighbours, path_points, perturb, sample_points, sobol_points
+from bough.space.sampling import (
+    box_points,
+    neighbours,
+    path_points,
+    perturb,
+    sample_points,
+    sobol_points,
+    spread_points,
+)
 
 SPACE = Space(
     {
@@ -34,7 +42,7 @@ def forbidden(config):
     return (config["m"] == "c" and config["s"] == "r") or (config.get("k") == 5 and config["n"] == 0)
 
 
-@pytest.mark.parametrize("draw", [sample_points, sobol_points])
+@pytest.mark.parametrize("draw", [sample_points, sobol_points, spread_points])
 def test_samples_are_legal_valid_and_reproducible(draw):
     points = draw(SPACE, 777, np.random.default_rng(3))
     again = draw(SPACE, 777, np.random.default_rng(3))
@@ -82,7 +90,7 @@ def test_a_needle_is_found():
     assert len(sobol_points(space, 3, np.random.default_rng(0))) == 3
 
 
-@pytest.mark.parametrize("draw", [sample_points, sobol_points])
+@pytest.mark.parametrize("draw", [sample_points, sobol_points, spread_points])
 def test_an_empty_space_is_reported(draw):
     small = Space({"a": Categorical(["x", "y"])}, forbid=["a == 'x'", "a == 'y'"])
     with pytest.raises(SpaceError, match="the space is empty"):

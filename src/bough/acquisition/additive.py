@@ -35,11 +35,12 @@ from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.paths import search_paths
 from bough.acquisition.maximise.pool import Allowed, best_of_each
-from bough.acquisition.maximise.starts import listed, sequence
+from bough.acquisition.maximise.starts import listed
 from bough.acquisition.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.posterior import Posterior
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
+from bough.space.quasi import halton
 
 __all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "beta"]
 
@@ -223,7 +224,7 @@ def _maximise_vertices(
     low, high = np.where(parts.own, parts.low, 0.5), np.where(parts.own, parts.high, 0.5)
     each = np.where((low < high).any(axis=1), CANDIDATES, 1)
     owner = np.repeat(np.arange(len(parts)), each)
-    x = low[owner] + sequence(len(owner), layout.columns, rng) * (high - low)[owner]
+    x = low[owner] + halton(layout.columns, rng)(len(owner)) * (high - low)[owner]
     for column in np.flatnonzero((layout.levels > 0) & (low < high).any(axis=0)):
         rows, domain = (low < high)[owner, column], space.parameters[column].domain
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))

@@ -17,12 +17,21 @@ from bough.points import FloatArray, Points
 from bough.space.activity import View
 from bough.space.binding import columns_read
 from bough.space.parameters import Domain
+from bough.space.quasi import halton
 from bough.space.tree import Path
 
 if TYPE_CHECKING:
     from bough.space.space import Space
 
-__all__ = ["box_points", "neighbours", "path_points", "perturb", "sample_points", "sobol_points"]
+__all__ = [
+    "box_points",
+    "neighbours",
+    "path_points",
+    "perturb",
+    "sample_points",
+    "sobol_points",
+    "spread_points",
+]
 
 REJECTION_ROUNDS = 30
 REDRAW_ROUNDS = 4
@@ -39,7 +48,15 @@ def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a scrambled Sobol sequence (forbidden ones are skipped)."""
-    draw = _sobol(len(space), rng)
+    return _of_sequence(space, n, _sobol(len(space), rng), rng)
+
+
+def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
+    """``n`` legal points, spread evenly (forbidden ones are skipped)."""
+    return _of_sequence(space, n, halton(len(space), rng), rng)
+
+
+def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
     found = _rejection(space, n, lambda count: _only_legal(space, space.snap(draw(count))))
     return _topped_up(space, found, n, rng)
 
@@ -62,15 +79,14 @@ def path_points(space: Space, limit: int, rng: np.random.Generator, share: float
 
 
 def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share: float = 1.0) -> Points:
-    """Up to ``n`` legal points of a scrambled Sobol sequence on ``path``; fewer where the path's box
+    """Up to ``n`` legal points, spread evenly on ``path``; fewer where the path's box
     also holds forbidden points or other signatures and too few others turn up.
 
     share: of what is ordered only so large a part of the box, around its middle, is used."""
     low, high = _widened(space, path)
     free = np.flatnonzero(high > low)
     draws = 8 * n + 56 if space.forbid or space.tree.has_relations else n
-    # One point of a scrambled sequence is a uniform one, without the cost of setting it up.
-    unit = rng.random((draws, len(free))) if n == 1 or not len(free) else _sobol(len(free), rng)(draws)
+    unit = halton(len(free), rng)(draws)
     unit = np.where(space.layout.nominal[free], unit, 0.5 + share * (unit - 0.5))
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]

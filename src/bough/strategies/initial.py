@@ -2,8 +2,8 @@
 
 With no result yet every branch deserves one look, and one that shows what it can do. A point that is
 uniform in many dimensions is extreme in some of them, and ranges are drawn so that their ends are the
-values nobody expects to be best. A space with hardly any paths gets a few points more, spread by a Sobol
-sequence over all of it; one with very many gets a random subset of them, and what is left is explored
+values nobody expects to be best. A space with hardly any paths gets a few points more, spread evenly
+over all of it; one with very many gets a random subset of them, and what is left is explored
 because the model is unsure about it.
 """
 
@@ -17,7 +17,7 @@ from bough.acquisition.maximise.starts import branch_of
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
-from bough.space.sampling import path_points, sobol_points
+from bough.space.sampling import path_points, spread_points
 from bough.strategies.base import tried_points
 
 __all__ = ["InitialDesign"]
@@ -53,7 +53,7 @@ class InitialDesign:
         first = path_points(space, size, rng, share=MIDDLE)
         if len(first) >= size:
             return first.take(slice(0, size))
-        return Points.concat([first, sobol_points(space, size - len(first), rng)])
+        return Points.concat([first, spread_points(space, size - len(first), rng)])
 
     def next(self, space: Space, history: History) -> Points | None:
         """The next design point, or None when the design is done.

@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
+from bough.space.quasi import halton
 from bough.space.sampling import perturb
 from bough.space.tree import Path, Tree
 
-__all__ = ["around", "branch_of", "choose", "listed", "sequence", "spread", "transplant"]
-
-BITS = 30
-"""Resolution of the Sobol sequence."""
+__all__ = ["around", "branch_of", "choose", "listed", "spread", "transplant"]
 
 SCALES = (0.1, 0.01)
 """Widths of the steps around good points: one to leave a basin's floor, one to settle on it."""
@@ -36,19 +33,8 @@ def spread(
     high = np.stack([box.high for box in boxes])
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
-    unit = sequence(len(owner), low.shape[1], rng)
+    unit = halton(low.shape[1], rng)(len(owner))
     return space.snap(low[owner] + unit * (high - low)[owner]), owner
-
-
-def sequence(n: int, columns: int, rng: np.random.Generator) -> FloatArray:
-    """(n, columns) quasi-random numbers in (0, 1).
-
-    One scrambled Sobol sequence under a fresh random digital shift, which keeps every aligned block of 2^k
-    points as evenly spread as the sequence itself, at the cost of one XOR.
-    """
-    shift = rng.integers(0, 2**BITS, size=columns, dtype=np.uint32)
-    log2n = max(n - 1, 0).bit_length()
-    return ((_sobol(columns, log2n)[:n] ^ shift).astype(float) + 0.5) / 2.0**BITS
 
 
 def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
@@ -105,14 +91,3 @@ def choose(space: Space, points: Points, value: FloatArray, branches: int, start
 def listed(tree: Tree, limit: int) -> tuple[Path, ...]:
     """All paths of a tree, or the first ``limit + 1`` where there are more; a tree never changes."""
     return tuple(tree.paths(limit + 1))
-
-
-@lru_cache(maxsize=16)
-def _sobol(columns: int, log2n: int) -> NDArray[np.uint32]:
-    """(2^log2n, columns) a scrambled Sobol sequence in integers of ``BITS`` bits; always the same one."""
-    from scipy.stats import qmc
-
-    engine = qmc.Sobol(columns, scramble=True, bits=BITS, rng=np.random.default_rng(0))
-    sequence: NDArray[np.uint32] = np.floor(engine.random_base2(log2n) * 2.0**BITS).astype(np.uint32)
-    sequence.flags.writeable = False
-    return sequence

@@ -1,0 +1,56 @@
+"""Halton sequences: every column is evenly spread, columns do not go in step, and draws continue."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import qmc
+
+from bough.space.quasi import halton
+
+
+@pytest.mark.parametrize(("column", "base", "count"), [(0, 2, 64), (1, 3, 81), (2, 5, 125), (5, 13, 169)])
+def test_each_column_is_evenly_spaced_after_a_power_of_its_base(column: int, base: int, count: int) -> None:
+    x = np.sort(halton(6, np.random.default_rng(0))(count)[:, column])
+    gaps = np.diff(np.append(x, x[0] + 1.0))
+    assert gaps == pytest.approx(np.full(count, 1.0 / count), abs=1e-12)
+
+
+@pytest.mark.parametrize("columns", [2, 5, 14])
+def test_it_is_spread_more_evenly_than_random_numbers(columns: int) -> None:
+    def unevenness(draw: Callable[[np.random.Generator], np.ndarray]) -> float:
+        drawn = (draw(np.random.default_rng(seed)) for seed in range(20))
+        return float(np.median([qmc.discrepancy(x, method="WD") for x in drawn]))
+
+    random = unevenness(lambda rng: rng.random((64, columns)))
+    assert unevenness(lambda rng: halton(columns, rng)(64)) < 0.8 * random
+
+
+def test_columns_with_large_bases_do_not_rise_in_step() -> None:
+    x = halton(40, np.random.default_rng(1))(64)
+    correlation = np.corrcoef(x, rowvar=False) - np.eye(40)
+    assert np.abs(correlation).max() < 0.7
+
+
+def test_draws_continue_the_sequence_whatever_their_sizes() -> None:
+    whole = halton(7, np.random.default_rng(3))(100)
+    draw = halton(7, np.random.default_rng(3))
+    np.testing.assert_allclose(np.concatenate([draw(1), draw(0), draw(30), draw(69)]), whole, atol=1e-12)
+    assert whole.min() >= 0.0
+    assert whole.max() < 1.0
+    assert halton(0, np.random.default_rng(0))(5).shape == (5, 0)
+
+
+def test_a_proposal_of_auto_loads_no_statistics_library() -> None:
+    code = (
+        "import sys, bough\n"
+        "space = bough.Space({'x': bough.Float(0, 1), 'k': bough.Categorical(['a', 'b'])})\n"
+        "study = bough.Study(space, seed=0)\n"
+        "study.run(lambda c: c['x'], trials=8, progress=False)\n"
+        "assert 'scipy.stats' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
