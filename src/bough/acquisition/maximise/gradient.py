@@ -21,9 +21,9 @@ Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 FIRST_STEP = 0.1
 """Longest first step along any coordinate of the unit cube, while nothing is known about curvature."""
 
-ENOUGH = 1e-6
-"""A climb of a criterion ends with a step that gains less than this, relative to the value: a millionth of a
-log EI is far below what any model knows."""
+ENOUGH = 1e-4
+"""A climb of a criterion ends with a step that gains less than this, relative to the value. A ten-thousandth
+of a log EI is a hundredth of the width of its peak, far below what any model knows."""
 
 HOPE = 5.0
 """In a race, how many times its promised gain a start is trusted with."""
