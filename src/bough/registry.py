@@ -133,12 +133,14 @@ def _add_tree(
     space: Space,
     kernel: str = "matern52",
     acquisition: str = "log-ei",
+    trust: int = 0,
     growth: float = 0.05,
     initial: int | None = None,
 ) -> Strategy:
     """additive tree covariance, EI searched on every path (Ma & Blaschko 2020, Alg. 1)"""
     surrogate = additive_tree(space.layout, space.tree, base=KERNELS[kernel])
-    return _bayes(surrogate, acquisition, growth=growth, initial=initial)
+    decide = trusting(by(search_paths), trust) if trust else None
+    return _bayes(surrogate, acquisition, decide, growth=growth, initial=initial)
 
 
 def _add_tree_interactions(
