@@ -57,3 +57,15 @@ def test_gradient() -> None:
         up, down = (Inside(SPACE.layout)(Points(x + s * step, points.on)) for s in (1, -1))
         assert gradient[:, column] == pytest.approx((up - down) / 2e-6, abs=1e-5)
     assert value.max() <= 0
+
+
+def test_an_optimum_in_a_corner_is_still_found() -> None:
+    corner, weight = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 0.0]), np.linspace(0.3, 1.5, 6)
+
+    def function(config: dict[str, float]) -> float:
+        away = np.abs(np.array(list(config.values())) - corner)
+        return float(weight @ away**1.5 + 0.5 * away[0] * away[1])
+
+    space = bough.Space({f"x{i}": bough.Float(0, 1) for i in range(6)})
+    study = bough.minimize(function, space, trials=40, seed=0, progress=False)
+    assert function(study.best.config) < 0.05

@@ -130,6 +130,7 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> N
     [
         ("auto", "acquisition", ["ei"]),
         ("auto", "growth", True),
+        ("auto", "trust", -1),
         ("add-tree", "kernel", {}),
         ("treed", "samples", 0),
         ("treed-warp", "samples", 0),

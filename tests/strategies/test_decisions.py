@@ -52,3 +52,12 @@ def test_every_period_th_trial_trusts_the_means(number: int, period: int, trusts
     expected = LOG_EI.score(mean, TRUST * sd if trusts else sd, best)[0]
     np.testing.assert_allclose(seen[0], expected)
     np.testing.assert_array_equal(now.criterion(grid), Expected([posterior], [best])(grid))
+
+
+@pytest.mark.parametrize("name", ["auto", "add-tree"])
+def test_trust_is_for_every_other_trial(name: str) -> None:
+    strategies = [strategy_for(method(name, trust=trust, initial=4), SPACE) for trust in (0, 2)]
+    for number, alike in ((4, True), (5, False)):
+        told = replace(history(SPACE, RESULTS), number=number)
+        plain, trusted = (s.propose(SPACE, told, np.random.default_rng(0)).x[0, 0] for s in strategies)
+        assert (plain == trusted) == alike
