@@ -17,7 +17,15 @@ from bough.errors import SpaceError
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.conditions import canonical, parse
 from bough.space.parameters import UNSET
-from bough.space.sampling import box_points, neighbours, path_points, perturb, sample_points, sobol_points
+from bough.space.sampling import (
+    box_points,
+    neighbours,
+    path_points,
+    perturb,
+    sample_points,
+    sobol_points,
+    spread_points,
+)
 
 from .strategies import World, activity, enumerate_configs, is_legal, text, typed, worlds
 
@@ -147,6 +155,7 @@ def test_every_sampler_stays_in_the_space(world: World) -> None:
     base = sample_points(space, 5, rng)
     for points in (
         sobol_points(space, 9, rng),
+        spread_points(space, 9, rng),
         path_points(space, 6, rng),
         neighbours(space, base.take(slice(0, 1)), rng),
         perturb(space, base, rng, scale=0.2),

@@ -103,6 +103,7 @@ def test_an_empty_space_is_reported(draw):
 def test_nothing_asked_nothing_drawn():
     assert len(sample_points(SPACE, 0, np.random.default_rng(0))) == 0
     assert len(sobol_points(SPACE, 0, np.random.default_rng(0))) == 0
+    assert len(spread_points(SPACE, 0, np.random.default_rng(0))) == 0
 
 
 def test_sobol_fills_more_evenly_than_chance():
@@ -145,7 +146,7 @@ def test_a_range_of_integers_is_filled_evenly():
     assert len(configs) == 1024
     counts = Counter(config["n"] for config in configs)
     assert set(counts) == {7, 8, 9, 10}
-    assert all(count == 256 for count in counts.values())  # a Sobol sequence is exact here
+    assert all(count == 256 for count in counts.values())  # in base 2 a Halton sequence is exact here
     assert {config["l"] for config in configs} == set(range(51, 101))
 
 

@@ -24,7 +24,8 @@ from bough.points import FloatArray, Layout, Points
 __all__ = ["Inside"]
 
 MARGIN = 0.25
-"""Half-width of the neighbourhood, as a share of the range: half the length-scale expected of a column."""
+"""Half-width of the neighbourhood, as a share of the range: half of what is expected of the length-scale of a
+column that is alone in its group."""
 
 
 @dataclass(frozen=True, eq=False)

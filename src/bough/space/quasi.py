@@ -14,38 +14,49 @@ from functools import lru_cache
 
 import numpy as np
 
-from bough.points import FloatArray
+from bough.points import FloatArray, IntArray
 
 __all__ = ["halton"]
 
+KEPT = 2048
+"""So many rows are computed once; what lies beyond is computed when it is asked for."""
 
-def halton(columns: int, rng: np.random.Generator) -> Callable[[int], FloatArray]:
-    """Draws the next points (count, columns) in [0, 1) of one sequence."""
-    rotation, start = rng.random(columns), 0
+
+def halton(columns: int, rng: np.random.Generator, start: int = 0) -> Callable[[int], FloatArray]:
+    """Draws the next points (count, columns) in [0, 1) of one sequence, beginning with row ``start``.
+
+    Rows lie to each other as they always do; a few of them should not always be the same few.
+    """
+    rotation, row = rng.random(columns), start
 
     def draw(count: int) -> FloatArray:
-        nonlocal start
-        rows = _table(columns, (start + count).bit_length())[start : start + count]
-        start += count
+        nonlocal row
+        first, row = row, row + count
+        rows = _kept(columns)[first:row] if row <= KEPT else _rows(columns, np.arange(first, row))
         return np.asarray((rows + rotation) % 1.0)
 
     return draw
 
 
 @lru_cache(maxsize=16)
-def _table(columns: int, bits: int) -> FloatArray:
-    """(2^bits, columns) h of the module's docstring, but for a constant: the same at every size."""
-    table = np.zeros((1 << bits, columns))
+def _kept(columns: int) -> FloatArray:
+    rows = _rows(columns, np.arange(KEPT))
+    rows.flags.writeable = False
+    return rows
+
+
+def _rows(columns: int, index: IntArray) -> FloatArray:
+    """(len(index), columns) h of the module's docstring, less h(0)."""
+    out = np.zeros((len(index), columns))
     for column, base in enumerate(_primes(columns)):
         permutations = np.random.default_rng(base)
-        left, unit = np.arange(len(table)), 1.0
+        left, unit = index, 1.0
         while left.any():
             left, digit = np.divmod(left, base)
             unit /= base
             order = permutations.permutation(base)
-            table[:, column] += unit * (order[digit] - order[0])
-    table.flags.writeable = False
-    return table
+            out[:, column] += unit * (order[digit] - order[0])
+    return out
 
 
 def _primes(count: int) -> list[int]:

@@ -33,6 +33,9 @@ __all__ = [
     "spread_points",
 ]
 
+SOMEWHERE = 1024
+"""Rows of a sequence with which a design may begin."""
+
 REJECTION_ROUNDS = 30
 REDRAW_ROUNDS = 4
 REPAIR_ROUNDS = 300
@@ -53,7 +56,7 @@ def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points, spread evenly (forbidden ones are skipped)."""
-    return _of_sequence(space, n, halton(len(space), rng), rng)
+    return _of_sequence(space, n, halton(len(space), rng, start=int(rng.integers(SOMEWHERE))), rng)
 
 
 def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:

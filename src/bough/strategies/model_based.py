@@ -129,7 +129,10 @@ class ModelBased:
         posteriors = model.posteriors
         if len(seen.pending):
             # running trials are believed to give what is expected of them (Ginsbourger et al. 2010)
-            posteriors = [p.condition(seen.pending, p.predict(seen.pending)[0]) for p in posteriors]
+            believed = [p.predict(seen.pending)[0] for p in posteriors]
+            posteriors = [p.condition(seen.pending, z) for p, z in zip(posteriors, believed)]
+            # what is believed is to be beaten, too, or the next trial would join the one that runs
+            model = replace(model, best=[min(b, float(z.min())) for b, z in zip(model.best, believed)])
         if self.flat is not None:
             fill = filling(self.flat, history.number, history.seed)
             posteriors = [FlatPosterior(p, self.flat, fill) for p in posteriors]
@@ -168,11 +171,10 @@ def _worth(
 ) -> Worth:
     """The acquisition over a value to beat, times the probability that the trial does not fail."""
     weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
-    # weights multiply, so in their presence everything is counted in logarithms
+    # weights multiply, and what is tiny must still be climbed: whatever can be is counted in logarithms
     counted = IN_LOGARITHMS.get(acquisition, acquisition)
     if inward and counted.log:
         weights.append(Inside(space.layout))
-    counted = counted if weights else acquisition
 
     def worth(best: Sequence[float], share: float = 1.0) -> Criterion:
         gain = Expected(model.posteriors, best, counted if share == 1.0 else counted.trusting(share))
@@ -211,7 +213,7 @@ def _reason(in_design: bool, visits: int, mean: float, sd: float, best: float) -
         return "expected to beat the best result"
     if sd > abs(mean - best):
         return "uncertain enough that it may well beat the best result"
-    return "a small chance to beat the best result, larger than anywhere else"
+    return "a small chance to beat the best result"
 
 
 def _digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:

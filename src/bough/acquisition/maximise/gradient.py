@@ -22,8 +22,8 @@ FIRST_STEP = 0.1
 """Longest first step along any coordinate of the unit cube, while nothing is known about curvature."""
 
 ENOUGH = 1e-4
-"""A climb of a criterion ends with a step that gains less than this, relative to the value. A ten-thousandth
-of a log EI is a hundredth of the width of its peak, far below what any model knows."""
+"""A climb of a criterion ends with a step that gains less than this times 1 + |value|. Near its peak log EI
+falls by half a unit over the width of the peak: a ten-thousandth is a hundredth of the width."""
 
 HOPE = 5.0
 """In a race, how many times its promised gain a start is trusted with."""
