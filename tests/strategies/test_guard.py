@@ -15,8 +15,8 @@ from bough.acquisition.functions import LOG_EI
 from bough.gp.targets import Targets
 from bough.points import Points
 from bough.registry import method, strategy_for
-from bough.strategies.decisions import Model, Situation
-from bough.strategies.guard import REACH, STALE, guarded, promising, rivals
+from bough.strategies.decisions import STALE, Model, Situation
+from bough.strategies.guard import REACH, guarded, promising, rivals
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space(

@@ -39,6 +39,9 @@ THOMPSON_CANDIDATES = 1000
 TRUST = 0.3
 """Share of the predictive deviations that counts in a trial that trusts the model's means."""
 
+STALE = 8
+"""So many results in a row without a new best one, and what the model promises is in doubt."""
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -82,6 +85,11 @@ class Situation:
     def criterion(self) -> Criterion:
         """What another trial is worth."""
         return self.worth(self.model.best)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether it is long since there was a new best result."""
+        return len(self.model.z) - 1 - int(np.argmin(self.model.z)) >= STALE
 
     @property
     def near(self) -> Points:

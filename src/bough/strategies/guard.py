@@ -42,10 +42,6 @@ REACH = 3.0
 LITTLE = 0.03
 """Expected improvement, in deviations of all results, below which the model sees hardly anything to gain."""
 
-STALE = 8
-"""So many results in a row without a new best one, and what the model promises is in doubt."""
-
-
 DRAWS = 16
 """Random configurations of a branch among which a new one is looked for."""
 
@@ -55,13 +51,12 @@ def guarded(decide: Decision, period: int = PERIOD) -> Decision:
 
     def with_guard(now: Situation, rng: np.random.Generator) -> Points:
         found = decide(now, rng)
-        stuck = len(now.model.z) - 1 - int(np.argmin(now.model.z)) >= STALE
-        if now.number % period or (len(found) and not stuck and now.gain(found)[0] > np.log(LITTLE)):
+        if now.number % period or (len(found) and not now.stuck and now.gain(found)[0] > np.log(LITTLE)):
             return found
         others = rivals(now)
         if branch := promising(now, others):
             doubted = _improve(now, branch, rng)
-        elif stuck and others:
+        elif now.stuck and others:
             doubted = _anywhere(now, min(others, key=lambda b: len(b.rows) / b.free), rng)
         else:
             return found
