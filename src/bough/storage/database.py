@@ -7,6 +7,7 @@ several times what they do.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import threading
@@ -18,6 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
 
 from bough.errors import MissingExtraError, StorageError
+from bough.storage import forks
 from bough.storage.faults import failpoint, fault_of
 from bough.storage.log import Log, log_of
 
@@ -66,7 +68,7 @@ class Transaction:
 
 
 class Database:
-    """A connection that threads take turns on; a forked child opens its own.
+    """A connection that threads take turns on. It is closed around a fork, so no child inherits it.
 
     patience: seconds for which an operation is tried again while the database is locked, full or away.
     """
@@ -75,20 +77,29 @@ class Database:
         self._url, self._dialect = _parse(url)
         self.dialect: str = self._dialect.name
         self.where = sa.make_url(url).set(query={}).render_as_string(hide_password=True)
+        self._in_memory = self.dialect == "sqlite" and self._url.database in (None, "", ":memory:")
         self._patience = patience
         self._statements: dict[str, str] = {}
         # Seconds that a transaction takes of late, which is how long to wait before a lock is tried again:
         # more often would be in vain, more seldom would leave the lock unused. Never less than a millisecond:
         # the attempts of many would take the processor from the one that has the lock.
         self._typical = 0.001
-        self._start()
-
-    def _start(self) -> None:
         self._lock = threading.RLock()
         self._connection: Any = None
         self._only_cursor: Any = None
         self._log: Log | None = None  # SQLite's, if we flush it ourselves
         self._process = os.getpid()
+        forks.register(self)
+
+    def before_fork(self) -> None:
+        """Wait for the transaction that is under way, then close the connection."""
+        self._lock.acquire()
+        if not self._in_memory:  # which exists only as long as its connection, and has no file to share
+            self._drop_connection()
+
+    def after_fork(self, child: bool) -> None:
+        self._process = os.getpid()
+        self._lock.release()
 
     def read(self, sql: str, **parameters: Any) -> list[Row]:
         """The rows of one statement, which sees one consistent snapshot."""
@@ -141,8 +152,10 @@ class Database:
     def _patiently(self, attempt: Callable[[bool], T]) -> T:
         """Try until it works, the fault is one that does not pass, or patience ends."""
         if self._process != os.getpid():
-            self._inherited = self._connection  # closing it here would disturb the parent's
-            self._start()
+            raise StorageError(
+                f"{self.where}: this process was forked by something other than Python while the study was "
+                "open; open the study after the fork"
+            )
         deadline = time.monotonic() + self._patience
         retried, pause = False, 0.0
         while True:
@@ -214,8 +227,11 @@ class Database:
             self._drop_connection()  # what has no connection any more is rolled back by the other side
 
     def _drop_connection(self) -> None:
-        connection, self._connection, self._only_cursor, self._log = self._connection, None, None, None
+        connection, cursor = self._connection, self._only_cursor
+        self._connection = self._only_cursor = self._log = None
         if connection is not None:
+            with contextlib.suppress(self._dialect.loaded_dbapi.Error):
+                cursor.close()  # an open statement would keep SQLite's file open behind a closed connection
             connection.close()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bough.errors import StudyError, TrialError
+from bough.storage import forks
 from bough.storage.base import Changes, StudyRecord
 from bough.storage.transitions import available, begun, finished, handed_out, renewed
 from bough.trial import Trial
@@ -47,6 +48,13 @@ class MemoryStorage:
         self._lock = threading.Lock()
         self._shelves: dict[int, _Shelf] = {}
         self._ids = 0
+        forks.register(self)
+
+    def before_fork(self) -> None:
+        self._lock.acquire()
+
+    def after_fork(self, child: bool) -> None:
+        self._lock.release()
 
     def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
         with self._lock:

@@ -21,7 +21,7 @@ from bough.history import History
 from bough.points import FloatArray, Points
 from bough.registry import Method, strategy_for
 from bough.space import Space
-from bough.storage import Storage, StudyRecord, open_storage
+from bough.storage import Storage, StudyRecord, forks, open_storage
 from bough.strategies.designs import RandomSearch
 from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased, mixture_moments
@@ -93,11 +93,24 @@ class Study:
         # Random draws from an infinite space look at no other trial, so none needs to be encoded for them.
         self._blind = isinstance(self._strategy, RandomSearch) and space.size == math.inf
         self._sign = 1.0 if record.direction == "minimize" else -1.0
-        self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._crowded = 0  # for how many more asks others are expected to ask too
+        self._forget()
+        forks.register(self)
+
+    def _forget(self) -> None:
+        """Start from nothing read: everything here can be read from the storage again."""
+        self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = View(self._sign)
-        self._encoded = EncodedTrials(space, record.seed, self._sign)
+        self._encoded = EncodedTrials(self.space, self.seed, self._sign)
+
+    def before_fork(self) -> None:
+        """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
+
+    def after_fork(self, child: bool) -> None:
+        """In the child, locks may be held and the view half updated by threads that do not exist there."""
+        if child:
+            self._forget()
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {self.direction}, method={self.method.name!r}, seed={self.seed})"

@@ -1,0 +1,62 @@
+"""Make ``os.fork`` safe for open studies.
+
+Two things go wrong when a process forks. SQLite keeps a table of the files that a process has open. A child
+that inherits this table believes that it already holds the shared lock on the file, so it never takes it, and
+whoever closes the file next deletes the log under the child: its commits vanish without an error. And a lock
+that another thread holds at the moment of the fork stays locked in the child for ever.
+
+So everything that holds a lock or a connection registers here. ``before_fork`` runs in the forking thread:
+take the lock, close the connection. ``after_fork`` runs on both sides: let the lock go; the connection is
+opened again when it is next needed.
+
+The registry is module state because Python's fork hooks are: they cannot be unregistered.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Protocol
+
+__all__ = ["ForkAware", "register"]
+
+
+class ForkAware(Protocol):
+    """Something that must be brought to rest before the process forks."""
+
+    def before_fork(self) -> None: ...
+
+    def after_fork(self, child: bool) -> None: ...
+
+
+_registered: weakref.WeakSet[ForkAware] = weakref.WeakSet()
+_registry_lock = threading.RLock()  # held during a fork, so nothing registers between "before" and "after"
+_at_rest: list[ForkAware] = []  # strong references: what is locked for the fork must be unlocked after it
+
+
+def register(participant: ForkAware) -> None:
+    """Call the participant's hooks at every fork for as long as it lives."""
+    with _registry_lock:
+        _registered.add(participant)
+
+
+def _before_fork() -> None:
+    _registry_lock.acquire()
+    for participant in list(_registered):
+        participant.before_fork()
+        _at_rest.append(participant)
+
+
+def _after_fork(child: bool) -> None:
+    while _at_rest:
+        _at_rest.pop().after_fork(child)
+    _registry_lock.release()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=lambda: _after_fork(child=False),
+        after_in_child=lambda: _after_fork(child=True),
+    )
