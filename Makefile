@@ -1,5 +1,5 @@
 # Every target sets up what it needs: a machine with Python >= 3.11, pip, venv and make is enough.
-# The first run creates .venv with the versions pinned in constraints.txt; later runs start at once.
+# The first run creates .venv with the versions pinned in constraints.txt; later runs reuse it.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -27,41 +27,46 @@ $(VENV)/.user: $(VENV)/.created pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "setting up $(VENV) with all development tools (once, a minute or two) ..."
 	@$(PIP) --editable '.[dev]'
-	@touch $(VENV)/.dev $(VENV)/.user
+	@touch $(VENV)/.dev $(VENV)/.user $(VENV)/.docs
 
-demo: $(VENV)/.user                 ## tune a scikit-learn classifier over a branching space, then show what was found
+$(VENV)/.docs: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "setting up $(VENV) for the documentation (once) ..."
+	@test -e $(VENV)/.dev || $(PIP) --editable '.[docs]'
+	@touch $@
+
+demo: $(VENV)/.user                 ## choose and tune a scikit-learn classifier, then show what was found
 	$(BIN)/bough demo
 
-test: $(VENV)/.dev                  ## everything that matters, in a few minutes
+test: $(VENV)/.dev                  ## run the tests, a few minutes
 	$(PYTEST) -m "not slow"
 
-test-full: test                     ## the long ones too: crash loops, clusters, a browser, API fuzzing
+test-full: test                     ## run the slow tests too: crash loops, clusters, a browser, API fuzzing, clean installs
 	$(PYTEST) -m slow
 
-lint: $(VENV)/.dev                  ## formatting, lint, types, layer rules
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+lint: $(VENV)/.dev                  ## check formatting, lint, types and layer rules
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev                ## put the code into its standard form
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+format: $(VENV)/.dev                ## format the code
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
 
-bench: $(VENV)/.dev                 ## the quick profile of the benchmarks and its report: a quarter of an hour on two cores
+bench: $(VENV)/.dev                 ## run the quick benchmark and write its report: 15 minutes on two cores
 	$(BIN)/python -m benchmarks.run quick; broke=$$?; \
 	$(BIN)/python -m benchmarks.report quick --html bench-report && exit $$broke
 
-# days on two cores; what is there already is not run again, so it may be stopped and started
+# Days on two cores. Finished runs are kept, so it may be stopped and resumed.
 FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael peers real held-out ablation slow-peers cost
-bench-full: $(VENV)/.dev            ## everything at the papers' own budgets: days; stop and start it as you like
+bench-full: $(VENV)/.dev            ## all benchmarks at the papers' budgets: days; may be stopped and resumed
 	$(BIN)/python -m benchmarks.run --full $(FULL); broke=$$?; \
 	$(BIN)/python -m benchmarks.report --full $(FULL) --html bench-report && exit $$broke
 
-pictures: $(VENV)/.dev              ## draw the pictures of README and docs anew (needs Chromium)
+pictures: $(VENV)/.dev              ## redraw the pictures of README and docs (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures
 
-bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers in an environment of their own, and try each
+bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers in a separate environment and try each
 	$(BIN)/python -m pytest -m slow tests/benchmarks/test_peers.py
 
 .venv-peers/.created: benchmarks/peers-constraints.txt
@@ -71,10 +76,10 @@ bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers i
 	@$(PEERS_PIP) optuna smac hyperopt ax-platform botorch
 	@touch $@
 
-docs: $(VENV)/.dev                  ## build the documentation into site/
+docs: $(VENV)/.docs                 ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-serve: $(VENV)/.user                ## start the service with its page on this machine
+serve: $(VENV)/.user                ## start the service and its dashboard on this machine
 	$(BIN)/bough serve --storage sqlite:///bough.db
 
 clean:                              ## remove what the other targets made

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bough.study import studies as studies
     from bough.trial import Trial as Trial
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "Categorical": "bough.space",

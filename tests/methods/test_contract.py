@@ -116,7 +116,7 @@ def test_a_missing_extra_is_named(
     method: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'bough\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'bough-opt\[{extra}\]'"):
         bough.Study(NESTED, method=method, seed=0)
 
 

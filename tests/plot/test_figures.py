@@ -220,7 +220,7 @@ def test_without_plotly_one_line_says_what_to_install(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(builtins, "__import__", missing)
     for name in NAMES:
-        with pytest.raises(MissingExtraError, match=r"pip install 'bough\[plot\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'bough-opt\[plot\]'"):
             getattr(figures, name)(study(nested(), 10))
 
 

@@ -44,7 +44,7 @@ def load_digits() -> tuple[Any, Any]:
         from sklearn.preprocessing import StandardScaler
     except ImportError:
         raise MissingExtraError(
-            "the demo tunes scikit-learn, which is not installed: pip install 'bough[sklearn,plot]'"
+            "the demo tunes scikit-learn, which is not installed: pip install 'bough-opt[sklearn,plot]'"
         ) from None
     features, labels = datasets.load_digits(return_X_y=True)
     return StandardScaler().fit_transform(features), labels

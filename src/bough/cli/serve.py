@@ -48,7 +48,7 @@ def serve(storage: str, host: str, port: int, names: tuple[str, ...], behind_tls
         from bough.service.records import Records
     except ImportError as error:
         raise MissingExtraError(
-            f"the service needs {error.name}, which is not installed: pip install 'bough[serve]'"
+            f"the service needs {error.name}, which is not installed: pip install 'bough-opt[serve]'"
         ) from None
 
     records = Records(storage)

@@ -36,7 +36,9 @@ def to_configspace(space: Space) -> ConfigurationSpace:
     try:
         from ConfigSpace import ConfigurationSpace
     except ImportError:
-        raise MissingExtraError("ConfigSpace is not installed: pip install 'bough[configspace]'") from None
+        raise MissingExtraError(
+            "ConfigSpace is not installed: pip install 'bough-opt[configspace]'"
+        ) from None
     data = to_configspace_dict(space)
     own = data.pop("bough", None)
     theirs = ConfigurationSpace.from_serialized_dict(copy.deepcopy(data))  # it takes the dict apart

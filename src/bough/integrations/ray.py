@@ -23,7 +23,7 @@ class RayExecutor(Executor):
         try:
             ray: Any = import_module("ray")
         except ModuleNotFoundError:
-            raise MissingExtraError("RayExecutor needs Ray: pip install 'bough[ray]'") from None
+            raise MissingExtraError("RayExecutor needs Ray: pip install 'bough-opt[ray]'") from None
         if not ray.is_initialized():
             ray.init(log_to_driver=False)
         self._ray = ray

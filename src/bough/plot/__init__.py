@@ -2,7 +2,7 @@
 
 Each function takes a study (local, served, or a ``StudyView`` of one) and returns a Plotly figure.
 ``branch={"model": "svm"}`` narrows a figure to one branch; ``dark=True`` draws it for a dark page.
-Plotly is an extra: ``pip install 'bough[plot]'``.
+Plotly is an extra: ``pip install 'bough-opt[plot]'``.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def graph_objects() -> ModuleType:
         import plotly.graph_objects as go
     except ImportError:
         raise MissingExtraError(
-            "figures need Plotly, which is not installed: pip install 'bough[plot]'"
+            "figures need Plotly, which is not installed: pip install 'bough-opt[plot]'"
         ) from None
     module: ModuleType = go
     return module

@@ -251,5 +251,5 @@ def _parse(text: str) -> tuple[sa.URL, sa.Dialect]:
         try:
             return url, sa.create_engine(url).dialect
         except ModuleNotFoundError:
-            raise MissingExtraError("PostgreSQL needs psycopg: pip install 'bough[postgres]'") from None
+            raise MissingExtraError("PostgreSQL needs psycopg: pip install 'bough-opt[postgres]'") from None
     raise StorageError(f"bough cannot store studies in {url.drivername!r}: {advice}")

@@ -64,7 +64,7 @@ def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> 
 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:
     """random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)"""
-    _need("sklearn.tree", "method 'forest' needs the scikit-learn package: pip install 'bough[sklearn]'")
+    _need("sklearn.tree", "method 'forest' needs the scikit-learn package: pip install 'bough-opt[sklearn]'")
     model = ModelBased(
         Forest(space.layout, trees),
         by(partial(local_search, starts=5)),
@@ -84,7 +84,7 @@ def tpe(
 
 def cma(space: Space, sigma: float = 0.25, population: int | None = None) -> Strategy:
     """CMA-ES on the flattened space (Hansen 2016)"""
-    _need("cmaes", "method 'cma' needs the cmaes package: pip install 'bough[cma]'")
+    _need("cmaes", "method 'cma' needs the cmaes package: pip install 'bough-opt[cma]'")
     return CmaSearch(sigma, population)
 
 
