@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Kind", "Layout", "Points"]
+__all__ = ["BoolArray", "FloatArray", "IntArray", "Kind", "Layout", "Points", "row_keys", "rows_by_signature"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -83,3 +83,21 @@ class Layout:
     def active(self, on: BoolArray) -> BoolArray:
         """(n, columns) activity of columns from the (n, groups) activity of groups."""
         return on[:, self.group]
+
+
+def row_keys(layout: Layout, points: Points) -> list[bytes]:
+    """One key per row, equal exactly where activity and all active values are equal."""
+    seen = np.where(layout.active(points.on), points.x, -1.0) + 0.0  # -0.0 and 0.0 are one value
+    rows = np.hstack([seen, points.on.astype(float)])
+    whole, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+    return [whole[start : start + width] for start in range(0, len(whole), width)]
+
+
+def rows_by_signature(on: BoolArray) -> dict[bytes, IntArray]:
+    """The rows of each signature in ``on`` (n, groups), in order of occurrence; each signature is a key."""
+    keys = np.packbits(on, axis=1)
+    if (keys == keys[:1]).all():
+        return {keys[0].tobytes(): np.arange(len(keys))} if len(keys) else {}
+    whole = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1]))).ravel()
+    found, first, number = np.unique(whole, return_index=True, return_inverse=True)
+    return {found[i].tobytes(): np.flatnonzero(number == i) for i in np.argsort(first)}

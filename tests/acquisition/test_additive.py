@@ -10,14 +10,13 @@ import pytest
 
 from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.parts import best_tree_path, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.kernels.base import On, Scale
 from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
-from bough.points import FloatArray, IntArray, Points
+from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import sample_points
 from bough.surrogates.additive_tree import additive_tree

@@ -11,10 +11,10 @@ from bough.acquisition.maximise.finite import every_point
 from bough.acquisition.maximise.local import climb, local_search
 from bough.acquisition.maximise.mixed import exchanges, refine
 from bough.acquisition.maximise.paths import search_boxes, search_paths
-from bough.acquisition.maximise.pool import Allowed, best_of_each, row_keys, top
+from bough.acquisition.maximise.pool import Allowed, best_of_each, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import around, branch_of, choose, spread, transplant
-from bough.points import Points
+from bough.acquisition.maximise.starts import around, choose, spread, transplant
+from bough.points import Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 
 from .fakes import Plain
@@ -299,7 +299,7 @@ def test_starts_are_the_best_of_the_best_branches_and_well_apart() -> None:
     points = spread(space, space.tree.paths(9), 64, np.random.default_rng(0))[0]
     value = ruggedness(space, 1)(points)
     rows = choose(space, points, value, branches=2, starts=6)
-    branch = branch_of(space, points)
+    branch = space.tree.branch_ids(points)
     leaders = {}
     for row in np.argsort(-value):
         leaders.setdefault(branch[row], row)

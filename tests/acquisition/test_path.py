@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.path import CORNERS, path_ei, rank_paths, two_step
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import box_points, sample_points
 

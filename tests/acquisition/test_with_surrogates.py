@@ -8,11 +8,10 @@ import pytest
 from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.criterion import Expected
 from bough.acquisition.maximise.paths import search_paths
-from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.parts import tree_parts
 from bough.acquisition.path import path_ei, rank_paths, two_step
 from bough.gp.params import prior_median
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Choice, Float, Int, Space
 from bough.space.sampling import sample_points
 from bough.surrogates.additive_tree import additive_tree

@@ -9,10 +9,10 @@ import pytest
 
 import bough
 from bough.gp.kernels.base import Kernel, On
-from bough.gp.kernels.conditional import Imputed, SameSignature, signatures
+from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.stationary import SE, Laplace, Matern32, Matern52
 from bough.gp.params import prior_draw, total_size
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, rows_by_signature
 
 from .kernel_list import KERNELS, Entry, everything, groups
 from .spaces import poisoned, random_points, random_space
@@ -220,7 +220,7 @@ def test_conditional_kernel_vanishes_between_signatures() -> None:
     same = np.array([[np.array_equal(p, q) for q in points.on] for p in points.on])
     assert same.sum() > len(points)
     np.testing.assert_allclose(k, np.where(same, full, 0.0), atol=1e-12)
-    assert len(signatures(points.on)) == len({p.tobytes() for p in points.on})
+    assert len(rows_by_signature(points.on)) == len({p.tobytes() for p in points.on})
 
 
 def test_imputed_reads_the_middle() -> None:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bough.points import Points
+from bough.points import Points, rows_by_signature
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import sample_points
 
@@ -188,3 +188,37 @@ def test_groups_follow_their_parents_whatever_the_declaration_order():
             assert ("b" in config) == (config["a"] == "x")
             assert ("c" in config) == (config.get("b") == "x")
             assert ("d" in config) == (config.get("c") == "x" or config["a"] == "y")
+
+
+def test_branch_ids_agree_with_paths():
+    space = Space(
+        {
+            "kind": Categorical(["a", "b", "c"]),
+            "grade": Categorical(["low", "mid", "high"], ordered=True),
+            "n": Int(1, 9),
+            "x": Float(0, 1, when="kind == 'a' and n >= 4"),
+            "y": Float(0, 1, when="grade in ('low', 'high')"),
+        }
+    )
+    points = sample_points(space, 300, np.random.default_rng(0))
+    ids, keys = space.tree.branch_ids(points), [path.key for path in space.tree.path_of(points)]
+    assert [keys.index(key) for key in keys] == [ids.tolist().index(i) for i in ids]
+    assert len(set(keys)) == 3 * 3 * 2  # kind, grade, and n on either side of 4
+    first_seen = list(dict.fromkeys(ids.tolist()))
+    assert first_seen == sorted(first_seen)
+    rows = space.tree.rows_by_path(points)
+    assert {key: found.tolist() for key, found in rows.items()} == {
+        key: [row for row, own in enumerate(keys) if own == key] for key in keys
+    }
+
+
+def test_rows_by_signature_lists_rows_in_order_of_occurrence():
+    on = np.array([[1, 0, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0]], dtype=bool)
+    assert [rows.tolist() for rows in rows_by_signature(on).values()] == [[0, 2], [1], [3]]
+    assert [rows.tolist() for rows in rows_by_signature(on[[0, 2]]).values()] == [[0, 1]]
+    assert rows_by_signature(on[:0]) == {}
+
+
+def test_depth_is_the_longest_chain_of_groups_above():
+    depth = {str(g.condition): int(d) for g, d in zip(NESTED.tree.groups, NESTED.tree.depths)}
+    assert depth["None"] == 0 and depth["model == 'svm'"] == 1 and depth["kernel == 'rbf'"] == 2

@@ -11,7 +11,7 @@ from bough.acquisition.functions import log_ei
 from bough.gp.params import prior_draw
 from bough.gp.posterior import GPPosterior
 from bough.points import Points
-from bough.surrogates.paths import MOST_PATHS, roles
+from bough.space.roles import ROLE_PATHS
 from bough.surrogates.semi_parametric import SemiParametric
 
 Float, Int, Categorical, Choice, Space = bough.Float, bough.Int, bough.Categorical, bough.Choice, bough.Space
@@ -251,7 +251,7 @@ def test_degenerate_data(name: str, n: int) -> None:
 def test_roles_of_groups() -> None:
     def described(name: str) -> tuple[list[list[str]], list[str]]:
         space = SPACES[name]
-        found = roles(space.layout, space.tree)
+        found = space.tree.roles
         texts = ["root" if g.condition is None else str(g.condition) for g in space.tree.groups]
         return [[texts[g] for g in leaf] for leaf in found.leaves], [texts[g] for g in found.shared]
 
@@ -266,8 +266,8 @@ def test_roles_of_groups() -> None:
 
 
 def test_products_of_choices_are_all_shared_and_never_multiplied_out() -> None:
-    assert PRODUCT.tree.path_count(MOST_PATHS) > MOST_PATHS
-    found = roles(PRODUCT.layout, PRODUCT.tree)
+    assert PRODUCT.tree.path_count(ROLE_PATHS) > ROLE_PATHS
+    found = PRODUCT.tree.roles
     assert found.leaves == () and len(found.shared) == 25
     surrogate = SemiParametric(PRODUCT.layout, PRODUCT.tree, nonlinear=True)
     points, y, noise = observations(PRODUCT, 15)

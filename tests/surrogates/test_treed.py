@@ -18,7 +18,7 @@ from bough.points import Points
 from bough.surrogates import pooled_density, stacked
 from bough.surrogates.cart import leaves
 from bough.surrogates.pooled_density import Densities, padded, sample_targets
-from bough.surrogates.pooling import Hyper, Part, Target, ancestors, group_depths, pool
+from bough.surrogates.pooling import Hyper, Part, Target, ancestors, pool
 from bough.surrogates.treed import Treed
 
 PLANE = Space({"a": Float(0, 1), "b": Float(0, 1)})
@@ -206,7 +206,7 @@ def test_singular_matrices_of_a_stack_get_jitter() -> None:
 
 def test_the_known_tree_continues_the_path() -> None:
     points, _, _ = sample(BRANCHES, 60, 5)
-    depths = group_depths(BRANCHES.tree)
+    depths = BRANCHES.tree.depths
     assert depths[0] == 0
     assert depths.max() == 2
     signature = points.on[0]

@@ -35,7 +35,6 @@ from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.paths import search_paths
 from bough.acquisition.maximise.pool import Allowed, best_of_each
-from bough.acquisition.maximise.starts import listed
 from bough.acquisition.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.posterior import Posterior
 from bough.points import BoolArray, FloatArray, IntArray, Points
@@ -160,7 +159,7 @@ def _on_tree(
     """Alg. 2 on a tree: a switch enters only through the group of its option, and is left out below."""
     parts = tree_parts(space, near)
     gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
-    boxes = listed(space.tree, PATHS)
+    boxes = space.tree.all_paths(PATHS)
     x = np.full(space.layout.columns, 0.5)
     if len(boxes) <= PATHS:
         members = np.stack([box.on for box in boxes])

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.acquisition.maximise.starts import branch_of, listed
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.binding import Test
@@ -86,10 +85,10 @@ def path_parts(
 
     Of more than ``limit`` paths those of as many good and as many random points.
     """
-    boxes = listed(space.tree, limit)
+    boxes = space.tree.all_paths(limit)
     if len(boxes) > limit:
         sample = Points.concat([near.take(slice(0, limit)), sample_points(space, limit, rng)])
-        _, first = np.unique(branch_of(space, sample), return_index=True)
+        _, first = np.unique(space.tree.branch_ids(sample), return_index=True)
         boxes = tuple(space.tree.path_of(sample.take(first)))
     numbers: dict[bytes, int] = {}
     owners: list[tuple[int, Path]] = []

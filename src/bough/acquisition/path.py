@@ -26,12 +26,11 @@ from bough.acquisition.criterion import Criterion, average
 from bough.acquisition.functions import log_ei
 from bough.acquisition.maximise.paths import search_boxes
 from bough.acquisition.maximise.pool import best_of_each
-from bough.acquisition.maximise.starts import branch_of, listed, spread
+from bough.acquisition.maximise.starts import spread
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
 from bough.space.tree import Path
-from bough.surrogates.paths import roles
 
 __all__ = ["PathPosterior", "path_ei", "rank_paths", "two_step"]
 
@@ -130,17 +129,17 @@ def rank_paths(
 
 def _boxes(space: Space, rng: np.random.Generator) -> Sequence[Path]:
     """All paths, or where there are too many, the distinct ones of a random sample."""
-    boxes = listed(space.tree, PATHS)
+    boxes = space.tree.all_paths(PATHS)
     if len(boxes) <= PATHS:
         return boxes
     sample = sample_points(space, PATHS, rng)
-    _, first = np.unique(branch_of(space, sample), return_index=True)
+    _, first = np.unique(space.tree.branch_ids(sample), return_index=True)
     return space.tree.path_of(sample.take(np.sort(first)))
 
 
 def _shared(space: Space) -> BoolArray:
     """(columns,) whether a column belongs to an inner node, a group that several paths share."""
-    return np.isin(space.layout.group, roles(space.layout, space.tree).shared)
+    return np.isin(space.layout.group, space.tree.roles.shared)
 
 
 def _corner_choices(space: Space, box: Path, shared: BoolArray) -> dict[int, FloatArray]:

@@ -20,14 +20,13 @@ from itertools import pairwise
 import numpy as np
 
 from bough.gp.kernels.base import Kernel, On, Pullback
-from bough.gp.kernels.conditional import signatures
 from bough.gp.kernels.features import FeatureMap
 from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.params import Param, log_prior, total_size
 from bough.gp.posterior import GPPosterior
 from bough.gp.structured import LowRank, factor_blocks
-from bough.points import FloatArray, IntArray, Points
+from bough.points import FloatArray, IntArray, Points, rows_by_signature
 
 __all__ = ["BlockModel", "block_log_likelihood", "block_log_posterior", "block_posterior"]
 
@@ -75,8 +74,7 @@ class _Block:
 
 def _blocks(model: BlockModel, theta: FloatArray, points: Points) -> list[_Block]:
     blocks = []
-    for found in signatures(points.on).values():
-        rows = np.arange(len(points))[found]
+    for rows in rows_by_signature(points.on).values():
         mine = points.take(rows)
         matrix = np.zeros((len(rows), len(rows)))
         pulls = []

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, decide, leaf_nodes
 from bough.space.binding import Bound, Relation, Test, columns_read
 from bough.space.encoding import encode
 from bough.space.flatten import Flat
 from bough.space.groups import Group, single_option
+from bough.space.roles import ROLE_PATHS, Roles, find_roles
 
 __all__ = ["Group", "Path", "Tree"]
 
@@ -53,6 +54,7 @@ class Tree:
         self._flat = flat
         self._rules = rules
         self.groups: tuple[Group, ...] = rules.groups
+        self._listed: dict[int, tuple[Path, ...]] = {}
 
     @cached_property
     def is_tree(self) -> bool:
@@ -81,26 +83,74 @@ class Tree:
         """The first ``limit`` paths (or all, where there are fewer)."""
         return [self._path(on, pieces) for on, pieces in islice(self._walk(), limit)]
 
+    def all_paths(self, limit: int) -> tuple[Path, ...]:
+        """All paths, if there are at most ``limit``; otherwise the first ``limit + 1`` of them.
+
+        The answer is kept, since every proposal asks for it.
+        """
+        if limit not in self._listed:
+            self._listed[limit] = tuple(self.paths(limit + 1))
+        return self._listed[limit]
+
     def path_count(self, limit: int) -> int:
         """The number of paths, counted no further than ``limit + 1``."""
         return sum(1 for _ in islice(self._walk(), limit + 1))
 
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
+        pieces = self._pieces_of(points)
+        numbers, known = self._number_rows(points, pieces), dict[int, Path]()
+        for row, number in enumerate(numbers):
+            if number not in known:
+                known[number] = self._path(points.on[row], dict(zip(self.switches, pieces[row].tolist())))
+        return [known[number] for number in numbers]
+
+    def branch_ids(self, points: Points) -> IntArray:
+        """(n,) the branch of each row: rows on the same path have the same number, the first row has 0."""
+        return np.array(self._number_rows(points, self._pieces_of(points)), dtype=np.intp)
+
+    def rows_by_path(self, points: Points) -> dict[bytes, IntArray]:
+        """The rows on each path that occurs in ``points``, in order of occurrence, by ``Path.key``."""
+        rows: dict[bytes, list[int]] = {}
+        for row, path in enumerate(self.path_of(points)):
+            rows.setdefault(path.key, []).append(row)
+        return {key: np.array(found) for key, found in rows.items()}
+
+    @cached_property
+    def depths(self) -> IntArray:
+        """(groups,) length of the longest chain of groups above each group; the root has depth 0."""
+        depths: list[int] = []
+        for group in self.groups:  # every group follows its parents
+            depths.append(1 + max(depths[parent] for parent in group.parents) if group.parents else 0)
+        return np.array(depths, dtype=np.intp)
+
+    @cached_property
+    def roles(self) -> Roles:
+        """Which groups several paths share and which switches activity tells; see ``bough.space.roles``."""
+        nominal = {c: self._rules.domains[c].levels for c in self.switches if self._is_nominal(c)}
+        paths = self.all_paths(ROLE_PATHS)
+        on, low = np.array([path.on for path in paths]), np.array([path.low for path in paths])
+        return find_roles(on, low, self._rules.group, nominal)
+
+    # ---- how paths are found -----------------------------------------------------------------
+
+    def _is_nominal(self, column: int) -> bool:
+        return self._rules.domains[column].kind == "nominal"
+
+    def _pieces_of(self, points: Points) -> IntArray:
+        """(n, switches) the piece of each switch that each row lies in."""
         pieces = np.full((len(points), len(self.switches)), INACTIVE)
         for i, column in enumerate(self.switches):
             rows = np.flatnonzero(points.on[:, self._rules.group[column]])
             pieces[rows, i] = self._pieces[column].index(points.x[rows, column])
-        known: dict[bytes, Path] = {}
-        found = []
-        for on, row in zip(points.on, pieces):
-            key = on.tobytes() + row.tobytes()
-            if key not in known:
-                known[key] = self._path(on, dict(zip(self.switches, row.tolist())))
-            found.append(known[key])
-        return found
+        return pieces
 
-    # ---- how paths are found -----------------------------------------------------------------
+    def _number_rows(self, points: Points, pieces: IntArray) -> list[int]:
+        numbers: dict[bytes, int] = {}
+        return [
+            numbers.setdefault(on.tobytes() + row.tobytes(), len(numbers))
+            for on, row in zip(points.on, pieces)
+        ]
 
     @cached_property
     def _conditions(self) -> list[Bound]:

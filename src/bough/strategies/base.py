@@ -6,13 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bough.acquisition.maximise import pool
 from bough.errors import ExhaustedError
 from bough.history import History
-from bough.points import Points
+from bough.points import Points, row_keys
 from bough.space import Space
 
-__all__ = ["Strategy", "check_exhausted", "row_keys", "tried_points", "unseen"]
+__all__ = ["Strategy", "check_exhausted", "tried_points", "unseen"]
 
 
 class Strategy(Protocol):
@@ -41,19 +40,15 @@ def noise_seen(space: Space, history: History) -> bool:
     if np.any(history.noise > 0):
         return True
     first: dict[bytes, float] = {}
-    return any(first.setdefault(key, y) != y for key, y in zip(row_keys(space, history.done), history.y))
-
-
-def row_keys(space: Space, points: Points) -> list[bytes]:
-    """One key per row; equal exactly when two rows are the same configuration."""
-    return pool.row_keys(space.layout, points)
+    keys = row_keys(space.layout, history.done)
+    return any(first.setdefault(key, y) != y for key, y in zip(keys, history.y))
 
 
 def check_exhausted(space: Space, history: History) -> None:
     """Raise ExhaustedError if every configuration of a finite space has been handed out."""
     if space.size > len(history.done) + len(history.failed) + len(history.pending):
         return
-    if len(set(row_keys(space, tried_points(history)))) >= space.size:
+    if len(set(row_keys(space.layout, tried_points(history)))) >= space.size:
         raise ExhaustedError(f"all {space.size:,} configurations of the space have been tried")
 
 
@@ -61,7 +56,7 @@ def unseen(space: Space, points: Points, seen: set[bytes]) -> Points:
     """The rows of ``points`` that are not in ``seen`` (keys of ``row_keys``), without repeats."""
     fresh: list[int] = []
     keys = set(seen)
-    for index, key in enumerate(row_keys(space, points)):
+    for index, key in enumerate(row_keys(space.layout, points)):
         if key not in keys:
             keys.add(key)
             fresh.append(index)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
-from bough.strategies.base import check_exhausted, row_keys, tried_points
+from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.designs import RandomSearch
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class CmaSearch:
         optimiser, unused = self._replay(space, history)
         for _ in range(unused):
             optimiser.ask()  # the draws of trials that are under way
-        seen = set(row_keys(space, tried_points(history)))
+        seen = set(row_keys(space.layout, tried_points(history)))
         for _ in range(REDRAWS):
             point = space.snap(optimiser.ask()[None, : space.layout.columns])
-            if space.legal(point)[0] and row_keys(space, point)[0] not in seen:
+            if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
                 return point
         return RandomSearch().propose(space, history, rng)
 

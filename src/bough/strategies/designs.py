@@ -16,12 +16,12 @@ import numpy as np
 
 from bough.errors import ExhaustedError
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points
 from bough.space.size import AtMost
 from bough.space.tree import Path
-from bough.strategies.base import check_exhausted, row_keys, tried_points, unseen
+from bough.strategies.base import check_exhausted, tried_points, unseen
 
 __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
 
@@ -43,7 +43,7 @@ class RandomSearch:
         if space.size == np.inf:
             return sample_points(space, 1, rng)
         check_exhausted(space, history)
-        seen = set(row_keys(space, tried_points(history)))
+        seen = set(row_keys(space.layout, tried_points(history)))
         # Where the size is known, at least one configuration is left and each draw may hit it.
         for _ in range(HOPELESS) if isinstance(space.size, AtMost) else itertools.repeat(None):
             fresh = unseen(space, sample_points(space, 64, rng), seen)
@@ -116,7 +116,7 @@ def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:
 def _next_of(blocks: Iterator[Points], space: Space, history: History, rng: np.random.Generator) -> Points:
     """The point of a sequence that is this trial's turn; forbidden points have no turn."""
     check_exhausted(space, history)
-    seen = set(row_keys(space, tried_points(history)))
+    seen = set(row_keys(space.layout, tried_points(history)))
     finite = space.size < np.inf
     turn = 0 if finite else history.number
     fruitless = 0

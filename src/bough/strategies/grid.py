@@ -18,10 +18,10 @@ import numpy as np
 
 from bough.errors import ExhaustedError
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
-from bough.strategies.base import row_keys, tried_points, unseen
+from bough.strategies.base import tried_points, unseen
 from bough.strategies.designs import sobol_blocks
 
 __all__ = ["GridSearch"]
@@ -66,7 +66,7 @@ class GridSearch:
             nearest[:, column] = grid[np.abs(x[:, column, None] - grid).argmin(axis=1)]
         rounded = space.snap(nearest)
         on_grid = (np.abs(rounded.x - x) < SAME) | ~active
-        return set(row_keys(space, rounded.take(np.flatnonzero(on_grid.all(axis=1)))))
+        return set(row_keys(space.layout, rounded.take(np.flatnonzero(on_grid.all(axis=1)))))
 
     def _coarse(self, space: Space) -> np.ndarray:
         """(columns,) which columns are reduced to ``resolution`` positions."""

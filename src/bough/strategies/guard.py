@@ -28,7 +28,7 @@ import numpy as np
 from bough.acquisition.criterion import incumbent
 from bough.acquisition.maximise.paths import search_boxes
 from bough.acquisition.maximise.pool import Allowed
-from bough.acquisition.maximise.starts import branch_of, spread
+from bough.acquisition.maximise.starts import spread
 from bough.points import IntArray, Points
 from bough.space.tree import Path
 from bough.strategies.decisions import Decision, Situation
@@ -77,7 +77,7 @@ class Branch:
 def rivals(now: Situation) -> list[Branch]:
     """The branches other than that of the best result in which there is something to choose."""
     order = np.argsort(now.model.z, kind="stable")
-    branch = branch_of(now.space, now.done)[order]
+    branch = now.space.tree.branch_ids(now.done)[order]
     found = []
     for number in np.unique(branch[branch != branch[0]]).tolist():
         rows = order[branch == number]

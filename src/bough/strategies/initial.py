@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.acquisition.maximise.starts import branch_of
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
@@ -65,7 +64,7 @@ class InitialDesign:
         if len(tried) >= self.size(space):
             return None
         design = self.points(space, history.seed)
-        branch = branch_of(space, Points.concat([tried, design]))
+        branch = space.tree.branch_ids(Points.concat([tried, design]))
         seen = set(branch[: len(tried)].tolist())
         for index, number in enumerate(branch[len(tried) :].tolist()):
             if number not in seen:

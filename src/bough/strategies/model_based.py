@@ -17,13 +17,11 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
 from bough.acquisition.edges import Inside
 from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, Acquisition
-from bough.acquisition.maximise.pool import row_keys
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import branch_of
 from bough.gp.posterior import Posterior
 from bough.gp.targets import Targets
 from bough.history import History
-from bough.points import FloatArray, IntArray, Layout, Points
+from bough.points import FloatArray, IntArray, Layout, Points, row_keys
 from bough.space import Space
 from bough.strategies.base import check_exhausted, noise_seen, tried_points
 from bough.strategies.decisions import Decision, Model, Situation, Worth
@@ -93,7 +91,7 @@ class ModelBased:
         now = self._situation(space, history)
         mean, sd = mixture_moments(now.model.posteriors, point)
         centre, spread = now.model.targets.inverse(mean, sd)
-        on_branch = branch_of(space, Points.concat([point, history.done]))
+        on_branch = space.tree.branch_ids(Points.concat([point, history.done]))
         visits = int(np.sum(on_branch[1:] == on_branch[0]))
         in_design = len(tried_points(history)) < self.initial.size(space)
         return {

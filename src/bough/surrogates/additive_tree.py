@@ -29,7 +29,6 @@ from bough.gp.priors import LogNormal, Pooled, Prior
 from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
-from bough.surrogates.paths import roles
 
 __all__ = ["Base", "additive_tree", "split_columns"]
 
@@ -55,7 +54,7 @@ def additive_tree(
     interactions: bool = False,
 ) -> KernelGP:
     """The surrogate of ``add-tree``, ``add-tree-ucb`` and ``add-tree-interactions``."""
-    by_group = roles(layout, tree).implied
+    by_group = tree.roles.implied
     terms: list[Kernel] = []
     for group in range(layout.groups):
         offset = [Constant(OFFSET_VARIANCE)] if group else []

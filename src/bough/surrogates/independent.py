@@ -76,21 +76,13 @@ class Independent:
     ) -> list[tuple[bytes, IntArray, Model, FloatArray | None]]:
         """Each path in order with its rows, its model, and its part of theta where theta reaches it."""
         found, start = [], 0
-        for path, rows in path_rows(self.tree, points):
+        for path, rows in self.tree.rows_by_path(points).items():
             model = self.model(points.on[rows[0]])
             stop = start + total_size(model.params)
             known = theta[start:stop] if theta is not None and stop <= len(theta) else None
             found.append((path, rows, model, known))
             start = stop
         return found
-
-
-def path_rows(tree: Tree, points: Points) -> list[tuple[bytes, IntArray]]:
-    """The paths that occur in ``points`` in order of occurrence, each with its rows."""
-    rows: dict[bytes, list[int]] = {}
-    for row, path in enumerate(tree.path_of(points)):
-        rows.setdefault(path.key, []).append(row)
-    return [(key, np.array(found)) for key, found in rows.items()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +142,7 @@ class PathPosteriors:
         """Each path that occurs in ``points``, with its rows and its posterior."""
         return [
             (path, rows, self.parts[path][1] if path in self.parts else self._prior(points.take(rows[:1])))
-            for path, rows in path_rows(self.surrogate.tree, points)
+            for path, rows in self.surrogate.tree.rows_by_path(points).items()
         ]
 
     def _prior(self, row: Points) -> GPPosterior:

@@ -22,7 +22,6 @@ from bough.gp.priors import LogNormal
 from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
-from bough.surrogates.paths import roles
 
 __all__ = ["TERMS", "nested"]
 
@@ -48,7 +47,7 @@ TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION, "roug
 
 def nested(layout: Layout, tree: Tree, *, without: str | None = None, samples: int = 0) -> KernelGP:
     """The process of ``auto`` on a space; ``without``: one of TERMS to leave out, to see what it is for."""
-    implied = roles(layout, tree).implied
+    implied = tree.roles.implied
     level, function, interaction, rough = (ABSENT if name == without else TERMS[name] for name in TERMS)
     kernel = Nested(layout, implied, level, function, interaction, SPREAD, rough)
     return KernelGP(Model(kernel, LOW_NOISE if without == "roughness" else LITTLE_NOISE), samples)

@@ -21,9 +21,8 @@ from bough.gp.kernels.stationary import LONGEST, SHORTEST
 from bough.gp.params import Param, prior_median
 from bough.gp.priors import LogNormal
 from bough.points import BoolArray, FloatArray, IntArray
-from bough.space.tree import Tree
 
-__all__ = ["Hyper", "Part", "Target", "ancestors", "group_depths", "pool"]
+__all__ = ["Hyper", "Part", "Target", "ancestors", "pool"]
 
 OUTSIDE = Param("lengthscale outside", 1, LogNormal(float(np.log(0.5)), 1.0), SHORTEST, LONGEST)
 """The one length-scale of all columns that a leaf itself does not have."""
@@ -50,14 +49,6 @@ def pool(path: Sequence[IntArray], first: float) -> list[Part]:
             parts.append(Part(first / (1 + len(parts)), added))
             inner = outer
     return parts
-
-
-def group_depths(tree: Tree) -> IntArray:
-    """(groups,) length of the longest chain of groups above each one; every group follows its parents."""
-    depths: list[int] = []
-    for group in tree.groups:
-        depths.append(1 + max(depths[parent] for parent in group.parents) if group.parents else 0)
-    return np.array(depths, dtype=np.intp)
 
 
 def ancestors(on: BoolArray, signature: BoolArray, depths: IntArray) -> list[IntArray]:

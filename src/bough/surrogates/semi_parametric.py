@@ -34,7 +34,6 @@ from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
 from bough.surrogates.additive_tree import Base, split_columns
 from bough.surrogates.base import Fit
-from bough.surrogates.paths import Roles, roles
 
 __all__ = ["SemiParametric", "Weights"]
 
@@ -70,23 +69,19 @@ class SemiParametric:
     base: Base = Matern52
 
     @cached_property
-    def _roles(self) -> Roles:
-        return roles(self.layout, self.tree)
-
-    @cached_property
     def model(self) -> BlockModel:
         """The processes of the leaves and the features of all nodes."""
-        terms = (self._leaf(groups) for groups in self._roles.leaves)
+        terms = (self._leaf(groups) for groups in self.tree.roles.leaves)
         return BlockModel(tuple(term for term in terms if term is not None), self.features)
 
     @cached_property
     def features(self) -> Stack:
         """z_p Σ_c^½: per depth, the constants of all nodes and the columns of shared ones."""
-        found = self._roles
+        found, depths = self.tree.roles, self.tree.depths.tolist()
         nodes = (*found.shared, *(groups[0] for groups in found.leaves))
         parts: list[FeatureMap] = []
-        for depth in sorted({found.depth[group] for group in nodes}):
-            level = [group for group in nodes if found.depth[group] == depth]
+        for depth in sorted({depths[group] for group in nodes}):
+            level = [group for group in nodes if depths[group] == depth]
             parts.append(Weighted(Activity(tuple(level)), OFFSET_VARIANCE))
             maps = [
                 Gated(group, feature)
@@ -162,7 +157,7 @@ class SemiParametric:
             maps.append(fourier if self.nonlinear else Linear(numeric))
         for column in nominal:
             levels = int(self.layout.levels[column])
-            options = tuple(i for i in range(levels) if (column, i) not in self._roles.named)
+            options = tuple(i for i in range(levels) if (column, i) not in self.tree.roles.named)
             if options:
                 maps.append(OneHot(column, levels, options))
         return maps

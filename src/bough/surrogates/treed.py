@@ -21,19 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.conditional import Imputed, signatures
+from bough.gp.kernels.conditional import Imputed
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.kernels.warp import Warp
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, rows_by_signature
 from bough.space.tree import Tree
 from bough.surrogates.base import Fit
 from bough.surrogates.cart import grow, leaves
-from bough.surrogates.paths import roles
 from bough.surrogates.pooled_density import Columns, sample_targets
-from bough.surrogates.pooling import OUTSIDE, Hyper, Target, ancestors, group_depths, pool
+from bough.surrogates.pooling import OUTSIDE, Hyper, Target, ancestors, pool
 from bough.surrogates.treed_posterior import Leaf, Partition, Region, TreedPosterior
 
 __all__ = ["Treed"]
@@ -68,10 +67,6 @@ class Treed:
     _last: list[tuple[tuple[NDArray[Any], ...], tuple[TreedPosterior, ...]]] = field(
         default_factory=list, repr=False
     )
-
-    @cached_property
-    def _depths(self) -> IntArray:
-        return group_depths(self.tree)
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -135,8 +130,7 @@ class Treed:
         """The regression tree of each signature that occurs."""
         regions: dict[bytes, Region] = {}
         first = 0
-        for key, rows in signatures(data.points.on).items():
-            where = np.arange(len(data.y))[rows]
+        for key, where in rows_by_signature(data.points.on).items():
             on = data.points.on[where[0]]
             columns = np.flatnonzero(on[self.layout.group] & ~self.layout.nominal)
             root = grow(data.points.x, data.y, columns, where, self.least)
@@ -150,7 +144,7 @@ class Treed:
         found = []
         for region in regions.values():
             signature = on[region.root.rows[0]]
-            hyper, above = self.hyper(signature), ancestors(on, signature, self._depths)
+            hyper, above = self.hyper(signature), ancestors(on, signature, self.tree.depths)
             for path in leaves(region.root):
                 parts = pool([node.rows for node in path] + above, self.weight)
                 found.append(Target(hyper, parts))
@@ -196,14 +190,7 @@ class Treed:
     @cached_property
     def _implied(self) -> BoolArray:
         """(columns,) nominal switches whose value activity tells: each of their options has a group."""
-        named = roles(self.layout, self.tree).named
-        return np.array(
-            [
-                bool(switch) and all((column, option) in named for option in range(levels))
-                for column, (switch, levels) in enumerate(zip(self.layout.switch, self.layout.levels))
-            ],
-            dtype=bool,
-        )
+        return np.isin(np.arange(self.layout.columns), list(self.tree.roles.implied))
 
     def _leaf(self, hyper: Hyper, theta: FloatArray, data: Data, rows: IntArray) -> Leaf:
         """The process of a leaf, given its rows."""

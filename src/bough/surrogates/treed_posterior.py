@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.points import FloatArray, IntArray, Points, rows_by_signature
 from bough.surrogates.cart import Node, route
 
 __all__ = ["Leaf", "Partition", "Region", "TreedPosterior"]
@@ -50,7 +50,7 @@ class Partition:
 
     def _split(self, points: Points) -> list[tuple[IntArray, int | None]]:
         parts: list[tuple[IntArray, int | None]] = []
-        for key, rows in row_groups(points.on):
+        for key, rows in rows_by_signature(points.on).items():
             region = self.regions.get(key)
             if region is None:
                 parts.append((rows, None))
@@ -58,16 +58,6 @@ class Partition:
             number = region.first + route(region.root, points.x[rows])
             parts += [(rows[number == i], int(i)) for i in np.unique(number)]
         return parts
-
-
-def row_groups(on: BoolArray) -> list[tuple[bytes, IntArray]]:
-    """The rows of each activation signature in ``on`` (n, groups), by its key."""
-    keys = np.packbits(on, axis=1)
-    if (keys == keys[:1]).all():
-        return [(keys[0].tobytes(), np.arange(len(keys)))] if len(keys) else []
-    whole = np.ascontiguousarray(keys).view(np.dtype((np.void, keys.shape[1]))).ravel()
-    found, of = np.unique(whole, return_inverse=True)
-    return [(key.tobytes(), np.flatnonzero(of == index)) for index, key in enumerate(found)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ from math import prod
 import numpy as np
 
 from bough.acquisition.maximise.pool import distinct
-from bough.acquisition.maximise.starts import listed
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.tree import Path
@@ -23,7 +22,7 @@ def every_point(space: Space, limit: int) -> Points | None:
     """
     if (space.layout.levels == 0).any():
         return None
-    boxes = listed(space.tree, limit)
+    boxes = space.tree.all_paths(limit)
     if len(boxes) > limit or sum(_count(space, box) for box in boxes) > limit:
         return None
     points = space.snap(np.concatenate([_grid(space, box) for box in boxes]))

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.pool import Allowed, row_keys, top
+from bough.acquisition.maximise.pool import Allowed, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.space.sampling import neighbours, sample_points
 

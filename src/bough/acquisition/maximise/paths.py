@@ -18,7 +18,7 @@ from bough.acquisition.maximise.local import climb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.pool import Allowed, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import around, choose, listed, spread, transplant
+from bough.acquisition.maximise.starts import around, choose, spread, transplant
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import neighbours, sample_points
@@ -69,7 +69,7 @@ def search_paths(
     allowed = Allowed(space, avoid)
     if (points := every_point(space, EXHAUSTIVE)) is not None:
         return top(points, allowed.score(points, criterion(points)))
-    boxes = listed(space.tree, PATHS)
+    boxes = space.tree.all_paths(PATHS)
     if len(boxes) <= PATHS:
         pool, value = _spread_candidates(space, criterion, boxes, near, rng)
     else:

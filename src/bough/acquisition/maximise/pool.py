@@ -7,18 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_keys
 from bough.space import Space
 
-__all__ = ["Allowed", "best_of_each", "distinct", "row_keys", "top"]
-
-
-def row_keys(layout: Layout, points: Points) -> list[bytes]:
-    """One key per row, equal exactly where activity and all active values are equal."""
-    seen = np.where(layout.active(points.on), points.x, -1.0) + 0.0  # -0.0 and 0.0 are one value
-    rows = np.hstack([seen, points.on.astype(float)])
-    whole, width = rows.tobytes(), rows.shape[1] * rows.itemsize
-    return [whole[start : start + width] for start in range(0, len(whole), width)]
+__all__ = ["Allowed", "best_of_each", "distinct", "top"]
 
 
 def distinct(layout: Layout, points: Points) -> Points:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -11,9 +10,9 @@ from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.quasi import halton
 from bough.space.sampling import perturb
-from bough.space.tree import Path, Tree
+from bough.space.tree import Path
 
-__all__ = ["around", "branch_of", "choose", "listed", "spread", "transplant"]
+__all__ = ["around", "choose", "spread", "transplant"]
 
 SCALES = (0.1, 0.01)
 """Widths of the steps around good points: one to leave a basin's floor, one to settle on it."""
@@ -47,19 +46,9 @@ def around(space: Space, near: Points, copies: int, rng: np.random.Generator, mo
     """``copies`` random steps of each width around the best point of each branch; ``near`` is best first."""
     if not len(near):
         return near
-    _, first = np.unique(branch_of(space, near), return_index=True)
+    _, first = np.unique(space.tree.branch_ids(near), return_index=True)
     leaders = np.repeat(np.sort(first)[:most], copies)
     return Points.concat([perturb(space, near.take(leaders), rng, scale) for scale in SCALES])
-
-
-def branch_of(space: Space, points: Points) -> IntArray:
-    """(n,) a number per row, equal for rows with the same activity and the same active nominal switches."""
-    layout = space.layout
-    switches = np.flatnonzero(layout.switch & layout.nominal)
-    shown = np.where(layout.active(points.on)[:, switches], points.x[:, switches], -1.0)
-    keys = [row.tobytes() for row in np.hstack([points.on, shown])]
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
 def choose(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
@@ -67,7 +56,7 @@ def choose(space: Space, points: Points, value: FloatArray, branches: int, start
 
     ``starts`` in all are shared out evenly, so that on few branches each gets more of them.
     """
-    branch, active = branch_of(space, points), space.layout.active(points.on)
+    branch, active = space.tree.branch_ids(points), space.layout.active(points.on)
     order = np.argsort(-value, kind="stable")
     order = order[value[order] > -np.inf]
     _, first = np.unique(branch[order], return_index=True)
@@ -85,9 +74,3 @@ def choose(space: Space, points: Points, value: FloatArray, branches: int, start
             last = rows[0]
             chosen.append(int(last))
     return np.array(chosen, dtype=np.intp)
-
-
-@lru_cache(maxsize=32)
-def listed(tree: Tree, limit: int) -> tuple[Path, ...]:
-    """All paths of a tree, or the first ``limit + 1`` where there are more; a tree never changes."""
-    return tuple(tree.paths(limit + 1))

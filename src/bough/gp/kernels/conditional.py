@@ -14,9 +14,9 @@ import numpy as np
 from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
 from bough.gp.kernels.rows import Rows, block, contiguous
 from bough.gp.params import Param
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, Points, rows_by_signature
 
-__all__ = ["Imputed", "SameSignature", "signatures"]
+__all__ = ["Imputed", "SameSignature"]
 
 MIDDLE = 0.5
 """What an inactive column is read as (Lévesque 2017, sec. 4.2: the default value)."""
@@ -107,16 +107,8 @@ class SameSignature(Kernel):
         return self.inner.diag(theta, a)
 
 
-def signatures(on: BoolArray) -> dict[bytes, Rows]:
-    """The rows of each activation signature that occurs in ``on`` (n, groups), in order of occurrence."""
-    rows: dict[bytes, list[int]] = {}
-    for row, key in enumerate(np.packbits(on, axis=1)):
-        rows.setdefault(key.tobytes(), []).append(row)
-    return {key: contiguous(np.array(found)) for key, found in rows.items()}
-
-
 def _common_blocks(a: Points, b: Points) -> list[tuple[Rows, Rows]]:
     """Rows of a and of b for each signature that occurs in both."""
-    rows = signatures(a.on)
-    cols = rows if a is b else signatures(b.on)
-    return [(rows[key], cols[key]) for key in rows if key in cols]
+    rows = rows_by_signature(a.on)
+    cols = rows if a is b else rows_by_signature(b.on)
+    return [(contiguous(rows[key]), contiguous(cols[key])) for key in rows if key in cols]
