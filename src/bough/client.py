@@ -23,7 +23,7 @@ from bough.study.study import Study
 from bough.study.tables import table
 from bough.study.view import Status
 from bough.trial import Config, Trial
-from bough.wire import Wire
+from bough.wire import HttpConnection
 
 __all__ = ["RemoteStudy", "connect"]
 
@@ -54,7 +54,7 @@ def connect(
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")
     if not name:
         raise ServiceError("pass the name of a study: connect(url, token, name)")
-    wire = Wire(url, token, timeout)
+    wire = HttpConnection(url, token, timeout)
     if space is None:
         found = wire.call("GET", f"/studies/{quote(name, safe='')}", patience=0.0)
     else:
@@ -73,7 +73,7 @@ def connect(
 class RemoteStudy:
     """Ask for trials, tell their results, over HTTP; see ``bough.Study`` for what each method does."""
 
-    def __init__(self, wire: Wire, found: dict[str, Any], patience: float) -> None:
+    def __init__(self, wire: HttpConnection, found: dict[str, Any], patience: float) -> None:
         self._wire, self._patience = wire, patience
         self._path = f"/studies/{quote(found['name'], safe='')}"
         self.name: str = found["name"]

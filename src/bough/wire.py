@@ -16,13 +16,13 @@ from urllib.parse import urlsplit
 from bough import errors
 from bough.errors import ServiceError
 
-__all__ = ["Wire"]
+__all__ = ["HttpConnection"]
 
 _PASSING = (408, 429, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 
 
-class Wire:
+class HttpConnection:
     """Requests to one service; each thread keeps a connection of its own, and so does a forked child."""
 
     def __init__(self, url: str, token: str, timeout: float) -> None:

@@ -17,8 +17,8 @@ from tests.service.running import SPACE, Service, service
 
 from bough.service.app import create_app
 from bough.service.auth import Attempts, create_token
-from bough.service.guard import PUBLIC, PUBLIC_PREFIX, SIGN_OUT
 from bough.service.records import Records
+from bough.service.security_middleware import PUBLIC, PUBLIC_PREFIX, SIGN_OUT
 
 # ---- every route, method and role --------------------------------------------------------------------
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -344,3 +348,30 @@ def test_the_runs_flow_of_the_ai_module(running: Service, tmp_path: Path) -> Non
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("done")
+
+
+def test_health_answers_while_a_suggestion_waits_for_a_locked_database(tmp_path: Path) -> None:
+    file = tmp_path / "locked.db"
+    with service(f"sqlite:///{file}") as served, served.client(served.write) as client:
+        project = client.post("/v1/clients/1/projects", json={"id": "locked"}).status_code
+        assert project == 200
+        definition = {
+            "name": "locked",
+            "type": "random",
+            "parameters": [{"name": "x", "type": "double", "bounds": {"min": 0, "max": 1}}],
+            "metrics": [{"name": "y", "objective": "minimize"}],
+        }
+        core = client.post("/v1/experiments", json=definition).json()["id"]
+        ai = client.post("/v1/clients/1/projects/locked/aiexperiments", json={**definition, "budget": 9})
+        waiting = {
+            f"/v1/experiments/{core}/suggestions": {"assignments": {"x": 0.5}, "metadata": {"a": "b"}},
+            f"/v1/aiexperiments/{ai.json()['id']}/training_runs": {"name": "run"},
+        }
+        with closing(sqlite3.connect(file, isolation_level=None)) as other, ThreadPoolExecutor(2) as pool:
+            other.execute("BEGIN IMMEDIATE")
+            replies = [pool.submit(client.post, path, json=body) for path, body in waiting.items()]
+            time.sleep(0.5)
+            assert client.get("/api/v1/health", timeout=5).status_code == 200
+            assert not any(reply.done() for reply in replies)
+            other.execute("ROLLBACK")
+            assert [reply.result().status_code for reply in replies] == [200, 200]

@@ -18,7 +18,7 @@ from bough.registry import Method, method
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
 from bough.service.export import as_json_lines
-from bough.service.figures import FigureDesk, FigureName
+from bough.service.figures import FigureCache, FigureName
 from bough.service.models import (
     Add,
     Ask,
@@ -68,7 +68,7 @@ Key = Annotated[
 Branch = Annotated[str | None, Query(max_length=4000, description='A JSON object such as {"model": "svm"}.')]
 
 
-def router(studies: OpenStudies, figures: FigureDesk) -> APIRouter:
+def router(studies: OpenStudies, figures: FigureCache) -> APIRouter:
     """The routes; the guard has checked tokens and scopes before any of them runs."""
     api = APIRouter(
         prefix="/api/v1", route_class=StrictRoute, responses=_ERRORS, dependencies=[Depends(_bearer)]
@@ -176,7 +176,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return _trials(await studies.insert(opened, tag, lambda: opened.add_many(rows)), status=201)
 
 
-def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureDesk) -> None:
+def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> None:
     watchers = Watchers()
 
     @api.get("/studies/{study:name}/trials", response_model=TrialsOut, tags=["trials"])

@@ -16,10 +16,10 @@ from bough import __version__
 from bough.errors import BoughError
 from bough.service import api, sigopt
 from bough.service.dashboard import pages
-from bough.service.figures import FigureDesk
-from bough.service.guard import Guard
+from bough.service.figures import FigureCache
 from bough.service.records import Records
 from bough.service.routing import error_response
+from bough.service.security_middleware import SecurityMiddleware
 from bough.service.studies import OpenStudies
 from bough.storage import Storage, open_storage
 
@@ -44,7 +44,7 @@ def create_app(
     """
     records = records or Records(storage)
     studies = OpenStudies(opened or open_storage(storage))
-    figures = FigureDesk(studies)
+    figures = FigureCache(studies)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -63,7 +63,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
         middleware=[
-            Middleware(Guard, records=records, hosts=tuple(hosts), max_body=max_body),
+            Middleware(SecurityMiddleware, records=records, hosts=tuple(hosts), max_body=max_body),
             Middleware(GZipMiddleware, minimum_size=1000, compresslevel=4),
         ],
         exception_handlers={

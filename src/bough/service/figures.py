@@ -19,7 +19,7 @@ from bough.service.dashboard.timeline import draw_timeline
 from bough.service.studies import OpenStudies, Version
 from bough.study import Study
 
-__all__ = ["FigureDesk", "FigureName"]
+__all__ = ["FigureCache", "FigureName"]
 
 T = TypeVar("T")
 Branch = dict[str, Any]
@@ -47,7 +47,7 @@ class _Recent:
         return value
 
 
-class FigureDesk:
+class FigureCache:
     """Draws in one thread of its own: figures may take a second, and nothing else waits for them."""
 
     def __init__(self, studies: OpenStudies) -> None:

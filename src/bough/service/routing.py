@@ -22,7 +22,7 @@ from bough.errors import (
     StudyError,
     TrialError,
 )
-from bough.service.guard import refusal
+from bough.service.security_middleware import refusal
 from bough.service.strict import JsonError, loads
 from bough.service.studies import NoStudy, NoTrial
 

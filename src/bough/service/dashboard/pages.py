@@ -30,7 +30,7 @@ from bough.service.dashboard import filters
 from bough.service.dashboard.assets import assets, style_ids
 from bough.service.dashboard.examples import SPACE
 from bough.service.events import status_json
-from bough.service.figures import FigureDesk
+from bough.service.figures import FigureCache
 from bough.service.records import Records
 from bough.service.studies import NoStudy, OpenStudies
 from bough.service.table import Selection, select
@@ -44,7 +44,7 @@ RECENT = 24
 """Studies of which the list tells more than their names."""
 
 
-def routes(studies: OpenStudies, figures: FigureDesk, records: Records, *, secure: bool) -> list[BaseRoute]:
+def routes(studies: OpenStudies, figures: FigureCache, records: Records, *, secure: bool) -> list[BaseRoute]:
     pages = _Pages(studies, figures, records, secure)
     return [
         Route("/", pages.home),
@@ -61,7 +61,7 @@ def routes(studies: OpenStudies, figures: FigureDesk, records: Records, *, secur
 class _Pages:
     """What the pages share."""
 
-    def __init__(self, studies: OpenStudies, figures: FigureDesk, records: Records, secure: bool) -> None:
+    def __init__(self, studies: OpenStudies, figures: FigureCache, records: Records, secure: bool) -> None:
         self._studies, self._figures, self._records, self._secure = studies, figures, records, secure
         self._assets = assets()
         self._style_ids = style_ids(self._assets["plotly.min.js"])

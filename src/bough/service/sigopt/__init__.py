@@ -2,7 +2,7 @@
 
 An experiment is a study, a suggestion a trial that runs, an observation a trial that is over: their ids are
 the trial's number. What SigOpt keeps besides (names, metadata, projects, runs) are documents. Routes are in
-one table, ``ROUTES``; each function takes the desk and the call, and returns the object to answer.
+one table, ``ROUTES``; each function takes the context and the call, and returns the object to answer.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from starlette.routing import BaseRoute, Route
 from bough.errors import BoughError
 from bough.service.records import Records
 from bough.service.sigopt import experiments, observations, runs, suggestions
-from bough.service.sigopt.desk import Call, Desk
+from bough.service.sigopt.context import Call, SigOptContext
+from bough.service.sigopt.errors import SigOptError
 from bough.service.sigopt.objects import CLIENT
-from bough.service.sigopt.refused import Refused
 from bough.service.strict import JsonError, loads
 from bough.service.studies import OpenStudies
 
 __all__ = ["ROUTES", "routes"]
 
-Handler = Callable[[Desk, Call], Any]
+Handler = Callable[[SigOptContext, Call], Any]
 
 _log = logging.getLogger("bough")
 
 
-def _token(desk: Desk, call: Call) -> dict[str, Any]:
+def _token(context: SigOptContext, call: Call) -> dict[str, Any]:
     return {
         "object": "token",
         "client": CLIENT,
@@ -46,14 +46,14 @@ def _token(desk: Desk, call: Call) -> dict[str, Any]:
     }
 
 
-def _client(desk: Desk, call: Call) -> dict[str, Any]:
-    desk.check_client(call)
+def _client(context: SigOptContext, call: Call) -> dict[str, Any]:
+    context.check_client(call)
     return {"object": "client", "id": CLIENT, "name": "bough", "organization": CLIENT, "created": 0}
 
 
 def _unsupported(what: str) -> Handler:
-    def refuse(desk: Desk, call: Call) -> None:
-        raise Refused(f"bough does not offer {what}")
+    def refuse(context: SigOptContext, call: Call) -> None:
+        raise SigOptError(f"bough does not offer {what}")
 
     return refuse
 
@@ -141,23 +141,23 @@ ROUTES: tuple[tuple[str, dict[str, Handler]], ...] = (
 
 
 def routes(studies: OpenStudies, records: Records) -> list[BaseRoute]:
-    desk = Desk(studies, records)
+    context = SigOptContext(studies, records)
     return [
-        Route(f"/v1{path}", _endpoint(desk, handlers), methods=list(handlers)) for path, handlers in ROUTES
+        Route(f"/v1{path}", _endpoint(context, handlers), methods=list(handlers)) for path, handlers in ROUTES
     ]
 
 
-def _endpoint(desk: Desk, handlers: dict[str, Handler]) -> Callable[[Request], Any]:
+def _endpoint(context: SigOptContext, handlers: dict[str, Handler]) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
         handler = handlers["GET" if request.method == "HEAD" else request.method]
         try:
             call = await _call(request)
             if inspect.iscoroutinefunction(handler):
-                answer = await handler(desk, call)
+                answer = await handler(context, call)
             else:
-                answer = await to_thread.run_sync(handler, desk, call)
-        except Refused as refused:
-            return _error(str(refused), refused.status)
+                answer = await to_thread.run_sync(handler, context, call)
+        except SigOptError as error:
+            return _error(str(error), error.status)
         except BoughError as error:
             _log.warning("%s %s: %s", request.method, request.url.path, error)
             return _error(str(error), 400)
@@ -173,9 +173,9 @@ async def _call(request: Request) -> Call:
     try:
         body = loads(raw) if raw else {}
     except JsonError as error:
-        raise Refused(str(error)) from None
+        raise SigOptError(str(error)) from None
     if not isinstance(body, dict):
-        raise Refused("The body must be a JSON object")
+        raise SigOptError("The body must be a JSON object")
     return Call(dict(request.path_params), dict(request.query_params), body, request.scope["principal"])
 
 

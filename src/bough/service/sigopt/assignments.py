@@ -6,7 +6,7 @@ from typing import Any
 
 from bough.errors import ConfigError
 from bough.service.sigopt.definition import as_space
-from bough.service.sigopt.refused import Refused
+from bough.service.sigopt.errors import SigOptError
 from bough.trial import Config
 
 __all__ = ["config_of"]
@@ -15,32 +15,32 @@ Json = dict[str, Any]
 
 
 def config_of(definition: Json, assignments: Any) -> Config:
-    """The config that the assignments mean, or ``Refused`` with the name of what is wrong."""
+    """The config that the assignments mean, or ``SigOptError`` with the name of what is wrong."""
     if not isinstance(assignments, dict):
-        raise Refused("Invalid value for assignments: expected an object")
+        raise SigOptError("Invalid value for assignments: expected an object")
     for conditional in definition["conditionals"]:
         name = conditional["name"]
         if name not in assignments:
-            raise Refused(f"Missing assignment for conditional {name}")
+            raise SigOptError(f"Missing assignment for conditional {name}")
         if assignments[name] not in conditional["values"]:
-            raise Refused(f"Invalid value for conditional {name}: {assignments[name]!r}")
+            raise SigOptError(f"Invalid value for conditional {name}: {assignments[name]!r}")
     config = {each["name"]: assignments[each["name"]] for each in definition["conditionals"]}
     for parameter in definition["parameters"]:
         name = parameter["name"]
         satisfied = all(assignments[key] in values for key, values in parameter["conditions"].items())
         if satisfied and name not in assignments:
-            raise Refused(f"Missing assignment for parameter {name}")
+            raise SigOptError(f"Missing assignment for parameter {name}")
         if not satisfied and name in assignments:
-            raise Refused(f"Do not provide assignment for unsatisfied parameter {name}")
+            raise SigOptError(f"Do not provide assignment for unsatisfied parameter {name}")
         if satisfied:
             config[name] = _value(parameter, assignments[name])
     unknown = next((name for name in assignments if name not in config), None)
     if unknown is not None:
-        raise Refused(f"Invalid value for assignments: there is no parameter {unknown}")
+        raise SigOptError(f"Invalid value for assignments: there is no parameter {unknown}")
     try:
         return as_space(definition).validate(config)
     except ConfigError as error:
-        raise Refused(f"Invalid value: {error}") from None
+        raise SigOptError(f"Invalid value: {error}") from None
 
 
 def _value(parameter: Json, value: Any) -> Any:
@@ -48,9 +48,11 @@ def _value(parameter: Json, value: Any) -> Any:
     if parameter["type"] == "categorical":
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Refused(f"Invalid value for parameter {parameter['name']}: expected a number, not {value!r}")
+        raise SigOptError(
+            f"Invalid value for parameter {parameter['name']}: expected a number, not {value!r}"
+        )
     if parameter["type"] == "int":
         if value != int(value):
-            raise Refused(f"Invalid value for parameter {parameter['name']}: expected an integer")
+            raise SigOptError(f"Invalid value for parameter {parameter['name']}: expected an integer")
         return int(value)
     return float(value)

@@ -12,7 +12,7 @@ from typing import Any
 
 from bough import Categorical, Float, Int, Space
 from bough.errors import SpaceError
-from bough.service.sigopt.refused import Refused, known_keys, number, object_of, one_of, text
+from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 
 __all__ = ["METHODS", "as_space", "checked", "optimised"]
 
@@ -39,18 +39,18 @@ _MOST_COMBINATIONS = 10_000
 
 
 def checked(body: Json) -> Json:
-    """The definition with all its fields, or ``Refused``."""
+    """The definition with all its fields, or ``SigOptError``."""
     known_keys(body, _EXPERIMENT, "experiment")
     for key, what in _UNSUPPORTED.items():
         if body.get(key):
-            raise Refused(f"bough does not support {what}: leave {key!r} out")
+            raise SigOptError(f"bough does not support {what}: leave {key!r} out")
     if body.get("num_solutions") not in (None, 1):
-        raise Refused("bough does not support more than one solution: leave 'num_solutions' out")
+        raise SigOptError("bough does not support more than one solution: leave 'num_solutions' out")
     kind = one_of(body.get("type") or "offline", METHODS, "type")
     conditionals = [_conditional(each) for each in _list(body, "conditionals")]
     parameters = [_parameter(each, conditionals) for each in _list(body, "parameters")]
     if not parameters:
-        raise Refused('Missing required json key "parameters": an experiment needs at least one')
+        raise SigOptError('Missing required json key "parameters": an experiment needs at least one')
     _check_names(conditionals, parameters)
     _check_reached(conditionals, parameters)
     definition = {
@@ -84,7 +84,7 @@ def as_space(definition: Json) -> Space:
             declared[each["name"]] = _declared(each)
         return Space(declared)
     except SpaceError as error:
-        raise Refused(f"Invalid parameters: {error}") from None
+        raise SigOptError(f"Invalid parameters: {error}") from None
 
 
 def _declared(parameter: Json) -> Any:
@@ -107,22 +107,22 @@ def _declared(parameter: Json) -> Any:
 
 def _conditional(body: Any) -> Json:
     if not isinstance(body, Mapping):
-        raise Refused("Invalid value for conditionals: expected objects with name and values")
+        raise SigOptError("Invalid value for conditionals: expected objects with name and values")
     name = _name(body.get("name"), "the name of a conditional")
     values = body.get("values")
     if not isinstance(values, list) or len(values) < 2 or len(set(map(str, values))) < len(values):
-        raise Refused(f"Conditional {name} needs a list of at least 2 distinct values")
+        raise SigOptError(f"Conditional {name} needs a list of at least 2 distinct values")
     return {"name": name, "values": [text(value, f"a value of conditional {name}") for value in values]}
 
 
 def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
     if not isinstance(body, Mapping):
-        raise Refused("Invalid value for parameters: expected objects with name and type")
+        raise SigOptError("Invalid value for parameters: expected objects with name and type")
     name = _name(body.get("name"), "the name of a parameter")
     known_keys(body, _PARAMETER, f"parameter {name}")
     kind = one_of(body.get("type"), ("int", "double", "categorical"), f"the type of parameter {name}")
     if body.get("prior"):
-        raise Refused(f"bough does not support priors: leave 'prior' out of parameter {name}")
+        raise SigOptError(f"bough does not support priors: leave 'prior' out of parameter {name}")
     transformation = one_of(
         body.get("transformation") or "none", ("none", "log"), f"the transformation of parameter {name}"
     )
@@ -148,32 +148,32 @@ def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
 
 def _bounds(bounds: Any, kind: str, transformation: str, name: str) -> Json:
     if not isinstance(bounds, Mapping) or not {"min", "max"} <= set(bounds):
-        raise Refused(f"Parameter {name} needs bounds with min and max")
+        raise SigOptError(f"Parameter {name} needs bounds with min and max")
     low, high = (number(bounds[key], f"bound {key} of parameter {name}") for key in ("min", "max"))
     if not low < high:
-        raise Refused(f"Parameter {name}: bounds max must be greater than min")
+        raise SigOptError(f"Parameter {name}: bounds max must be greater than min")
     if transformation == "log" and low <= 0:
-        raise Refused(f"Parameter {name}: a log transformation needs a positive min")
+        raise SigOptError(f"Parameter {name}: a log transformation needs a positive min")
     if kind == "int":
         if low != int(low) or high != int(high):
-            raise Refused(f"Parameter {name}: bounds of an int must be integers")
+            raise SigOptError(f"Parameter {name}: bounds of an int must be integers")
         low, high = int(low), int(high)
     return {"min": low, "max": high}
 
 
 def _grid(grid: Any, kind: str, name: str) -> list[Any]:
     if not isinstance(grid, list) or len(grid) < 2:
-        raise Refused(f"Parameter {name}: a grid is a list of at least 2 values")
+        raise SigOptError(f"Parameter {name}: a grid is a list of at least 2 values")
     values = sorted({number(value, f"the grid of parameter {name}") for value in grid})
     return [int(value) if kind == "int" else float(value) for value in values]
 
 
 def _categories(values: Any, name: str) -> list[Json]:
     if not isinstance(values, list) or len(values) < 2:
-        raise Refused(f"Parameter {name} needs at least 2 categorical_values")
+        raise SigOptError(f"Parameter {name} needs at least 2 categorical_values")
     names = [value.get("name") if isinstance(value, Mapping) else value for value in values]
     if len(set(map(str, names))) < len(names):
-        raise Refused(f"Parameter {name}: categorical_values must be distinct")
+        raise SigOptError(f"Parameter {name}: categorical_values must be distinct")
     return [
         {"name": text(each, f"a categorical value of parameter {name}"), "enum_index": index}
         for index, each in enumerate(names, start=1)
@@ -187,12 +187,12 @@ def _conditions(conditions: Any, conditionals: Sequence[Json], name: str) -> dic
     for conditional, wanted in object_of(conditions, f"conditions of parameter {name}").items():
         values = wanted if isinstance(wanted, list) else [wanted]
         if conditional not in known:
-            raise Refused(f"Parameter {name}: there is no conditional {conditional!r}")
+            raise SigOptError(f"Parameter {name}: there is no conditional {conditional!r}")
         for value in values:
             if value not in known[conditional]:
-                raise Refused(f"Parameter {name}: conditional {conditional!r} has no value {value!r}")
+                raise SigOptError(f"Parameter {name}: conditional {conditional!r} has no value {value!r}")
         if not values:
-            raise Refused(f"Parameter {name}: the condition on {conditional!r} lists no value")
+            raise SigOptError(f"Parameter {name}: the condition on {conditional!r} lists no value")
         found[conditional] = list(values)
     return found
 
@@ -204,7 +204,7 @@ def _metrics(body: Json) -> list[Json]:
         metric = {"name": each} if isinstance(each, str) else dict(object_of(each, "metrics"))
         strategy = metric.get("strategy") or "optimize"
         if strategy == "constraint" or metric.get("threshold") is not None:
-            raise Refused("bough does not support metric thresholds and constraints")
+            raise SigOptError("bough does not support metric thresholds and constraints")
         one_of(strategy, ("optimize", "store"), "a metric's strategy")
         objective = one_of(
             metric.get("objective") or "maximize", ("maximize", "minimize"), "a metric's objective"
@@ -214,9 +214,9 @@ def _metrics(body: Json) -> list[Json]:
             text(name, "the name of a metric", most=50)
         metrics.append({"name": name, "objective": objective, "strategy": strategy, "threshold": None})
     if sum(each["strategy"] == "optimize" for each in metrics) != 1:
-        raise Refused("bough optimizes exactly one metric: give the others the strategy 'store'")
+        raise SigOptError("bough optimizes exactly one metric: give the others the strategy 'store'")
     if len({each["name"] for each in metrics}) < len(metrics):
-        raise Refused("The names of metrics must be distinct")
+        raise SigOptError("The names of metrics must be distinct")
     return metrics
 
 
@@ -224,7 +224,7 @@ def _check_names(conditionals: Sequence[Json], parameters: Sequence[Json]) -> No
     seen = set()
     for each in [*conditionals, *parameters]:
         if each["name"] in seen:
-            raise Refused(f"Duplicate name: {each['name']} is used by two parameters or conditionals")
+            raise SigOptError(f"Duplicate name: {each['name']} is used by two parameters or conditionals")
         seen.add(each["name"])
 
 
@@ -239,13 +239,13 @@ def _check_reached(conditionals: Sequence[Json], parameters: Sequence[Json]) -> 
         if not any(
             all(chosen[name] in wanted for name, wanted in each["conditions"].items()) for each in parameters
         ):
-            raise Refused("Need at least one parameter that satisfies each conditional value")
+            raise SigOptError("Need at least one parameter that satisfies each conditional value")
 
 
 def _name(value: Any, what: str) -> str:
     name = text(value, what)
     if "`" in name:
-        raise Refused(f"Invalid value for {what}: it may not contain a backtick")
+        raise SigOptError(f"Invalid value for {what}: it may not contain a backtick")
     return name
 
 
@@ -254,7 +254,7 @@ def _list(body: Json, key: str) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise Refused(f"Invalid value for {key}: expected a list")
+        raise SigOptError(f"Invalid value for {key}: expected a list")
     return value
 
 
@@ -262,5 +262,5 @@ def _count(value: Any, what: str) -> int | float | None:
     if value is None:
         return None
     if number(value, what) < 0:
-        raise Refused(f"Invalid value for {what}: expected a number that is not negative")
+        raise SigOptError(f"Invalid value for {what}: expected a number that is not negative")
     return value  # type: ignore[no-any-return]

@@ -6,11 +6,11 @@ from typing import Any
 
 from bough.errors import StudyError
 from bough.service.records import Document
+from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.definition import METHODS, as_space, checked, optimised
-from bough.service.sigopt.desk import Call, Desk
-from bough.service.sigopt.extras import metadata_of
+from bough.service.sigopt.errors import SigOptError, one_of
+from bough.service.sigopt.metadata import metadata_of
 from bough.service.sigopt.objects import experiment_json, is_observation, observation_json, page, values_json
-from bough.service.sigopt.refused import Refused, one_of
 from bough.study import Study
 
 __all__ = [
@@ -23,79 +23,79 @@ Json = dict[str, Any]
 _CHANGEABLE = {"name", "observation_budget", "budget", "metadata", "parallel_bandwidth", "project", "state"}
 
 
-def create(desk: Desk, body: Json, kind: str) -> Document:
+def create(context: SigOptContext, body: Json, kind: str) -> Document:
     """The document of a new experiment; its study is called by its name and number."""
     definition = checked(body)
-    document = desk.new(
+    document = context.new(
         "experiment", {"object": kind, "state": "active", "definition": definition, "study": ""}
     )
     name = f"{definition['name'][:180]} ({document.name})"
     Study(
         as_space(definition),
         name=name,
-        storage=desk.studies.storage,
+        storage=context.studies.storage,
         method=METHODS[definition["type"]],
         direction=optimised(definition)["objective"],
     )
-    changed = desk.records.change("experiment", document.name, lambda old: {**old, "study": name})
+    changed = context.records.change("experiment", document.name, lambda old: {**old, "study": name})
     assert changed is not None
     return changed
 
 
-def create_experiment(desk: Desk, call: Call) -> Json:
-    return experiment_json(create(desk, call.body, "experiment"), _no_progress())
+def create_experiment(context: SigOptContext, call: Call) -> Json:
+    return experiment_json(create(context, call.body, "experiment"), _no_progress())
 
 
-def list_experiments(desk: Desk, call: Call) -> Json:
+def list_experiments(context: SigOptContext, call: Call) -> Json:
     wanted = call.query.get("state", "active")
     found = [
         document
-        for document in desk.records.list("experiment")
+        for document in context.records.list("experiment")
         if document.body["object"] == "experiment"
         and document.body["state"] == wanted
         and call.path.get("project") in (None, document.body["definition"]["project"])
     ]
     shown = page([{"index": index} for index in range(len(found))], call.query)
-    shown["data"] = [_experiment_json(desk, found[each["index"]]) for each in shown["data"]]
+    shown["data"] = [_experiment_json(context, found[each["index"]]) for each in shown["data"]]
     return shown
 
 
-def fetch_experiment(desk: Desk, call: Call) -> Json:
-    return _experiment_json(desk, desk.experiment(call, "experiment")[0])
+def fetch_experiment(context: SigOptContext, call: Call) -> Json:
+    return _experiment_json(context, context.experiment(call, "experiment")[0])
 
 
-def update_experiment(desk: Desk, call: Call) -> Json:
-    document, _ = desk.experiment(call)
-    return _experiment_json(desk, change_experiment(desk, document, call.body))
+def update_experiment(context: SigOptContext, call: Call) -> Json:
+    document, _ = context.experiment(call)
+    return _experiment_json(context, change_experiment(context, document, call.body))
 
 
-def change_experiment(desk: Desk, document: Document, body: Json) -> Document:
+def change_experiment(context: SigOptContext, document: Document, body: Json) -> Document:
     """The document with what may be changed of a running experiment."""
     for key in body:
         if key not in _CHANGEABLE:
-            raise Refused(f"bough cannot change {key!r} of an experiment: create a new one")
+            raise SigOptError(f"bough cannot change {key!r} of an experiment: create a new one")
     changes = {key: value for key, value in body.items() if key != "state"}
     if "observation_budget" in changes:
         changes["budget"] = changes.pop("observation_budget")
     wanted = {**document.body["definition"], **changes}
     checked({key: value for key, value in wanted.items() if key != "conditionals" or value})
     state = one_of(body.get("state", document.body["state"]), ("active", "deleted"), "state")
-    changed = desk.records.change(
+    changed = context.records.change(
         "experiment", document.name, lambda old: {**old, "definition": wanted, "state": state}
     )
     assert changed is not None
     return changed
 
 
-def delete_experiment(desk: Desk, call: Call) -> None:
+def delete_experiment(context: SigOptContext, call: Call) -> None:
     """The experiment is archived; its study stays."""
-    document, _ = desk.experiment(call)
-    desk.records.change("experiment", document.name, lambda old: {**old, "state": "deleted"})
+    document, _ = context.experiment(call)
+    context.records.change("experiment", document.name, lambda old: {**old, "state": "deleted"})
 
 
-def _experiment_json(desk: Desk, document: Document) -> Json:
+def _experiment_json(context: SigOptContext, document: Document) -> Json:
     try:
-        study = desk.studies.open(document.body["study"])
+        study = context.studies.open(document.body["study"])
     except StudyError:
         return experiment_json(document, _no_progress())
     trials = [trial for trial in study.trials if is_observation(trial)]
@@ -125,8 +125,8 @@ def _no_progress() -> Json:
     }
 
 
-def fetch_best(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
+def fetch_best(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
     best = study.status().best
     found = []
     if best is not None:
@@ -138,14 +138,14 @@ def fetch_best(desk: Desk, call: Call) -> Json:
                 "value": best.value,
                 "value_stddev": best.noise,
                 "values": values_json(document, best),
-                "metadata": metadata_of(desk, "observation", document, best),
+                "metadata": metadata_of(context, "observation", document, best),
             }
         )
     return page(found, call.query)
 
 
-def stopping_criteria(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
+def stopping_criteria(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
     budget = document.body["definition"]["budget"]
     reached = budget is not None and sum(map(is_observation, study.trials)) >= budget
     reasons = ["observation_budget_reached"] if reached else []

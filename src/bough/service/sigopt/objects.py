@@ -7,7 +7,7 @@ from typing import Any
 
 from bough.service.records import Document
 from bough.service.sigopt.definition import optimised
-from bough.service.sigopt.refused import Refused
+from bough.service.sigopt.errors import SigOptError
 from bough.trial import Trial
 
 __all__ = [
@@ -208,5 +208,5 @@ def page(items: Sequence[Json], query: Json) -> Json:
 def _position(value: Any, what: str) -> int:
     text = str(value)
     if not text.isascii() or not text.isdigit() or len(text) > 15:
-        raise Refused(f"Invalid value for {what}: expected a number that is not negative")
+        raise SigOptError(f"Invalid value for {what}: expected a number that is not negative")
     return int(text)

@@ -8,11 +8,11 @@ from typing import Any
 from bough.errors import ConflictError
 from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
+from bough.service.sigopt.context import Call, SigOptContext, find_trial
 from bough.service.sigopt.definition import optimised
-from bough.service.sigopt.desk import Call, Desk, find_trial
-from bough.service.sigopt.extras import keep, kept
+from bough.service.sigopt.errors import SigOptError, known_keys, number
+from bough.service.sigopt.metadata import load_metadata, save_metadata
 from bough.service.sigopt.objects import DELETED, is_observation, observation_json, page
-from bough.service.sigopt.refused import Refused, known_keys, number
 from bough.study import Study
 from bough.trial import Trial
 
@@ -29,61 +29,61 @@ _OBSERVATION = {
 }  # fmt: skip
 
 
-def create_observation(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    return _observe(desk, document, study, call.body, call.who.name)
+def create_observation(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    return _observe(context, document, study, call.body, call.who.name)
 
 
-def create_batch(desk: Desk, call: Call) -> Json:
+def create_batch(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"observations", "dry_run", "no_optimize"}, "batch of observations")
-    document, study = desk.experiment(call)
+    document, study = context.experiment(call)
     bodies = call.body.get("observations")
     if not isinstance(bodies, list) or len(bodies) > MOST_OBSERVATIONS:
-        raise Refused(f"Invalid value for observations: expected a list of at most {MOST_OBSERVATIONS}")
+        raise SigOptError(f"Invalid value for observations: expected a list of at most {MOST_OBSERVATIONS}")
     for body in bodies:
         _checked_observation(document, study, body)
     if call.body.get("dry_run"):
         return page([], call.query)
-    made = [_observe(desk, document, study, body, call.who.name) for body in bodies]
+    made = [_observe(context, document, study, body, call.who.name) for body in bodies]
     shown = page(made[-1000:], call.query)
     return {**shown, "count": len(made), "data": made}
 
 
-def _observe(desk: Desk, document: Document, study: Study, body: Json, who: str) -> Json:
+def _observe(context: SigOptContext, document: Document, study: Study, body: Json, who: str) -> Json:
     result, stored = _checked_observation(document, study, body)
     if result.number >= 0:
         try:
             trial = study.record_result(result)
         except ConflictError as error:
-            raise Refused(f"This suggestion has another observation already: {error}") from None
+            raise SigOptError(f"This suggestion has another observation already: {error}") from None
     else:
-        trial = desk.studies.storage.insert(study.record.id, [replace(result, worker=who)])[0]
+        trial = context.studies.storage.insert(study.record.id, [replace(result, worker=who)])[0]
     extra = {"metadata": body.get("metadata"), "stored": stored}
     if any(extra.values()):
-        keep(desk, "observation", document, trial, extra)
+        save_metadata(context, "observation", document, trial, extra)
     return observation_json(document, trial, extra)
 
 
 def _checked_observation(document: Document, study: Study, body: Any) -> tuple[Trial, list[Json]]:
     """The result that an observation tells, and the values of metrics that are only stored."""
     if not isinstance(body, dict):
-        raise Refused("Invalid value for observation: expected an object")
+        raise SigOptError("Invalid value for observation: expected an object")
     known_keys(body, _OBSERVATION, "observation")
     if (body.get("suggestion") is None) == (body.get("assignments") is None):
-        raise Refused("Provide exactly one of suggestion and assignments")
+        raise SigOptError("Provide exactly one of suggestion and assignments")
     if body.get("task") is not None:
-        raise Refused("bough does not support tasks")
+        raise SigOptError("bough does not support tasks")
     definition = document.body["definition"]
     failed = body.get("failed") or False
     if not isinstance(failed, bool):
-        raise Refused("Invalid value for failed: true or false")
+        raise SigOptError("Invalid value for failed: true or false")
     values = _values(definition, body)
     if failed == bool(values):
-        raise Refused("Provide values unless the observation failed, and none if it did")
+        raise SigOptError("Provide values unless the observation failed, and none if it did")
     if body.get("suggestion") is not None:
         given = find_trial(body["suggestion"], "suggestion", study)
         if given.state == "queued" or given.error == DELETED:
-            raise Refused(f"No suggestion {given.number}", 404)
+            raise SigOptError(f"No suggestion {given.number}", 404)
         base = Trial(given.number, given.config, "failed", error="reported as failed")
     else:
         config = config_of(definition, body["assignments"])
@@ -104,15 +104,15 @@ def _values(definition: Json, body: Json) -> dict[str | None, Json]:
         return {}
     names = [metric["name"] for metric in definition["metrics"]]
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        raise Refused("Invalid value for values: expected a list of objects")
+        raise SigOptError("Invalid value for values: expected a list of objects")
     found: dict[str | None, Json] = {}
     for each in given:
         name = each.get("name", names[0] if len(names) == 1 else None)
         if name not in names or name in found:
-            raise Refused(f"Invalid value for values: {name!r} is not a metric, or is given twice")
+            raise SigOptError(f"Invalid value for values: {name!r} is not a metric, or is given twice")
         deviation = each.get("value_stddev")
         if deviation is not None and number(deviation, "value_stddev") < 0:
-            raise Refused("Invalid value for value_stddev: it may not be negative")
+            raise SigOptError("Invalid value for value_stddev: it may not be negative")
         value = float(number(each.get("value"), f"the value of metric {name}"))
         found[name] = {
             "name": name,
@@ -121,32 +121,34 @@ def _values(definition: Json, body: Json) -> dict[str | None, Json]:
         }
     missing = next((name for name in names if name not in found), None)
     if len(found) < len(names):
-        raise Refused(f"Missing value for metric {missing}")
+        raise SigOptError(f"Missing value for metric {missing}")
     return found
 
 
-def list_observations(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    extras = kept(desk, "observation", document)
+def list_observations(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    extras = load_metadata(context, "observation", document)
     trials = [trial for trial in study.trials if is_observation(trial)]
     trials.sort(key=lambda trial: trial.finished or 0.0)
     return page([observation_json(document, trial, extras.get(trial.number)) for trial in trials], call.query)
 
 
-def fetch_observation(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    trial = desk.trial(call, "observation", study)
+def fetch_observation(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    trial = context.trial(call, "observation", study)
     if not is_observation(trial):
-        raise Refused(f"No observation {trial.number}", 404)
-    return observation_json(document, trial, kept(desk, "observation", document).get(trial.number))
+        raise SigOptError(f"No observation {trial.number}", 404)
+    return observation_json(
+        document, trial, load_metadata(context, "observation", document).get(trial.number)
+    )
 
 
-def update_observation(desk: Desk, call: Call) -> Json:
+def update_observation(context: SigOptContext, call: Call) -> Json:
     for key in call.body:
         if key != "metadata":
-            raise Refused(f"bough keeps results as they were told: {key!r} cannot be changed")
-    document, study = desk.experiment(call)
-    trial = desk.trial(call, "observation", study)
-    extra = {**kept(desk, "observation", document).get(trial.number, {}), **call.body}
-    keep(desk, "observation", document, trial, extra)
+            raise SigOptError(f"bough keeps results as they were told: {key!r} cannot be changed")
+    document, study = context.experiment(call)
+    trial = context.trial(call, "observation", study)
+    extra = {**load_metadata(context, "observation", document).get(trial.number, {}), **call.body}
+    save_metadata(context, "observation", document, trial, extra)
     return observation_json(document, trial, extra)

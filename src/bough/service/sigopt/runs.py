@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from anyio import to_thread
+
 from bough.errors import ConflictError, TrialError
 from bough.service.records import Document
+from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.definition import optimised
-from bough.service.sigopt.desk import Call, Desk
+from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 from bough.service.sigopt.experiments import change_experiment, create
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
-from bough.service.sigopt.refused import Refused, known_keys, number, object_of, one_of, text
 from bough.service.strict import JsonError, loads
 
 __all__ = [
@@ -45,92 +47,94 @@ _PROJECT = re.compile(r"[a-z0-9\-_.]{1,100}")
 # ---- projects ---------------------------------------------------------------------------------------
 
 
-def create_project(desk: Desk, call: Call) -> Json:
-    desk.check_client(call)
+def create_project(context: SigOptContext, call: Call) -> Json:
+    context.check_client(call)
     known_keys(call.body, {"id", "name", "metadata"}, "project")
     id = call.body.get("id")
     if not isinstance(id, str) or not _PROJECT.fullmatch(id):
-        raise Refused("Invalid value for id: lower case letters, digits, hyphens, underscores and periods")
+        raise SigOptError(
+            "Invalid value for id: lower case letters, digits, hyphens, underscores and periods"
+        )
     name = text(call.body.get("name", id), "name")
     metadata = object_of(call.body.get("metadata"), "metadata")
-    document = desk.records.put("project", id, {"name": name, "metadata": metadata})
+    document = context.records.put("project", id, {"name": name, "metadata": metadata})
     if document is None:
-        raise Refused(f"The project {id} exists already", 409)
+        raise SigOptError(f"The project {id} exists already", 409)
     return project_json(document)
 
 
-def list_projects(desk: Desk, call: Call) -> Json:
-    desk.check_client(call)
-    return page([project_json(document) for document in desk.records.list("project")], call.query)
+def list_projects(context: SigOptContext, call: Call) -> Json:
+    context.check_client(call)
+    return page([project_json(document) for document in context.records.list("project")], call.query)
 
 
-def fetch_project(desk: Desk, call: Call) -> Json:
-    return project_json(_project(desk, call))
+def fetch_project(context: SigOptContext, call: Call) -> Json:
+    return project_json(_project(context, call))
 
 
-def update_project(desk: Desk, call: Call) -> Json:
+def update_project(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"name", "metadata"}, "the update of a project")
-    document = _project(desk, call)
+    document = _project(context, call)
     changes: Json = {}
     if "name" in call.body:
         changes["name"] = text(call.body["name"], "name")
     if "metadata" in call.body:
         changes["metadata"] = object_of(call.body["metadata"], "metadata")
-    changed = desk.records.change("project", document.name, lambda old: {**old, **changes})
+    changed = context.records.change("project", document.name, lambda old: {**old, **changes})
     assert changed is not None
     return project_json(changed)
 
 
-def _project(desk: Desk, call: Call) -> Document:
-    desk.check_client(call)
-    document = desk.records.get("project", call.path["project"])
+def _project(context: SigOptContext, call: Call) -> Document:
+    context.check_client(call)
+    document = context.records.get("project", call.path["project"])
     if document is None:
-        raise Refused(f"No project {call.path['project']}", 404)
+        raise SigOptError(f"No project {call.path['project']}", 404)
     return document
 
 
 # ---- experiments with runs --------------------------------------------------------------------------
 
 
-def create_ai(desk: Desk, call: Call) -> Json:
-    project = _project(desk, call)
+def create_ai(context: SigOptContext, call: Call) -> Json:
+    project = _project(context, call)
     if call.body.get("project") is not None or call.body.get("tasks"):
-        raise Refused("An AI experiment takes its project from the path, and no tasks")
+        raise SigOptError("An AI experiment takes its project from the path, and no tasks")
     body = {**call.body, "project": project.name}
-    return _ai_json(desk, create(desk, body, "aiexperiment"))
+    return _ai_json(context, create(context, body, "aiexperiment"))
 
 
-def list_ai(desk: Desk, call: Call) -> Json:
-    project = _project(desk, call).name
+def list_ai(context: SigOptContext, call: Call) -> Json:
+    project = _project(context, call).name
     found = [
         document
-        for document in desk.records.list("experiment")
+        for document in context.records.list("experiment")
         if document.body["object"] == "aiexperiment"
         and document.body["state"] == call.query.get("state", "active")
         and document.body["definition"]["project"] == project
     ]
-    return page([_ai_json(desk, document) for document in found], call.query)
+    return page([_ai_json(context, document) for document in found], call.query)
 
 
-def fetch_ai(desk: Desk, call: Call) -> Json:
-    return _ai_json(desk, desk.experiment(call, "aiexperiment")[0])
+def fetch_ai(context: SigOptContext, call: Call) -> Json:
+    return _ai_json(context, context.experiment(call, "aiexperiment")[0])
 
 
-def update_ai(desk: Desk, call: Call) -> Json:
-    document, _ = desk.experiment(call, "aiexperiment")
-    return _ai_json(desk, change_experiment(desk, document, call.body))
+def update_ai(context: SigOptContext, call: Call) -> Json:
+    document, _ = context.experiment(call, "aiexperiment")
+    return _ai_json(context, change_experiment(context, document, call.body))
 
 
-def delete_ai(desk: Desk, call: Call) -> None:
-    document, _ = desk.experiment(call, "aiexperiment")
-    change_experiment(desk, document, {"state": "deleted"})
+def delete_ai(context: SigOptContext, call: Call) -> None:
+    document, _ = context.experiment(call, "aiexperiment")
+    change_experiment(context, document, {"state": "deleted"})
     if call.query.get("include_runs") == "true":
-        for run in desk.records.list("run", _owner(document)):
-            desk.records.change("run", run.name, lambda old: {**old, "deleted": True})
+        for run in context.records.list("run", _owner(document)):
+            context.records.change("run", run.name, lambda old: {**old, "deleted": True})
 
 
-def _ai_json(desk: Desk, document: Document) -> Json:
-    runs = [run for run in desk.records.list("run", _owner(document)) if not run.body["deleted"]]
+def _ai_json(context: SigOptContext, document: Document) -> Json:
+    runs = [run for run in context.records.list("run", _owner(document)) if not run.body["deleted"]]
     active = sum(run.body["state"] == "active" for run in runs)
     budget = document.body["definition"]["budget"]
     progress = {
@@ -143,10 +147,10 @@ def _ai_json(desk: Desk, document: Document) -> Json:
     return experiment_json(document, progress)
 
 
-def best_runs(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call, "aiexperiment")
+def best_runs(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call, "aiexperiment")
     best = study.status().best
-    runs = desk.records.list("run", _owner(document))
+    runs = context.records.list("run", _owner(document))
     return page(
         [run_json(run) for run in runs if best is not None and run.body["trial"] == best.number], call.query
     )
@@ -155,91 +159,93 @@ def best_runs(desk: Desk, call: Call) -> Json:
 # ---- runs -------------------------------------------------------------------------------------------
 
 
-async def create_ai_run(desk: Desk, call: Call) -> Json:
-    """A run with the assignments of the next suggestion."""
+async def create_ai_run(context: SigOptContext, call: Call) -> Json:
+    """A run with the assignments of the next suggestion; see ``create_suggestion`` on coroutines."""
     known_keys(call.body, {"name", "metadata", "suggestion"}, "run")
-    document, study = desk.experiment(call, "aiexperiment")
-    trial = (await desk.studies.ask(study, call.who.name))[0]
+    document, study = await to_thread.run_sync(context.experiment, call, "aiexperiment")
     body = _new_run(call.body, document.body["definition"]["project"])
+    trial = (await context.studies.ask(study, call.who.name))[0]
     body |= {"experiment": document.name, "trial": trial.number, "assignments": trial.config}
-    return run_json(desk.new("run", body, _owner(document)))
+    return run_json(await to_thread.run_sync(context.new, "run", body, _owner(document)))
 
 
-def create_run(desk: Desk, call: Call) -> Json:
+def create_run(context: SigOptContext, call: Call) -> Json:
     """A run of no experiment."""
-    project = _project(desk, call).name
+    project = _project(context, call).name
     body = _new_run({key: call.body.get(key) for key in ("name", "metadata")}, project)
     rest = {key: value for key, value in call.body.items() if key not in ("name", "metadata", "type")}
-    return run_json(desk.new("run", _merged(body, rest), f"project/{project}"))
+    return run_json(context.new("run", _merged(body, rest), f"project/{project}"))
 
 
-def create_runs(desk: Desk, call: Call) -> Json:
+def create_runs(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"runs", "fields"}, "batch of runs")
     runs = call.body.get("runs")
     if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
-        raise Refused("Invalid value for runs: expected a list of objects")
-    made = [create_run(desk, Call(call.path, call.query, run, call.who)) for run in runs]
+        raise SigOptError("Invalid value for runs: expected a list of objects")
+    made = [create_run(context, Call(call.path, call.query, run, call.who)) for run in runs]
     return {**page([], call.query), "count": len(made), "data": made}
 
 
-def fetch_run(desk: Desk, call: Call) -> Json:
-    return run_json(_run(desk, call))
+def fetch_run(context: SigOptContext, call: Call) -> Json:
+    return run_json(_run(context, call))
 
 
-def list_runs(desk: Desk, call: Call) -> Json:
-    project = _project(desk, call).name
+def list_runs(context: SigOptContext, call: Call) -> Json:
+    project = _project(context, call).name
     owners = [f"project/{project}"]
     owners += [
         _owner(document)
-        for document in desk.records.list("experiment")
+        for document in context.records.list("experiment")
         if document.body["definition"]["project"] == project
     ]
-    runs = [run for owner in owners for run in desk.records.list("run", owner) if not run.body["deleted"]]
+    runs = [run for owner in owners for run in context.records.list("run", owner) if not run.body["deleted"]]
     for name, wanted in _filters(call.query.get("filters")):
         runs = [run for run in runs if run_json(run).get(name) == wanted]
     return page([run_json(run) for run in sorted(runs, key=lambda run: run.id)], call.query)
 
 
-def merge_run(desk: Desk, call: Call) -> Json:
+def merge_run(context: SigOptContext, call: Call) -> Json:
     """Add to a run; its state decides what its trial is told."""
-    return _change_run(desk, _run(desk, call), call.body)
+    return _change_run(context, _run(context, call), call.body)
 
 
-def update_run(desk: Desk, call: Call) -> Json:
+def update_run(context: SigOptContext, call: Call) -> Json:
     """Like a merge, but objects are replaced."""
-    run = _run(desk, call)
+    run = _run(context, call)
     cleared: Json = {key: {} for key in _MERGED if key in call.body}
-    desk.records.change("run", run.name, lambda old: {**old, **cleared})
-    return _change_run(desk, run, call.body)
+    context.records.change("run", run.name, lambda old: {**old, **cleared})
+    return _change_run(context, run, call.body)
 
 
-def delete_run(desk: Desk, call: Call) -> None:
-    run = _run(desk, call)
-    desk.records.change("run", run.name, lambda old: {**old, "deleted": True})
+def delete_run(context: SigOptContext, call: Call) -> None:
+    run = _run(context, call)
+    context.records.change("run", run.name, lambda old: {**old, "deleted": True})
 
 
-def create_checkpoint(desk: Desk, call: Call) -> Json:
+def create_checkpoint(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"values", "metadata"}, "checkpoint")
-    run = _run(desk, call)
+    run = _run(context, call)
     values = call.body.get("values")
     if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
-        raise Refused("Invalid value for values: expected a list of objects")
+        raise SigOptError("Invalid value for values: expected a list of objects")
     for each in values:
         number(each.get("value"), "the value of a checkpoint")
-    made = desk.new("checkpoint", dict(call.body), run.name)
-    desk.records.change("run", run.name, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1})
+    made = context.new("checkpoint", dict(call.body), run.name)
+    context.records.change(
+        "run", run.name, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1}
+    )
     return checkpoint_json(made)
 
 
-def list_checkpoints(desk: Desk, call: Call) -> Json:
-    run = _run(desk, call)
-    return page([checkpoint_json(each) for each in desk.records.list("checkpoint", run.name)], call.query)
+def list_checkpoints(context: SigOptContext, call: Call) -> Json:
+    run = _run(context, call)
+    return page([checkpoint_json(each) for each in context.records.list("checkpoint", run.name)], call.query)
 
 
-def _run(desk: Desk, call: Call) -> Document:
-    run = desk.records.get("run", call.path["run"])
+def _run(context: SigOptContext, call: Call) -> Document:
+    run = context.records.get("run", call.path["run"])
     if run is None:
-        raise Refused(f"No run {call.path['run']}", 404)
+        raise SigOptError(f"No run {call.path['run']}", 404)
     return run
 
 
@@ -261,12 +267,12 @@ def _new_run(body: Json, project: str | None) -> Json:
     }
 
 
-def _change_run(desk: Desk, run: Document, changes: Json) -> Json:
+def _change_run(context: SigOptContext, run: Document, changes: Json) -> Json:
     # The trial is told first: if the reply is lost, the client sends the same again, and it is told the same.
     merged = _merged(run.body, changes)
     if merged["state"] != "active" and merged["trial"] is not None:
-        _tell(desk, merged)
-    changed = desk.records.change("run", run.name, lambda old: _merged(old, changes))
+        _tell(context, merged)
+    changed = context.records.change("run", run.name, lambda old: _merged(old, changes))
     assert changed is not None
     return run_json(changed)
 
@@ -276,30 +282,30 @@ def _merged(body: Json, changes: Json) -> Json:
     for key, value in changes.items():
         if key in _MERGED:
             if not isinstance(value, dict):
-                raise Refused(f"Invalid value for {key}: expected an object")
+                raise SigOptError(f"Invalid value for {key}: expected an object")
             merged[key] = {**body[key], **value}
         elif key in _PLAIN:
             merged[key] = value
         else:
-            raise Refused(f"Unknown key {key!r} for run: one of {', '.join(sorted((*_MERGED, *_PLAIN)))}")
+            raise SigOptError(f"Unknown key {key!r} for run: one of {', '.join(sorted((*_MERGED, *_PLAIN)))}")
     text(merged["name"], "name")
     one_of(merged["state"], _STATES, "state")
     if not isinstance(merged["deleted"], bool):
-        raise Refused("Invalid value for deleted: true or false")
+        raise SigOptError("Invalid value for deleted: true or false")
     for name, value in merged["values"].items():
         if not isinstance(value, dict):
-            raise Refused(f"Invalid value for metric {name}: expected an object with a value")
+            raise SigOptError(f"Invalid value for metric {name}: expected an object with a value")
         number(value.get("value"), f"metric {name}")
         if value.get("value_stddev") is not None and number(value["value_stddev"], "value_stddev") < 0:
-            raise Refused("Invalid value for value_stddev: it may not be negative")
+            raise SigOptError("Invalid value for value_stddev: it may not be negative")
     return merged
 
 
-def _tell(desk: Desk, run: Json) -> None:
+def _tell(context: SigOptContext, run: Json) -> None:
     """Give the trial of a finished run its result; without the metric it failed."""
-    experiment = desk.records.get("experiment", run["experiment"])
+    experiment = context.records.get("experiment", run["experiment"])
     assert experiment is not None
-    study = desk.studies.open(experiment.body["study"])
+    study = context.studies.open(experiment.body["study"])
     name = optimised(experiment.body["definition"])["name"]
     result = run["values"].get(name)
     try:
@@ -309,7 +315,7 @@ def _tell(desk: Desk, run: Json) -> None:
             why = "the run failed" if run["state"] == "failed" else f"the run has no value for metric {name}"
             study.fail(run["trial"], why)
     except (ConflictError, TrialError) as error:
-        raise Refused(f"The run has another result already: {error}") from None
+        raise SigOptError(f"The run has another result already: {error}") from None
 
 
 def _owner(experiment: Document) -> str:
@@ -323,12 +329,12 @@ def _filters(text: str | None) -> list[tuple[str, Any]]:
     try:
         filters = loads(text.encode())
     except JsonError as error:
-        raise Refused(f"Invalid value for filters: {error}") from None
+        raise SigOptError(f"Invalid value for filters: {error}") from None
     if not isinstance(filters, list) or not all(
         isinstance(each, dict) and each.get("operator") == "==" and isinstance(each.get("field"), str)
         for each in filters
     ):
-        raise Refused(
+        raise SigOptError(
             'Invalid value for filters: bough knows [{"field": ..., "operator": "==", "value": ...}]'
         )
     return [(each["field"], each.get("value")) for each in filters]

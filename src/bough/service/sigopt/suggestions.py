@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from anyio import to_thread
+
+from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
-from bough.service.sigopt.desk import Call, Desk
-from bough.service.sigopt.extras import keep, kept, metadata_of, name_of
+from bough.service.sigopt.context import Call, SigOptContext
+from bough.service.sigopt.errors import SigOptError, known_keys
+from bough.service.sigopt.metadata import load_metadata, metadata_of, save_metadata
 from bough.service.sigopt.objects import DELETED, page, queued_json, suggestion_json
-from bough.service.sigopt.refused import Refused, known_keys
+from bough.study import Study
 from bough.trial import Trial
 
 __all__ = [
@@ -19,25 +23,34 @@ __all__ = [
 Json = dict[str, Any]
 
 
-async def create_suggestion(desk: Desk, call: Call) -> Json:
-    """The next suggestion, or one with assignments of the client's own."""
+async def create_suggestion(context: SigOptContext, call: Call) -> Json:
+    """The next suggestion, or one with the client's own assignments.
+
+    A coroutine, so an asker waits for its turn without holding a thread; threads do the database work.
+    """
     known_keys(call.body, {"assignments", "metadata", "task"}, "suggestion")
-    document, study = desk.experiment(call)
-    metadata = call.body.get("metadata")
+    document, study = await to_thread.run_sync(context.experiment, call)
     if call.body.get("assignments") is not None:
-        config = config_of(document.body["definition"], call.body["assignments"])
-        running = Trial(-1, config, "running", worker=call.who.name)
-        trial = desk.studies.storage.insert(study.record.id, [running])[0]
+        trial = await to_thread.run_sync(_insert_own, context, call, document, study)
     else:
-        trial = (await desk.studies.ask(study, call.who.name))[0]
+        trial = (await context.studies.ask(study, call.who.name))[0]
+    metadata = call.body.get("metadata")
     if metadata:
-        desk.records.put("suggestion", name_of(document, trial), {"metadata": metadata}, document.name)
+        await to_thread.run_sync(
+            save_metadata, context, "suggestion", document, trial, {"metadata": metadata}
+        )
     return suggestion_json(document, trial, metadata)
 
 
-def list_suggestions(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    extras = kept(desk, "suggestion", document)
+def _insert_own(context: SigOptContext, call: Call, document: Document, study: Study) -> Trial:
+    config = config_of(document.body["definition"], call.body["assignments"])
+    running = Trial(-1, config, "running", worker=call.who.name)
+    return context.studies.storage.insert(study.record.id, [running])[0]
+
+
+def list_suggestions(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    extras = load_metadata(context, "suggestion", document)
     wanted = call.query.get("state")
     found = [
         suggestion_json(document, trial, extras.get(trial.number, {}).get("metadata"))
@@ -47,52 +60,52 @@ def list_suggestions(desk: Desk, call: Call) -> Json:
     return page([each for each in found if wanted in (None, each["state"])], call.query)
 
 
-def fetch_suggestion(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    trial = desk.trial(call, "suggestion", study)
-    return suggestion_json(document, trial, metadata_of(desk, "suggestion", document, trial))
+def fetch_suggestion(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    trial = context.trial(call, "suggestion", study)
+    return suggestion_json(document, trial, metadata_of(context, "suggestion", document, trial))
 
 
-def update_suggestion(desk: Desk, call: Call) -> Json:
+def update_suggestion(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"metadata"}, "the update of a suggestion")
-    document, study = desk.experiment(call)
-    trial = desk.trial(call, "suggestion", study)
-    keep(desk, "suggestion", document, trial, {"metadata": call.body.get("metadata")})
+    document, study = context.experiment(call)
+    trial = context.trial(call, "suggestion", study)
+    save_metadata(context, "suggestion", document, trial, {"metadata": call.body.get("metadata")})
     return suggestion_json(document, trial, call.body.get("metadata"))
 
 
-def delete_suggestion(desk: Desk, call: Call) -> None:
-    _, study = desk.experiment(call)
+def delete_suggestion(context: SigOptContext, call: Call) -> None:
+    _, study = context.experiment(call)
     part = "suggestion" if "suggestion" in call.path else "queued_suggestion"
-    trial = desk.trial(call, part, study)
+    trial = context.trial(call, part, study)
     if trial.over:
-        raise Refused(f"Suggestion {trial.number} has an observation, so it cannot be deleted")
+        raise SigOptError(f"Suggestion {trial.number} has an observation, so it cannot be deleted")
     study.fail(trial.number, DELETED)
 
 
-def delete_open_suggestions(desk: Desk, call: Call) -> None:
-    _, study = desk.experiment(call)
+def delete_open_suggestions(context: SigOptContext, call: Call) -> None:
+    _, study = context.experiment(call)
     for trial in study.trials:
         if trial.state == "running":
             study.fail(trial.number, DELETED)
 
 
-def create_queued(desk: Desk, call: Call) -> Json:
+def create_queued(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"assignments", "task"}, "queued suggestion")
-    document, study = desk.experiment(call)
+    document, study = context.experiment(call)
     config = config_of(document.body["definition"], call.body.get("assignments"))
     return queued_json(document, study.enqueue(config))
 
 
-def list_queued(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
+def list_queued(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
     queued = [trial for trial in study.trials if trial.state == "queued"]
     return page([queued_json(document, trial) for trial in queued], call.query)
 
 
-def fetch_queued(desk: Desk, call: Call) -> Json:
-    document, study = desk.experiment(call)
-    trial = desk.trial(call, "queued_suggestion", study)
+def fetch_queued(context: SigOptContext, call: Call) -> Json:
+    document, study = context.experiment(call)
+    trial = context.trial(call, "queued_suggestion", study)
     if trial.state != "queued":
-        raise Refused(f"No queued suggestion {trial.number}", 404)
+        raise SigOptError(f"No queued suggestion {trial.number}", 404)
     return queued_json(document, trial)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-__all__ = ["Refused", "known_keys", "number", "object_of", "one_of", "text"]
+__all__ = ["SigOptError", "known_keys", "number", "object_of", "one_of", "text"]
 
 
-class Refused(Exception):
+class SigOptError(Exception):
     """A request that is answered by ``{"message": ..., "status": ...}``."""
 
     def __init__(self, message: str, status: int = 400) -> None:
@@ -19,24 +19,24 @@ class Refused(Exception):
 def known_keys(body: Mapping[str, Any], known: Collection[str], where: str) -> None:
     for key in body:
         if key not in known:
-            raise Refused(f"Unknown key {key!r} for {where}: one of {', '.join(sorted(known))}")
+            raise SigOptError(f"Unknown key {key!r} for {where}: one of {', '.join(sorted(known))}")
 
 
 def text(value: Any, what: str, most: int = 200) -> str:
     if not isinstance(value, str) or not value.strip() or not value.isprintable() or len(value) > most:
-        raise Refused(f"Invalid value for {what}: expected 1 to {most} printable characters")
+        raise SigOptError(f"Invalid value for {what}: expected 1 to {most} printable characters")
     return value
 
 
 def number(value: Any, what: str) -> float | int:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Refused(f"Invalid value for {what}: expected a number, not {value!r}")
+        raise SigOptError(f"Invalid value for {what}: expected a number, not {value!r}")
     return value
 
 
 def one_of(value: Any, known: Collection[str], what: str) -> str:
     if not isinstance(value, str) or value not in known:
-        raise Refused(f"Invalid value for {what}: one of {', '.join(known)}")
+        raise SigOptError(f"Invalid value for {what}: one of {', '.join(known)}")
     return value
 
 
@@ -45,5 +45,5 @@ def object_of(value: Any, what: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise Refused(f"Invalid value for {what}: expected an object")
+        raise SigOptError(f"Invalid value for {what}: expected an object")
     return value

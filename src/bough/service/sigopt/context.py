@@ -8,13 +8,13 @@ from typing import Any
 
 from bough.service.auth import Principal
 from bough.service.records import Document, Records
+from bough.service.sigopt.errors import SigOptError
 from bough.service.sigopt.objects import CLIENT
-from bough.service.sigopt.refused import Refused
 from bough.service.studies import NoStudy, OpenStudies
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["Call", "Desk"]
+__all__ = ["Call", "SigOptContext"]
 
 Json = dict[str, Any]
 
@@ -30,7 +30,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Desk:
+class SigOptContext:
     studies: OpenStudies
     records: Records
 
@@ -39,11 +39,11 @@ class Desk:
         name = call.path["experiment"]
         document = self.records.get("experiment", name)
         if document is None or kind not in (None, document.body["object"]):
-            raise Refused(f"No experiment {name}", 404)
+            raise SigOptError(f"No experiment {name}", 404)
         try:
             return document, self.studies.open(document.body["study"])
         except NoStudy:
-            raise Refused(f"The study of experiment {name} was deleted", 404) from None
+            raise SigOptError(f"The study of experiment {name} was deleted", 404) from None
 
     def trial(self, call: Call, part: str, study: Study) -> Trial:
         """The trial that a suggestion, observation or queued suggestion of the path stands for."""
@@ -58,11 +58,11 @@ class Desk:
 
     def check_client(self, call: Call) -> None:
         if call.path["client"] != CLIENT:
-            raise Refused(f"No client {call.path['client']}", 404)
+            raise SigOptError(f"No client {call.path['client']}", 404)
 
 
 def find_trial(name: Any, what: str, study: Study) -> Trial:
     trials, text = study.trials, str(name)
     if not text.isascii() or not text.isdigit() or len(text) > 15 or int(text) >= len(trials):
-        raise Refused(f"No {what.replace('_', ' ')} {text[:50]}", 404)
+        raise SigOptError(f"No {what.replace('_', ' ')} {text[:50]}", 404)
     return trials[int(text)]

@@ -30,7 +30,7 @@ from bough.service.auth import (
 )
 from bough.service.records import Records
 
-__all__ = ["Guard", "refusal"]
+__all__ = ["SecurityMiddleware", "refusal"]
 
 PUBLIC = frozenset({"/api/v1/health", "/api/v1/openapi.json", "/sign-in"})
 PUBLIC_PREFIX = "/static/"
@@ -56,7 +56,7 @@ HEADERS = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """ASGI middleware; ``hosts`` are names under which the service may be called besides IP addresses."""
 
     def __init__(
