@@ -12,8 +12,10 @@ from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_spac
 from benchmarks.problems.compress import compress
 from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
+from benchmarks.problems.kinds import KINDS, kind
 from benchmarks.problems.mlp import MLP_DATA, mlp
 from benchmarks.problems.uneven import UNEVEN, uneven
+from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, yahpo
 
 __all__ = [
     "BRANCH_PROBLEMS",
@@ -33,6 +35,7 @@ __all__ = [
     "mlp",
     "unbalanced",
     "uneven",
+    "yahpo",
 ]
 
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -44,6 +47,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
     "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
     "compress": ("compress",),
+    "kinds": KINDS,
+    "yahpo-development": DEVELOPMENT,
+    "yahpo-published": PUBLISHED,
 }
 
 PROBLEMS: tuple[str, ...] = tuple(name for names in FAMILIES.values() for name in names)
@@ -58,6 +64,8 @@ def build(name: str, seed: int) -> Problem:
         return branch_problem(name, seed)
     if name in FURTHER:
         return further(name, seed)
+    if name in KINDS:
+        return kind(name, seed)
     if name == "compress":
         return compress(seed)
     if name in UNEVEN:
@@ -82,4 +90,5 @@ _BY_PREFIX: dict[str, Callable[[str, int], Problem]] = {
     "mlp-b-": lambda dataset, seed: mlp(dataset, shared=True, seed=seed),
     "mlp-": lambda dataset, seed: mlp(dataset, seed=seed),
     "unbalanced-": _unbalanced,
+    "yahpo-": lambda rest, seed: yahpo(f"yahpo-{rest}"),
 }
