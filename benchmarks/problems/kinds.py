@@ -1,7 +1,7 @@
 """Cheap problems for development, one per kind of difficulty that real spaces have.
 
-The seed draws the instance: which branch is best, where optima lie, how strong each effect is. Every branch is
-a constant plus a term that is zero at one place, so the optimum is 0 (``plateaus``: the lowest step).
+The seed draws the instance: which branch is best, where optima lie, how strong each effect is. Every branch
+is a constant plus a term that is zero at one place, so the optimum is 0 (``plateaus``: the lowest step).
 
 - ``edges``:          most optima lie on a face or in a corner of their branch's box.
 - ``product``:        three independent choices (scaler, reducer, model), as in a pipeline.

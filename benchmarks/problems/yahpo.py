@@ -1,8 +1,8 @@
 """Surrogates of real tuning problems: YAHPO Gym (Pfisterer et al. 2022, arXiv 2109.03670).
 
 A neural network, fitted to millions of training runs, predicts every measure of a configuration in about a
-millisecond. ``yahpo-xgboost-3`` is the set ``rbv2_xgboost`` on task 3. The search minimises 1 - balanced accuracy
-at the full training set (or all epochs); ``measures`` gives the other outputs too.
+millisecond. ``yahpo-xgboost-3`` is the set ``rbv2_xgboost`` on task 3. The search minimises 1 - balanced
+accuracy at the full training set (or all epochs); ``measures`` gives the other outputs too.
 
 Tasks are split in two. Choose and tune on ``DEVELOPMENT``; publish on ``PUBLISHED`` and never choose by it.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,20 +26,22 @@ SETS = {"xgboost": "rbv2_xgboost", "rpart": "rbv2_rpart", "lcbench": "lcbench"}
 ACCURACY = {"xgboost": "bac", "rpart": "bac", "lcbench": "val_balanced_accuracy"}
 
 _RBV2_DEVELOPMENT = (
-    "3 12 16 23 29 44 54 181 300 334 458 554 1050 1063 1111 1468 1478 1485 1497 1515 4135 4538 23381 40496 40536 "
-    "40685 40923 40975 40984 41027 41143 41156 41161 41164 41168"
-).split()
+    3, 12, 16, 23, 29, 44, 54, 181, 300, 334, 458, 554, 1050, 1063, 1111, 1468, 1478, 1485, 1497, 1515, 4135, 4538,
+    23381, 40496, 40536, 40685, 40923, 40975, 40984, 41027, 41143, 41156, 41161, 41164, 41168,
+)  # fmt: skip
 _RBV2_PUBLISHED = (
-    "6 14 18 24 31 38 46 182 307 375 469 1040 1053 1220 1462 1475 1479 1486 1493 1501 1590 4154 4541 23512 40498 "
-    "40668 40701 40927 40978 40982 40994 41138 41146 41157 41162 41165 41169"
-).split()
+    6, 14, 18, 24, 31, 38, 46, 182, 307, 375, 469, 1040, 1053, 1220, 1462, 1475, 1479, 1486, 1493, 1501, 1590, 4154,
+    4541, 23512, 40498, 40668, 40701, 40927, 40978, 40982, 40994, 41138, 41146, 41157, 41162, 41165, 41169,
+)  # fmt: skip
 _LCBENCH_DEVELOPMENT = (
-    "3945 126025 146212 167152 167181 167190 168329 168335 168910 189865 189905 189909".split()
-)
-_LCBENCH_PUBLISHED = "7593 126026 167104 167161 167184 167200 168330 168868 189354 189866 189906".split()
+    3945, 126025, 146212, 167152, 167181, 167190, 168329, 168335, 168910, 189865, 189905, 189909,
+)  # fmt: skip
+_LCBENCH_PUBLISHED = (
+    7593, 126026, 167104, 167161, 167184, 167200, 168330, 168868, 189354, 189866, 189906,
+)  # fmt: skip
 
 
-def _names(rbv2: list[str], lcbench: list[str]) -> tuple[str, ...]:
+def _names(rbv2: Sequence[int], lcbench: Sequence[int]) -> tuple[str, ...]:
     tasks = {"xgboost": rbv2, "rpart": rbv2, "lcbench": lcbench}
     return tuple(f"yahpo-{kind}-{task}" for kind, numbers in tasks.items() for task in numbers)
 
