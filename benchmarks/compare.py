@@ -3,10 +3,10 @@
     python -m benchmarks.compare development            # the spec's reference against every other method
     python -m benchmarks.compare development --reference "auto(exploit_every=0)"
 
-A pair is one problem and one seed. For a quarter, half and all of the budget each row gives the pairs that the
-reference won and lost; the probability of superiority (ties count half) with its 90 % bootstrap interval over
-problems; and p of Wilcoxon's signed-rank test over problems, each of which is one observation. An interval
-inside 0.45 to 0.55 says "no difference that matters", which a large p alone does not.
+A pair is one problem and one seed. For a quarter, half and all of the budget each row gives the pairs that
+the reference won and lost; the probability of superiority (ties count half) with its 90 % bootstrap interval
+over problems; and p of Wilcoxon's signed-rank test over problems, each of which is one observation. An
+interval inside 0.45 to 0.55 says "no difference that matters", which a large p alone does not.
 """
 
 from __future__ import annotations

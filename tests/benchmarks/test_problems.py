@@ -12,8 +12,16 @@ import pytest
 
 from benchmarks.problems import FAMILIES, FURTHER, PROBLEMS, Problem, build, cache
 
-SYNTHETIC = (*FAMILIES["jenatton"], *FAMILIES["branches"], *(n for n in FURTHER if n != "pipeline"))
-CONTINUOUS = tuple(name for name in SYNTHETIC if name not in ("discrete", "uneven"))
+SYNTHETIC = (
+    *FAMILIES["jenatton"],
+    *FAMILIES["branches"],
+    *FAMILIES["kinds"],
+    *(n for n in FURTHER if n != "pipeline"),
+)
+MANY_BRANCHES = ("product", "switches")  # more branches than samples can visit
+CONTINUOUS = tuple(
+    name for name in SYNTHETIC if name not in ("discrete", "uneven", "plateaus", *MANY_BRANCHES)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +99,9 @@ def test_discrete_by_enumeration(seed):
     assert len(least) * 16 * 9 * 5 * 7 == problem.space.size
 
 
-@pytest.mark.parametrize("name", [n for n in (*FAMILIES["branches"], *FURTHER) if n != "pipeline"])
+@pytest.mark.parametrize(
+    "name", [n for n in (*FAMILIES["branches"], *FAMILIES["kinds"], *FURTHER) if n != "pipeline"]
+)
 def test_the_best_branch_depends_on_the_seed(name):
     assert len({build(name, seed).best_branch for seed in range(12)}) >= 3
 
