@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.gp.kernels.arc import Arc
-from bough.gp.kernels.base import Kernel, On, Scale, Sum
+from bough.gp.kernels.base import Fixed, Kernel, On, Scale, Sum, Tied
+from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.features import (
     Activity,
@@ -19,13 +20,14 @@ from bough.gp.kernels.features import (
     Stack,
     Weighted,
 )
-from bough.gp.kernels.mapped import Dot
+from bough.gp.kernels.mapped import Dot, Mapped
 from bough.gp.kernels.mondrian import Mondrian
 from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52
+from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52, Stationary
 from bough.gp.kernels.warp import Warp
+from bough.gp.params import Param
 from bough.gp.priors import LogNormal
-from bough.points import Layout
+from bough.points import FloatArray, Layout
 
 Columns = tuple[int, ...]
 
@@ -89,7 +91,29 @@ def mondrian(layout: Layout) -> Kernel:
     return Mondrian(numeric, tuple((c, int(layout.levels[c])) for c in nominal), trees=10)
 
 
-def nested(layout: Layout) -> Kernel:
+class RationalQuadratic(Stationary):
+    """(1 + r²/2α)^−α with a learned α: a profile with a hyperparameter of its own."""
+
+    shape = (Param("alpha", 1, LogNormal(0.0, 1.0), 0.05, 50.0),)
+
+    def profile(self, s2: FloatArray, values: FloatArray):
+        (alpha,) = values
+        base = 1 + s2 / (2 * alpha)
+        k = base**-alpha
+        return k, lambda: -0.5 * k / base, lambda: k * (1 - 1 / base - np.log(base))
+
+
+def tied(layout: Layout) -> Kernel:
+    """Two terms that share their length-scales, with one variance for both."""
+    numeric, nominal = root(layout)
+    d = len(numeric) + len(nominal)
+    lengths = Param("lengthscale", d, LogNormal(0.0, 1.0), 0.1, 10.0)
+    variance = Param("variance", 1, LogNormal(0.0, 1.0), 0.1, 10.0)
+    terms = Scale(SE(numeric, nominal)) + Scale(Laplace(numeric, nominal))
+    return Tied(terms, 2 * (0, *range(1, d + 1)), (variance, lengths))
+
+
+def nested(layout: Layout) -> Nested:
     implied = frozenset(np.flatnonzero(layout.nominal & layout.switch).tolist())
     return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(5)))
 
@@ -114,7 +138,12 @@ KERNELS = [
         "conditional",
         lambda layout: SameSignature(Scale(Imputed(Matern52(*everything(layout)), groups(layout)))),
     ),
+    Entry("fixed", lambda layout: Fixed(Scale(Matern52(*root(layout))), 0.3)),
+    Entry("tied", tied),
+    Entry("rational quadratic", lambda layout: RationalQuadratic(*root(layout))),
+    Entry("centred", lambda layout: Mapped(Centred(layout), Scale(SE(tuple(range(layout.columns)))))),
     Entry("nested", nested),
+    Entry("nested expression", lambda layout: nested(layout).expression),
     Entry("arc", lambda layout: Arc(layout)),
     Entry("features", features),
     Entry("shared nodes", shared_nodes),

@@ -14,6 +14,8 @@ from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.surrogates.nested import nested
 
+from .spaces import poisoned, random_points, random_space
+
 SPACE = bough.Space(
     {
         "kind": bough.Choice(
@@ -72,6 +74,32 @@ def test_equals_the_formula() -> None:
     assert kernel.diag(theta, a)[0] == pytest.approx(
         [by_formula(theta, a.take([i]), a.take([i])) for i in range(8)]
     )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_fused_kernel_equals_its_expression(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    space = random_space(rng)
+    a, b = (poisoned(space, random_points(space, n, rng)) for n in (9, 7))
+    kernel = nested(space.layout, space.tree).model.kernel
+    assert isinstance(kernel, Nested)
+    assert kernel.expression.params == kernel.params
+    theta = rng.normal(0, 0.4, 5 + space.layout.columns)
+
+    def close(fused: np.ndarray, slow: np.ndarray) -> None:
+        np.testing.assert_allclose(fused, slow, rtol=1e-8, atol=1e-9)
+
+    for left, right in ((a, b), (a, a)):
+        fused, slow = (k(theta, left, right) for k in (kernel, kernel.expression))
+        close(fused[0], slow[0])
+        w = rng.normal(size=fused[0].shape)
+        for ours, theirs in zip(fused[1](w), slow[1](w)):
+            close(ours, theirs)
+    fused, slow = kernel.diag(theta, a), kernel.expression.diag(theta, a)
+    close(fused[0], slow[0])
+    v = rng.normal(size=len(a))
+    close(fused[1].theta(v), slow[1].theta(v))
+    close(fused[1].a(v), slow[1].a(v))
 
 
 def test_switch_without_groups_of_its_own_keeps_a_term() -> None:

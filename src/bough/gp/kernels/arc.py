@@ -19,15 +19,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels.base import Fixed, Kernel
 from bough.gp.kernels.features import FeatureMap, FeaturePullback
 from bough.gp.kernels.mapped import Mapped
 from bough.gp.kernels.stationary import Matern52, Stationary
-from bough.gp.params import Param, total_size
+from bough.gp.params import Param
 from bough.gp.priors import LogNormal
 from bough.points import FloatArray, Layout, Points
 
-__all__ = ["Arc", "ArcMap", "Fixed"]
+__all__ = ["Arc", "ArcMap"]
 
 
 @dataclass(frozen=True)
@@ -94,30 +94,6 @@ def _one_hot(a: Points, column: int, group: int, levels: int) -> FloatArray:
     """(n, levels) indicators of the option; all zero where the group is inactive."""
     option = np.floor(np.where(a.on[:, group], a.x[:, column], -1.0) * levels)
     return np.asarray(option[:, None] == np.arange(levels), dtype=float)
-
-
-@dataclass(frozen=True)
-class Fixed(Kernel):
-    """k_inner with every hyperparameter held at ``value`` (of theta)."""
-
-    inner: Kernel
-    value: float = 0.0
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        return ()
-
-    @cached_property
-    def _theta(self) -> FloatArray:
-        return np.full(total_size(self.inner.params), self.value)
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        k, pull = self.inner(self._theta, a, b)
-        return k, Pullback(theta=lambda w: np.empty(0), a=pull.a, b=pull.b)
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        k, pull = self.inner.diag(self._theta, a)
-        return k, DiagPullback(theta=lambda w: np.empty(0), a=pull.a)
 
 
 def Arc(layout: Layout, base: Callable[[tuple[int, ...]], Stationary] = Matern52) -> Kernel:

@@ -30,23 +30,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
 from bough.gp.kernels.rows import block, rows_of, scatter
 from bough.gp.params import Param, total_size
 from bough.gp.priors import LogNormal, Prior
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 
 __all__ = [
+    "Correlation",
     "DiagPullback",
+    "Fixed",
     "Kernel",
     "On",
     "Product",
     "Pullback",
     "Scale",
     "Sum",
+    "Tied",
     "Toward",
 ]
 
@@ -90,12 +92,7 @@ Toward = Callable[[Points], tuple[FloatArray, Pullback]]
 
 
 class Kernel(ABC):
-    """A covariance function with its hyperparameters. See the module docstring.
-
-    normalised: whether k(x, x) = 1, whatever x and theta.
-    """
-
-    normalised: ClassVar[bool] = False
+    """A covariance function with its hyperparameters. See the module docstring."""
 
     @property
     @abstractmethod
@@ -125,6 +122,15 @@ class Kernel(ABC):
 
     def __mul__(self, other: Kernel) -> Kernel:
         return Product(self, other)
+
+
+class Correlation(Kernel):
+    """A kernel with k(x, x) = 1 for every x and theta."""
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        return np.ones(len(a)), DiagPullback(
+            theta=lambda w: np.zeros(len(theta)), a=lambda w: np.zeros(a.x.shape)
+        )
 
 
 def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -217,12 +223,10 @@ class Scale(Kernel):
 
     inner: Kernel
     prior: Prior = VARIANCE_PRIOR
-    low: float = 1e-4
-    high: float = 1e4
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        return (Param("variance", 1, self.prior, self.low, self.high), *self.inner.params)
+        return (Param("variance", 1, self.prior, 1e-4, 1e4), *self.inner.params)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         variance = math.exp(theta[0])
@@ -304,6 +308,63 @@ class On(Kernel):
             a=lambda w: scatter(pull.a(w[rows]), rows, a.x.shape),
             add_a=add_a,
         )
+
+
+@dataclass(frozen=True)
+class Fixed(Kernel):
+    """k_inner with every entry of its theta held at ``value``."""
+
+    inner: Kernel
+    value: float = 0.0
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return ()
+
+    @cached_property
+    def _theta(self) -> FloatArray:
+        return np.full(total_size(self.inner.params), self.value)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        k, pull = self.inner(self._theta, a, b)
+        return k, Pullback(theta=lambda w: np.empty(0), a=pull.a, b=pull.b)
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        k, pull = self.inner.diag(self._theta, a)
+        return k, DiagPullback(theta=lambda w: np.empty(0), a=pull.a)
+
+
+@dataclass(frozen=True)
+class Tied(Kernel):
+    """k_inner with shared hyperparameters: entry i of its theta is entry ``entries[i]`` of the new theta.
+
+    ``Tied(Matern52((0, 1)), (0, 0), (length,))`` has one length-scale for both columns. Around a sum,
+    ``Tied`` shares hyperparameters between its terms.
+    """
+
+    inner: Kernel
+    entries: tuple[int, ...]
+    shared: tuple[Param, ...]
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.shared
+
+    @cached_property
+    def _index(self) -> IntArray:
+        return np.array(self.entries, dtype=np.intp)
+
+    def _gather(self, gradient: FloatArray) -> FloatArray:
+        """∂L/∂theta from the gradient by the inner theta: entries that are shared add up."""
+        return np.asarray(np.bincount(self._index, gradient, total_size(self.shared)), dtype=float)
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        k, pull = self.inner(theta[self._index], a, b)
+        return k, Pullback(theta=lambda w: self._gather(pull.theta(w)), a=pull.a, b=pull.b)
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        k, pull = self.inner.diag(theta[self._index], a)
+        return k, DiagPullback(theta=lambda w: self._gather(pull.theta(w)), a=pull.a)
 
 
 def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:

@@ -11,9 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels.base import Correlation, DiagPullback, Kernel, Pullback
 from bough.gp.kernels.features import FeatureMap
-from bough.gp.kernels.stationary import unit_diagonal
 from bough.gp.params import Param, total_size
 from bough.points import FloatArray, Points
 
@@ -81,8 +80,8 @@ class Mapped(Kernel):
         )
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        if self.inner.normalised:  # whatever the features are
-            return unit_diagonal(len(theta), a)
+        if isinstance(self.inner, Correlation):  # 1 whatever the features are, so skip them
+            return self.inner.diag(theta, a)
         mapped, pull_map = self.features(theta[: self._split], a)
         k, pull = self.inner.diag(theta[self._split :], Points(mapped, a.on))
         return k, DiagPullback(

@@ -1,20 +1,20 @@
-"""The covariance of ``auto``: what branches share, what they add up to, and what interacts, in one kernel.
+"""The covariance of ``auto``: a level per branch, a function per group, and interactions of all columns.
 
     k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)  +  t M(r / ROUGH)
 
-δ_g says that group g is active in both points. M is Matérn-5/2. The first sum gives every branch a
-level of its own (Ma & Blaschko 2020 with offsets), the second adds a function per group (their
-additive tree), and the third lets everything interact (the imputed joint kernel of Lévesque et al.
-2017). The last is roughness: what the smooth terms cannot explain, but which is the function's own. Noise
-would be the wrong name for it, because a trial right beside a known one gives the same again (Gramacy &
-Lee 2012, arXiv 1007.4580, on what a nugget stands for). All terms share the length-scales:
-r_g² = Σ_{c in g} d_c² / ℓ_c², r² = Σ_c d_c² / ℓ_c² over all columns, with φ for the fact that many small
-distances add up. So there are five numbers besides the length-scales however many branches there are, which
-a dozen results can speak to.
+δ_g is 1 where group g is active in both points, else 0. M is Matérn-5/2. The first sum gives every branch a
+level (Ma & Blaschko 2020 with offsets). The second adds a function per group (their additive tree). The third
+lets all columns interact (the imputed joint kernel of Lévesque et al. 2017). The last is roughness: the part
+of the function that the smooth terms cannot explain. It is not noise, because a trial right beside a known
+one gives the same value again (Gramacy & Lee 2012, arXiv 1007.4580, on the meaning of a nugget).
 
-A column becomes features of which the differences are d_c: a number is itself, a category with m
-options the m indicators over √2 (Hamming distance). Features are centred and an inactive column has
-them all zero: the middle of a range, the centroid of the options.
+All terms share the length-scales: r_g² = Σ_{c in g} d_c² / ℓ_c², and r² = Σ_c d_c² / ℓ_c² over all columns. φ
+accounts for the many small distances that add up in r. So there are five hyperparameters besides the
+length-scales, however many branches there are, and a dozen observations can identify them.
+``centred.Centred`` defines the distances d_c.
+
+``Nested.expression`` writes this formula in the kernel algebra. ``Nested`` itself is the same covariance,
+fused: it reads each point once, and every distance over all columns serves two terms.
 """
 
 from __future__ import annotations
@@ -25,61 +25,30 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Toward
+from bough.gp.kernels.base import DiagPullback, Fixed, Kernel, On, Pullback, Scale, Sum, Tied, Toward
+from bough.gp.kernels.centred import Centred
+from bough.gp.kernels.mapped import Mapped
 from bough.gp.kernels.rows import Rows, block, rows_of
-from bough.gp.kernels.stationary import (
-    LONGEST,
-    SHORTEST,
-    Slope,
-    default_lengthscale,
-    matern52,
-    moments,
-    squared_distances,
-)
+from bough.gp.kernels.stationary import Constant, Matern52, Slope, matern52, moments, squared_distances
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
+from bough.points import FloatArray, IntArray, Layout, Points
 
 __all__ = ["Nested"]
 
-SQRT5 = math.sqrt(5.0)
 SCALES = 5
 """Entries of theta before the length-scales: o, s, j, φ, t."""
 
 ROUGH = 0.1
-"""Length-scales of roughness are so much shorter than those of the function."""
-
-
-@dataclass(frozen=True)
-class _Features:
-    """What the columns of some points become.
-
-    column, group: (features,) where each comes from; target: the position of its option, or 0.5;
-    share: 1/m for an indicator of m options; indicator: whether it is one; unit: factor of the difference.
-    """
-
-    column: IntArray
-    group: IntArray
-    target: FloatArray
-    share: FloatArray
-    indicator: BoolArray
-    unit: FloatArray
-
-    def __call__(self, points: Points) -> FloatArray:
-        """(n, features), zero where the column is inactive."""
-        x = points.x[:, self.column] - self.target
-        if self.indicator.any():
-            x = np.where(self.indicator, (np.abs(x) < 1e-9) - self.share, x)
-        x *= self.unit
-        return np.where(points.on[:, self.group], x, 0.0)
+"""Length-scales of roughness, relative to those of the smooth terms."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nested(Kernel):
-    """See the module's docstring.
+    """See the module's docstring. theta: log of o, s, j, φ, t, then of ℓ of every column.
 
-    implied: nominal switches each of whose options has a group of its own. Their level is that
-    group's offset, so only the terms over all columns read them.
+    implied: nominal switches whose options each have a group. The group's offset is their level, so only
+    the terms over all columns read them.
     offset, additive, joint, spread, rough: priors of o, s, j, φ and t.
     """
 
@@ -92,42 +61,43 @@ class Nested(Kernel):
     rough: LogNormal
 
     @cached_property
+    def expression(self) -> Kernel:
+        """The same covariance in the kernel algebra, with the same theta: the definition, and slower."""
+        every = tuple(range(self._centred.size))
+        levels = Sum(tuple(On(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
+        functions = Sum(
+            tuple(On(group, Fixed(Matern52(tuple(own.tolist())))) for group, own in self._group_features)
+        )
+        interactions = Tied(Matern52(every), (0,) * len(every), (self._spread,))
+        roughness = Fixed(Matern52(every), math.log(ROUGH))
+        terms = Scale(levels) + Scale(functions) + Scale(interactions) + Scale(roughness)
+        order = (*range(SCALES, SCALES + self.layout.columns), *range(SCALES))
+        return Tied(Mapped(Centred(self.layout), terms), order, self.params)
+
+    @cached_property
     def params(self) -> tuple[Param, ...]:
-        group_size = np.bincount(self.layout.group, minlength=self.layout.groups)
         return (
             Param("offset", 1, self.offset, 1e-4, 1e2),
             Param("additive", 1, self.additive, 1e-4, 1e2),
             Param("joint", 1, self.joint, 1e-4, 1e2),
-            Param("spread", 1, self.spread, 0.5, 5.0),
+            self._spread,
             Param("rough", 1, self.rough, 1e-8, 1.0),
-            *(
-                # as for every kernel: typical distances within a group stay alike as it gets more columns
-                Param("lengthscale", 1, default_lengthscale(int(group_size[group])), SHORTEST, LONGEST)
-                for group in self.layout.group
-            ),
+            *self._centred.params,
         )
 
+    @property
+    def _spread(self) -> Param:
+        return Param("spread", 1, self.spread, 0.5, 5.0)
+
     @cached_property
-    def _features(self) -> _Features:
-        counts = np.where(self.layout.nominal, self.layout.levels, 1)
-        column = np.repeat(np.arange(self.layout.columns), counts)
-        option = np.arange(len(column)) - np.repeat(np.cumsum(counts) - counts, counts)
-        indicator = self.layout.nominal[column]
-        levels = np.maximum(self.layout.levels[column], 1)
-        return _Features(
-            column=column,
-            group=self.layout.group[column],
-            target=np.where(indicator, (option + 0.5) / levels, 0.5),
-            share=1.0 / levels,
-            indicator=indicator,
-            unit=np.where(indicator, math.sqrt(0.5), 1.0),
-        )
+    def _centred(self) -> Centred:
+        return Centred(self.layout, Matern52.unit)
 
     @cached_property
     def _group_features(self) -> list[tuple[int, IntArray]]:
         """Each group that has columns for the additive term, and its features."""
-        shown = ~np.isin(self._features.column, list(self.implied))
-        found = ((g, np.flatnonzero(shown & (self._features.group == g))) for g in range(self.layout.groups))
+        shown = ~np.isin(self._centred.column, list(self.implied))
+        found = ((g, np.flatnonzero(shown & (self._centred.group == g))) for g in range(self.layout.groups))
         return [(group, features) for group, features in found if len(features)]
 
     @cached_property
@@ -151,13 +121,8 @@ class Nested(Kernel):
         left = self._side(theta, a)
         return self._add(out, theta, left, left if a is b else self._side(theta, b))
 
-    def _inverse(self, theta: FloatArray) -> FloatArray:
-        """(features,) what a difference is multiplied with: 1/ℓ, with Matérn's √5."""
-        return np.asarray(SQRT5 * np.exp(-theta[SCALES:])[self._features.column])
-
     def _side(self, theta: FloatArray, points: Points) -> _Side:
-        z = self._features(points)
-        z *= self._inverse(theta)
+        z = self._centred.values(theta[SCALES:], points)
         parts = []
         for group, own in self._group_features:
             rows = rows_of(points.on[:, group])
@@ -167,7 +132,6 @@ class Nested(Kernel):
     def _add(self, out: FloatArray, theta: FloatArray, a: _Side, b: _Side) -> Pullback:
         """Add k(a, b) to ``out``."""
         o, s, j, phi, t = np.exp(theta[:SCALES])
-        features = self._features
         za, zb = a.z, b.z
         out += o * (a.on @ b.on.T)
 
@@ -194,7 +158,7 @@ class Nested(Kernel):
                 by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
             joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
             by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
-            by_column = np.bincount(features.column, by_feature + joint, self.layout.columns)
+            by_column = np.bincount(self._centred.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
                 s * additive,
@@ -212,12 +176,8 @@ class Nested(Kernel):
                 part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
                 slope[rows if isinstance(rows, slice) else rows.ravel()[:, None], term.features] += part
-            slope *= 2.0 * self._inverse(theta)
-            points = (a if first else b).points
-            numeric = np.flatnonzero(~features.indicator)
-            gradient = np.zeros(points.x.shape)
-            gradient[:, features.column[numeric]] = slope[:, numeric]
-            return np.where(self.layout.active(points.on), gradient, 0.0)
+            slope *= 2.0
+            return self._centred.pull_x(theta[SCALES:], (a if first else b).points, slope)
 
         return Pullback(theta=pull_theta, a=lambda w: pull_input(w, True), b=lambda w: pull_input(w, False))
 

@@ -13,13 +13,15 @@ they are taken for a few rows at a time, so that no large (n, m, d) array is eve
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels.base import Correlation, DiagPullback, Kernel, Pullback
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal, Prior
 from bough.points import FloatArray, Points
@@ -31,8 +33,8 @@ Slope = Callable[[], FloatArray]
 Between = Callable[[FloatArray, FloatArray], FloatArray]
 """The distance of two values of a column, elementwise."""
 
-Profile = Callable[[FloatArray], tuple[FloatArray, Slope]]
-"""s² (n, m), which it may overwrite -> k(s) and, on demand, dk/d(s²) in a new array."""
+Profile = tuple[FloatArray, Slope, *tuple[Slope, ...]]
+"""k(s) (n, m) and, on demand, its derivatives in new arrays: dk/d(s²), then one by each shape value."""
 
 SHORTEST, LONGEST = 0.02, 50.0
 """Bounds of a length-scale in the unit cube: shorter ones leave nothing to follow between points."""
@@ -47,21 +49,6 @@ def _lengthscales(dimension: int, prior: Prior | None) -> Param:
 def default_lengthscale(dimension: int) -> LogNormal:
     """The prior of ℓ that keeps typical distances near 1 as the dimension grows: median 0.5·√d."""
     return LogNormal(float(np.log(0.5) + 0.5 * np.log(max(dimension, 1))), 1.0)
-
-
-def _squared_exponential(s2: FloatArray) -> tuple[FloatArray, Slope]:
-    """k = exp(−s²), s = r/√2."""
-    k = np.exp(np.negative(s2, out=s2), out=s2)
-    return k, lambda: -k
-
-
-def _matern32(s2: FloatArray) -> tuple[FloatArray, Slope]:
-    """k = (1 + s) e^{−s}, s = √3 r;  dk/d(s²) = −½ e^{−s}."""
-    s = np.sqrt(s2, out=s2)
-    decay = np.exp(-s)
-    s += 1.0
-    s *= decay
-    return s, lambda: -0.5 * decay
 
 
 def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
@@ -107,23 +94,29 @@ def _absolute(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Stationary(Kernel):
+class Stationary(Correlation):
     """A function of the squared distance over ``columns`` (differences) and ``nominal`` ones (Hamming).
 
-    profile: k as a function of s² = unit² r².
-    theta: log ℓ of ``columns``, then of ``nominal``. Without any column the kernel is 1.
+    A subclass gives ``profile``, and if it likes ``unit`` and ``shape``. Without any column k = 1.
+
+    unit: the profile sees s² = unit² r².
+    shape: hyperparameters of the profile besides the length-scales.
+    theta: log ℓ of ``columns``, then of ``nominal``, then of ``shape``.
     """
 
-    profile: Profile
-    unit: float
     columns: Columns
     nominal: Columns = ()
     prior: Prior | None = None
-    normalised = True
+    unit: ClassVar[float] = 1.0
+    shape: ClassVar[tuple[Param, ...]] = ()
+
+    @abstractmethod
+    def profile(self, s2: FloatArray, values: FloatArray) -> Profile:
+        """k as a function of s² (n, m), which it may overwrite; k(0) = 1. values: those of ``shape``."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        return (_lengthscales(len(self.columns) + len(self.nominal), self.prior),)
+        return (_lengthscales(len(self.columns) + len(self.nominal), self.prior), *self.shape)
 
     @cached_property
     def _index(self) -> list[int]:
@@ -137,15 +130,16 @@ class Stationary(Kernel):
         return z
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        inverse = self.unit * np.exp(-theta)
-        numeric, weights = inverse[: len(self.columns)], inverse[len(self.columns) :] ** 2
+        split = len(self.columns), len(self.columns) + len(self.nominal)
+        inverse, values = self.unit * np.exp(-theta[: split[1]]), np.exp(theta[split[1] :])
+        numeric, weights = inverse[: split[0]], inverse[split[0] :] ** 2
         za = self._scaled(a, numeric)
         zb = za if a is b else self._scaled(b, numeric)
         s2 = squared_distances(za, zb)
         left, right = a.x[:, list(self.nominal)], b.x[:, list(self.nominal)]
         if self.nominal:
             s2 += _weighted_sum(_hamming, left, right, weights)
-        k, slope = self.profile(s2)
+        k, slope, *by_values = self.profile(s2, values)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             # ∂s²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G, in one product with [z'², z', 1],
@@ -155,7 +149,8 @@ class Stationary(Kernel):
             square, line, total = moments(g, zb)
             square += za * (za * total - 2.0 * line)
             hamming = weights * _sums(_hamming, left, right, g)
-            return -2.0 * np.concatenate([square.sum(0), hamming])
+            by_shape = [value * float(np.vdot(by(), w)) for value, by in zip(values, by_values, strict=True)]
+            return np.concatenate([-2.0 * square.sum(0), -2.0 * hamming, by_shape])
 
         def pull_input(g: FloatArray, z: FloatArray, other: FloatArray, points: Points) -> FloatArray:
             # ∂s²/∂x_id = 2 unit (z_id − z'_jd) / ℓ_d
@@ -169,31 +164,41 @@ class Stationary(Kernel):
             b=lambda w: pull_input((slope() * w).T, zb, za, b),
         )
 
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        return unit_diagonal(len(theta), a)
 
-
-def SE(columns: Columns, nominal: Columns = (), prior: Prior | None = None) -> Stationary:
+class SE(Stationary):
     """Squared exponential, exp(−r²/2)."""
-    return Stationary(_squared_exponential, math.sqrt(0.5), columns, nominal, prior)
+
+    unit = math.sqrt(0.5)
+
+    def profile(self, s2: FloatArray, values: FloatArray) -> tuple[FloatArray, Slope]:
+        k = np.exp(np.negative(s2, out=s2), out=s2)
+        return k, lambda: -k
 
 
-def Matern32(
-    columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
-) -> Stationary:
-    """Matérn-3/2, (1 + √3 r) exp(−√3 r)."""
-    return Stationary(_matern32, math.sqrt(3.0), columns, nominal, prior)
+class Matern32(Stationary):
+    """Matérn-3/2, (1 + √3 r) exp(−√3 r): with s = √3 r, dk/d(s²) = −½ e^{−s}."""
+
+    unit = math.sqrt(3.0)
+
+    def profile(self, s2: FloatArray, values: FloatArray) -> tuple[FloatArray, Slope]:
+        s = np.sqrt(s2, out=s2)
+        decay = np.exp(-s)
+        s += 1.0
+        s *= decay
+        return s, lambda: -0.5 * decay
 
 
-def Matern52(
-    columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None
-) -> Stationary:
+class Matern52(Stationary):
     """Matérn-5/2, (1 + √5 r + 5r²/3) exp(−√5 r)."""
-    return Stationary(matern52, math.sqrt(5.0), columns, nominal, prior)
+
+    unit = math.sqrt(5.0)
+
+    def profile(self, s2: FloatArray, values: FloatArray) -> tuple[FloatArray, Slope]:
+        return matern52(s2)
 
 
 @dataclass(frozen=True)
-class Laplace(Kernel):
+class Laplace(Correlation):
     """exp(−Σ_d |x_d − x'_d| / ℓ_d − Σ_c [x_c ≠ x'_c] / ℓ_c): L1 exponential (Lévesque 2017, sec. 3).
 
     Not differentiable where a coordinate coincides; the gradient there is taken as zero.
@@ -202,7 +207,6 @@ class Laplace(Kernel):
     columns: Columns
     nominal: Columns = ()
     prior: Prior | None = None
-    normalised = True
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -232,9 +236,6 @@ class Laplace(Kernel):
 
         return k, Pullback(theta=pull_theta, a=lambda w: pull_input(w, a, 1), b=lambda w: pull_input(w, b, 0))
 
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        return unit_diagonal(len(theta), a)
-
 
 def Hamming(columns: Columns, prior: Prior | None = None) -> Laplace:
     """exp(−Σ_c [x_c ≠ x'_c] / ℓ_c) over categories: a product of exchangeable covariances."""
@@ -246,12 +247,10 @@ class Constant(Kernel):
     """A random offset shared by all points: k = v."""
 
     prior: Prior = OFFSET_PRIOR
-    low: float = 1e-4
-    high: float = 1e4
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        return (Param("offset", 1, self.prior, self.low, self.high),)
+        return (Param("offset", 1, self.prior, 1e-4, 1e4),)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         out = np.zeros((len(a), len(b)))
@@ -293,8 +292,3 @@ def moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, Float
     right[:, -1] = 1.0
     product = g @ right
     return product[:, :d], product[:, d:-1], product[:, -1:]
-
-
-def unit_diagonal(size: int, a: Points) -> tuple[FloatArray, DiagPullback]:
-    """k(x, x) = 1, whatever theta (of the given size) and x."""
-    return np.ones(len(a)), DiagPullback(theta=lambda w: np.zeros(size), a=lambda w: np.zeros(a.x.shape))
