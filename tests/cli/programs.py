@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 SPACE = """
@@ -53,3 +54,38 @@ def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
         text=True,
         env=dict(os.environ),
     )
+
+
+STUBBORN_PARENT = """#!/usr/bin/env python3
+# Starts a child that ignores SIGTERM and SIGHUP, writes its process id to a file, and waits.
+import os, signal, sys, time
+if os.fork() == 0:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with open(sys.argv[1] + ".new", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+time.sleep(100)
+"""
+
+
+def pid_in(path: Path) -> int:
+    """The process id that a program writes to a file, once it is there."""
+    deadline = time.monotonic() + 60
+    while not (path.exists() and path.read_text().strip()):
+        assert time.monotonic() < deadline, f"{path} was never written"
+        time.sleep(0.05)
+    return int(path.read_text())
+
+
+def alive(pid: int) -> bool:
+    """Whether a process still runs; waits up to ten seconds for its end, as a signal takes a moment."""
+    for _ in range(100):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        if state in "ZX":  # ended, but nobody has asked for its exit code
+            return False
+        time.sleep(0.1)
+    return True

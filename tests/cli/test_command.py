@@ -1,93 +1,41 @@
-"""How a config reaches a program, and how its result is read."""
+"""What a program is told, what is kept of it, and that nothing of it is left behind."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bough.cli.command import Command, CommandFailed, arguments, check_command, result_in
-from bough.errors import ConfigError
-from bough.space import Choice, Float, Space
-from bough.trial import Trial
+from bough.cli.command import ENVIRONMENT_BYTES, Command, command_of, shared_variables
+from bough.cli.output import CommandFailed
+from bough.cli.placeholders import units_of
+from bough.space import Float, Space
+from bough.study.orphans import Guardian
+from bough.trial import Config, Trial
 
-EXTRA = {"config": "/tmp/c.json", "result": "/tmp/r", "trial": "7"}
-
-
-@pytest.mark.parametrize(
-    ("words", "filled"),
-    [
-        (["p", "{a}"], ["p", "1.5"]),
-        (["p", "--a={a}", "-b", "{b}"], ["p", "--a=1.5"]),
-        (["p", "--b", "{b}", "--a", "{a}"], ["p", "--a", "1.5"]),
-        (["p", "--b={b}", "rest"], ["p", "rest"]),
-        (["p", "file", "{b}"], ["p", "file"]),
-        (["p", "--x{a}", "{b}"], ["p", "--x1.5"]),
-        (["p", "{a}-{word}"], ["p", "1.5-two words"]),
-        (["p", "{{a}}", "{a}}}"], ["p", "{a}", "1.5}"]),
-        (["p", "{config}", "{trial}"], ["p", "/tmp/c.json", "7"]),
-        (["p", "--flag", "{flag}", "{nothing}"], ["p", "--flag", "true", "null"]),
-        (["p", "{word}; rm -rf {a}"], ["p", "two words; rm -rf 1.5"]),
-    ],
-)
-def test_placeholders(words: list[str], filled: list[str]):
-    config = {"a": 1.5, "word": "two words", "flag": True, "nothing": None}
-    assert arguments(words, config, EXTRA) == filled
+from .programs import STUBBORN_PARENT, alive, pid_in, script
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0.5", 0.5),
-        ("epoch 1 loss 0.9\nepoch 2 loss 0.25\n", 0.25),
-        ("accuracy: 93.5%", 93.5),
-        ("score=-1.5e-3", -1.5e-3),
-        ("value .5\ndone.\n\n", 0.5),
-        ("resnet50 v1.2.3 took 12s: 7", 7.0),
-        ("1\nnan", float("nan")),
-        ("loss inf", float("inf")),
-        ('{"value": 2, "noise": 0.1}\n', 2),
-        ('3\n{"value": 4}', 4),
-        ('{"value": 4}\nthat was it', 4),
-        ('{\n  "value": 1.25,\n  "cost": 3\n}\n', 1.25),
-    ],
-)
-def test_the_last_number_or_object_counts(text: str, value: float):
-    assert result_in(text, "standard output")["value"] == pytest.approx(value, nan_ok=True)
+@pytest.fixture
+def guardian() -> Iterator[Guardian]:
+    with Guardian() as guardian:
+        yield guardian
 
 
-@pytest.mark.parametrize("text", ["", "no number here", "v1.2.3", "abc123", '{"loss": 3}', "{broken"])
-def test_no_number_is_a_failure(text: str):
-    with pytest.raises(CommandFailed, match="standard output"):
-        result_in(text, "standard output")
+def python(code: str) -> list[str]:
+    """Words that run a piece of Python, with its braces kept."""
+    return [sys.executable, "-c", code.replace("{", "{{").replace("}", "}}")]
 
 
-def test_noise_and_cost_come_with_an_object():
-    assert result_in('{"value": 1, "noise": 0.1, "cost": 5, "other": 9}', "x") == {
-        "value": 1,
-        "noise": 0.1,
-        "cost": 5,
-    }
+def running(config: Config | None = None, number: int = 0, attempt: int = 1) -> Trial:
+    return Trial(number, config or {}, "running", attempt=attempt)
 
 
-SPACE = Space({"m": Choice({"a": {"x y": Float(0, 1)}, "b": {}})})
-
-
-def test_a_command_is_checked_before_anything_runs():
-    check_command([sys.executable, "{m}", "{x y}", "{config}", "{{literal}}"], SPACE)
-    for words, message in (
-        ([], "no command to run"),
-        ([sys.executable, "{z}"], "no parameter 'z'"),
-        (["/no/such/program"], "cannot be found"),
-        (["program-that-does-not-exist"], "cannot be found"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            check_command(words, SPACE)
-
-
-def test_everything_a_program_is_told(tmp_path: Path):
+def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
     code = (
         "import json, os, sys; config = json.load(open(sys.argv[1]));"
         "assert config == json.loads(os.environ['BOUGH_CONFIG']) == {'m': 'a', 'x y': 0.25};"
@@ -96,53 +44,101 @@ def test_everything_a_program_is_told(tmp_path: Path):
         "print('chatter', file=sys.stderr); print('8');"
         "open(os.environ['BOUGH_RESULT'], 'w').write(json.dumps({'value': 9, 'cost': 2}))"
     )
-    program = Command(
-        (sys.executable, "-c", code.replace("{", "{{").replace("}", "}}"), "{config}"), "study", tmp_path
-    )
-    assert program(Trial(3, {"m": "a", "x y": 0.25}, "running", attempt=1)) == {"value": 9, "cost": 2}
-    assert (tmp_path / "00003.err").read_text() == "chatter\n"
+    program = Command(units_of([*python(code), "{config}", "{m}"]), "study", tmp_path, guardian)
+    trial = running({"m": "a", "x y": 0.25}, number=3)
+    assert program(trial) == {"value": 9, "cost": 2}
+    command, chatter = (tmp_path / "00003.err").read_text().splitlines()
+    assert command.startswith(f"$ {sys.executable} -c 'import json") and command.endswith(" a")
+    assert command_of(tmp_path, trial) == command.removeprefix("$ ")
+    assert chatter == "chatter"
     assert (tmp_path / "00003.out").read_text() == "8\n"
 
 
-def test_each_attempt_keeps_its_own_output(tmp_path: Path):
-    program = Command((sys.executable, "-c", "print(1)"), "study", tmp_path)
-    program(Trial(0, {}, "running", attempt=1))
-    program(Trial(0, {}, "running", attempt=2))
+def test_each_attempt_keeps_its_own_output(tmp_path: Path, guardian: Guardian):
+    program = Command(units_of(python("print(1)")), "study", tmp_path, guardian)
+    program(running(attempt=1))
+    program(running(attempt=2))
     assert sorted(path.name for path in tmp_path.glob("*.out")) == ["00000-2.out", "00000.out"]
 
 
-def test_failures_say_how(tmp_path: Path):
-    def run(code: str, **options: float) -> str:
+def test_failures_say_how_and_which_command(tmp_path: Path, guardian: Guardian):
+    def run(words: list[str], timeout: float | None = None) -> str:
         with pytest.raises(CommandFailed) as failed:
-            Command((sys.executable, "-c", code), "study", tmp_path, **options)(Trial(0, {}, "running"))
+            Command(units_of(words), "study", tmp_path, guardian, timeout)(running())
         return str(failed.value)
 
-    assert run("import sys; sys.exit('out of luck')") == "exit code 1: out of luck"
-    assert run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == "killed by SIGKILL"
-    assert run("import time; time.sleep(60)", timeout=0.3) == "stopped after 0.3 s (--trial-timeout)"
-    with pytest.raises(CommandFailed, match="cannot be started"):
-        Command(("/no/such/program",), "study", tmp_path)(Trial(0, {}, "running"))
-
-
-def test_a_timeout_ends_the_children_of_a_program_too(tmp_path: Path):
-    mark = tmp_path / "child-was-here"
-    child = f"import time; time.sleep(2); open({str(mark)!r}, 'w')"
-    code = (
-        f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
+    luck = script(tmp_path, "luck", "#!/bin/sh\necho first >&2; echo middle >&2; echo last >&2; exit 3\n")
+    assert run([luck, "two words"]) == f"exit code 3: first ... last; command: {luck} 'two words'"
+    assert run(python("import sys; sys.exit('out of luck')")).startswith(
+        "exit code 1: out of luck; command: "
     )
-    words = (sys.executable, "-c", code.replace("{", "{{").replace("}", "}}"))
-    with pytest.raises(CommandFailed):
-        Command(words, "study", tmp_path, timeout=0.5)(Trial(0, {}, "running"))
-    import time
+    assert run(python("{}['key']")).startswith("exit code 1: KeyError: 'key'; command: ")
+    killed = run(python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)"))
+    assert killed.startswith("killed by SIGKILL; command: ")
+    late = run(python("import time; time.sleep(60)"), timeout=0.3)
+    assert late.startswith("stopped after 0.3 s (--trial-timeout); command: ")
+    assert run(["/no/such/program"]).startswith("/no/such/program cannot be started: No such file")
+    assert run(python("print('loss 0,25')")).startswith("'0,25' on standard output may be")
+    assert len(run(["false", "x" * 5000])) < 400
 
-    time.sleep(2.5)
-    assert not mark.exists()
 
-
-def test_config_file_holds_exact_values(tmp_path: Path):
+def test_config_file_holds_exact_values(tmp_path: Path, guardian: Guardian):
     value = 0.1 + 0.2
-    code = "import sys; print(open(sys.argv[1]).read().replace('value', ''))"
-    program = Command((sys.executable, "-c", code, "{config}"), "study", tmp_path)
-    with pytest.raises(CommandFailed, match="has no"):
-        program(Trial(0, {"x": value}, "running"))
+    code = "import sys; print(open(sys.argv[1]).read())"
+    with pytest.raises(CommandFailed, match='has no "value"'):
+        Command(units_of([*python(code), "{config}"]), "study", tmp_path, guardian)(running({"x": value}))
     assert json.loads((tmp_path / "00000.out").read_text()) == {"x": value}
+
+
+def test_a_large_config_goes_by_file_alone(tmp_path: Path, guardian: Guardian):
+    config = {f"parameter number {i}": i / 7 for i in range(6000)}
+    assert len(json.dumps(config)) > ENVIRONMENT_BYTES
+    code = (
+        "import json, os; assert 'BOUGH_CONFIG' not in os.environ;"
+        "print(len(json.load(open(os.environ['BOUGH_CONFIG_FILE']))))"
+    )
+    assert Command(units_of(python(code)), "study", tmp_path, guardian)(running(config)) == {"value": 6000}
+
+
+def test_a_variable_for_several_parameters_is_not_set(tmp_path: Path, guardian: Guardian):
+    space = Space({"a-b": Float(0, 1), "a_b": Float(0, 1), "c": Float(0, 1)})
+    assert shared_variables(space) == {"BOUGH_PARAM_A_B"}
+    code = "import os; assert 'BOUGH_PARAM_A_B' not in os.environ; print(os.environ['BOUGH_PARAM_C'])"
+    program = Command(units_of(python(code)), "study", tmp_path, guardian, unset=shared_variables(space))
+    assert program(running({"a-b": 0.1, "a_b": 0.2, "c": 0.3})) == {"value": 0.3}
+
+
+def test_a_timeout_ends_children_that_ignore_sigterm(tmp_path: Path, guardian: Guardian):
+    program = script(tmp_path, "program.py", STUBBORN_PARENT)
+    with pytest.raises(CommandFailed, match="stopped after"):
+        Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian, 3.0)(running())
+    assert not alive(pid_in(tmp_path / "pid"))
+
+
+def test_children_that_a_program_leaves_behind_are_ended(tmp_path: Path, guardian: Guardian):
+    program = script(tmp_path, "program.sh", '#!/bin/sh\nsleep 100 &\necho $! > "$1"\necho 5\n')
+    ran = Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian)(running())
+    assert ran == {"value": 5}
+    assert not alive(pid_in(tmp_path / "pid"))
+
+
+def test_a_stopped_command_starts_nothing(tmp_path: Path, guardian: Guardian):
+    program = Command(units_of(["touch", str(tmp_path / "started")]), "study", tmp_path, guardian)
+    program.stop()
+    with pytest.raises(CommandFailed, match="the run was stopped"):
+        program(running())
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_guardian_kills_what_is_held_when_it_closes():
+    first, second = (
+        os.posix_spawn("/bin/sleep", ["sleep", "100"], os.environ, setpgroup=0) for _ in range(2)
+    )
+    with Guardian() as guardian:
+        guardian.hold(first)
+        guardian.hold(second)
+        guardian.release(second)
+    assert os.waitpid(first, 0)[1] == 9
+    assert os.waitpid(second, os.WNOHANG) == (0, 0)
+    os.kill(second, 9)
+    os.waitpid(second, 0)

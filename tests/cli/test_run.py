@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from bough.study import open_study
 
-from .programs import bough, script, start, write_space
+from .programs import STUBBORN_PARENT, alive, bough, pid_in, script, start, write_space
 
 SHELL = """#!/bin/sh
 case "$1" in
@@ -50,9 +51,10 @@ def test_a_shell_script_that_fails_on_one_branch(tmp_path: Path):
             case "svm":
                 assert trial.value == trial.config["x"]
             case "forest":
-                assert trial.state == "failed" and trial.error == "exit code 3: no trees today"
+                assert trial.state == "failed" and trial.error.startswith("exit code 3: no trees today")
+                assert trial.error.endswith(f"; command: {program} forest {trial.config['x']}")
                 log = tmp_path / "space.logs" / f"{trial.number:05}.err"
-                assert log.read_text() == "no trees today\n"
+                assert log.read_text() == f"$ {program} forest {trial.config['x']}\nno trees today\n"
             case "bayes":
                 assert trial.value == 0.5
     assert {t.state for t in kept} == {"done", "failed"}
@@ -95,7 +97,7 @@ def test_hanging_and_babbling_programs_fail_their_trials_only(tmp_path: Path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     errors = {t.config["model"]: t.error for t in trials(tmp_path)}
-    assert errors["svm"] == "stopped after 1 s (--trial-timeout)"
+    assert errors["svm"].startswith("stopped after 1 s (--trial-timeout)")
     assert errors["forest"] is not None and errors["forest"].startswith("no number on standard output")
     assert errors["bayes"] is None
 
@@ -130,6 +132,34 @@ def test_ctrl_c_keeps_everything_and_the_same_command_goes_on(tmp_path: Path):
     assert [t.value for t in after[: len(before)]] == [t.value for t in before]
 
 
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL])
+def test_no_program_outlives_bough(number: signal.Signals, tmp_path: Path):
+    """Neither the programs nor their children, however bough ends."""
+    write_space(tmp_path)
+    program = script(tmp_path, "program.py", STUBBORN_PARENT)
+    words = ("run", "space.yaml", "-n", "4", "-w", "2", "--method", "random")
+    ended = start(*words, "--", program, str(tmp_path / "pid{trial}"), cwd=tmp_path)
+    children = [pid_in(tmp_path / f"pid{trial}") for trial in (0, 1)]
+    ended.send_signal(number)
+    _, err = ended.communicate(timeout=60)
+    assert ended.returncode == (-9 if number == signal.SIGKILL else 128 + number), err
+    assert not any(alive(child) for child in children)
+    if number != signal.SIGKILL:
+        assert [trial.state for trial in trials(tmp_path)] == ["queued", "queued"]
+
+
+def test_a_dry_run_prints_commands_and_creates_nothing(tmp_path: Path):
+    write_space(tmp_path)
+    words = ("run", "space.yaml", "--dry-run", "--")
+    done = bough(*words, "echo", "{model}", "[", "-c", "{C}", "]", "--trees", "{trees}", "a b", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = sorted(shlex.split(line) for line in done.stdout.splitlines())
+    assert lines[0] == ["echo", "bayes", "a b"]
+    assert lines[1][:3] == ["echo", "forest", "--trees"] and len(lines[1]) == 5
+    assert lines[2][:3] == ["echo", "svm", "-c"] and len(lines[2]) == 5
+    assert [path.name for path in tmp_path.iterdir()] == ["space.yaml"]
+
+
 @pytest.mark.slow
 def test_nothing_is_lost_when_bough_itself_is_killed(tmp_path: Path):
     """kill -9; the trial that was running is handed out again when its lease of a minute has run out."""
@@ -160,7 +190,7 @@ def test_a_program_killed_from_outside_is_a_failed_trial(tmp_path: Path):
     done = bough("run", "space.yaml", "-n", "3", "--method", "random", "--", program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [t.state for t in trials(tmp_path)] == ["done", "failed", "done"]
-    assert trials(tmp_path)[1].error == "killed by SIGKILL"
+    assert trials(tmp_path)[1].error.startswith("killed by SIGKILL; command: ")
 
 
 def test_values_never_reach_a_shell(tmp_path: Path):

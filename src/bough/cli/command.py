@@ -1,6 +1,7 @@
-"""A user's program as an objective: a config goes in by arguments, file and environment; a number comes out.
+"""A user's program as an objective: a config goes in by arguments, file and environment; a result comes out.
 
 The program is started directly, never through a shell, so no value of a parameter can become a command.
+It gets a process group of its own. When it ends, or bough does, nothing of that group is left.
 """
 
 from __future__ import annotations
@@ -9,201 +10,194 @@ import contextlib
 import json
 import os
 import re
-import shutil
+import shlex
 import signal
 import subprocess
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from bough.cli.output import CommandFailed, first_and_last_line, read_tail, result_in
+from bough.cli.placeholders import Unit, as_text, fill
 from bough.errors import ConfigError
 from bough.space import Space
-from bough.trial import Config, Trial
+from bough.study.orphans import Guardian, signal_group
+from bough.trial import Trial
 
-__all__ = ["Command", "CommandFailed", "arguments", "check_command", "result_in"]
+__all__ = ["Command", "command_of", "log_files", "logs_of", "shared_variables"]
 
-PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
-OWN_PLACEHOLDERS = ("config", "result", "trial")
-NUMBER = re.compile(
-    r"(?<![\w.])[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|nan|inf(?:inity)?)(?![\w.]*\w)", re.IGNORECASE
-)
-GRACE = 5.0
-"""Seconds between asking an overdue program to end and ending it."""
+TERMINATION_SECONDS = 5.0
+"""How long an overdue program has between SIGTERM and SIGKILL."""
 
+ENVIRONMENT_BYTES = 100_000
+"""A larger config is passed by file alone; Linux allows 128 KB for one variable."""
 
-class CommandFailed(Exception):
-    """The program ended without a result; the text says how."""
+COMMAND_CHARACTERS = 300
+"""How much of a command an error quotes; the log has all of it."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Runs ``words`` for a trial, with placeholders filled in.
+    """Runs a program for a trial.
 
-    logs: folder for what each trial prints; timeout: seconds after which the program is ended.
+    logs: folder for what each trial prints. timeout: seconds after which the program is ended.
+    unset: environment variables that would stand for several parameters.
     """
 
-    words: tuple[str, ...]
+    units: Sequence[Unit]
     study: str
     logs: Path
+    guardian: Guardian
     timeout: float | None = None
-    _running: set[subprocess.Popen[bytes]] = field(default_factory=set, repr=False, compare=False)
+    unset: frozenset[str] = frozenset()
+    _running: set[int] = field(default_factory=set, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+    _stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
     def __call__(self, trial: Trial) -> dict[str, Any]:
-        """The result of the program: {"value": ...} and perhaps "noise" and "cost"."""
-        config = trial.config
-        name = f"{trial.number:05}" + (f"-{trial.attempt}" if trial.attempt > 1 else "")
-        out, err = self.logs / f"{name}.out", self.logs / f"{name}.err"
+        """The result of the program: {"value": ...} and whatever else it reports."""
+        out, err = log_files(self.logs, trial)
         with tempfile.TemporaryDirectory(prefix="bough-") as folder:
             files = {"config": str(Path(folder, "config.json")), "result": str(Path(folder, "result"))}
-            Path(files["config"]).write_text(json.dumps(config), encoding="utf-8")
-            words = arguments(self.words, config, {**files, "trial": str(trial.number)})
-            environment = {**os.environ, **self._environment(trial, files)}
-            with out.open("wb") as stdout, err.open("wb") as stderr:
-                code = self._run(words, environment, stdout, stderr)
-            if code != 0:
-                how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-                raise CommandFailed(f"{how}{_last_words(err)}")
-            written = Path(files["result"])
-            if written.exists():
-                return result_in(written.read_text(errors="replace"), "the result file")
-            return result_in(out.read_text(errors="replace"), "standard output")
+            Path(files["config"]).write_text(json.dumps(trial.config), encoding="utf-8")
+            try:
+                words = fill(self.units, trial.config, {**files, "trial": str(trial.number)})
+            except ConfigError as error:
+                raise CommandFailed(str(error)) from None
+            try:
+                code, header = self._run(words, self._environment(trial, files), out, err)
+                if code != 0:
+                    raise CommandFailed(_how_it_ended(code) + _quoted(*first_and_last_line(err, header)))
+                if Path(files["result"]).exists():
+                    return result_in(read_tail(Path(files["result"])), "the result file")
+                return result_in(read_tail(out), "standard output")
+            except CommandFailed as error:
+                raise CommandFailed(f"{error}; command: {_shortened(shlex.join(words))}") from None
 
     def stop(self) -> None:
-        """End every program that still runs."""
+        """Kill every program that runs, and start no more."""
         with self._lock:
-            running = list(self._running)
-        for process in running:
-            _signal(process, signal.SIGKILL)
+            self._stopped.set()
+            for group in self._running:
+                signal_group(group, signal.SIGKILL)
 
-    def _run(self, words: Sequence[str], environment: dict[str, str], stdout: Any, stderr: Any) -> int:
+    def _run(
+        self, words: Sequence[str], environment: dict[str, str], out: Path, err: Path
+    ) -> tuple[int, int]:
+        """Run the program to its end; its exit code, and the length of the log's first line, the command."""
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            header = stderr.write(f"$ {shlex.join(words)}\n".encode("utf-8", "backslashreplace"))
+            stderr.flush()
+            process = self._start(words, environment, stdout, stderr)
         try:
-            # A session of its own: Ctrl-C reaches bough alone, and ending the program ends its children too.
-            process = subprocess.Popen(
-                words,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise CommandFailed(f"{words[0]} cannot be started: {error.strerror}") from None
-        with self._lock:
-            self._running.add(process)
-        try:
-            return process.wait(self.timeout)
+            return process.wait(self.timeout), header
         except subprocess.TimeoutExpired:
-            _signal(process, signal.SIGTERM)
-            try:
-                process.wait(GRACE)
-            except subprocess.TimeoutExpired:
-                _signal(process, signal.SIGKILL)
-                process.wait()
+            signal_group(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(TERMINATION_SECONDS)
             raise CommandFailed(f"stopped after {self.timeout:g} s (--trial-timeout)") from None
         finally:
+            signal_group(process.pid, signal.SIGKILL)  # children that ignored SIGTERM or were left behind
+            process.wait()
             with self._lock:
-                self._running.discard(process)
+                self._running.discard(process.pid)
+            self.guardian.release(process.pid)
+
+    def _start(
+        self, words: Sequence[str], environment: dict[str, str], stdout: IO[bytes], stderr: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._stopped.is_set():
+                raise CommandFailed("the run was stopped")
+            try:
+                # A session of its own: Ctrl-C reaches bough alone, which then ends the program.
+                process = subprocess.Popen(
+                    words,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stdout,
+                    stderr=stderr,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:  # ValueError: a null character in an argument
+                problem = getattr(error, "strerror", None) or str(error)
+                raise CommandFailed(f"{words[0]} cannot be started: {problem}") from None
+            self.guardian.hold(process.pid)
+            self._running.add(process.pid)
+            return process
 
     def _environment(self, trial: Trial, files: dict[str, str]) -> dict[str, str]:
-        own = {
+        variables = {
             "BOUGH_STUDY": self.study,
             "BOUGH_TRIAL": str(trial.number),
-            "BOUGH_CONFIG": json.dumps(trial.config),
             "BOUGH_CONFIG_FILE": files["config"],
             "BOUGH_RESULT": files["result"],
         }
-        for name, value in trial.config.items():
-            own["BOUGH_PARAM_" + re.sub(r"\W", "_", name).upper()] = _written(value)
-        return own
+        config = json.dumps(trial.config)
+        if len(config) <= ENVIRONMENT_BYTES:
+            variables["BOUGH_CONFIG"] = config
+            for name, value in trial.config.items():
+                if _variable(name) not in self.unset and "\0" not in as_text(value):
+                    variables[_variable(name)] = as_text(value)
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG"))
+        }
+        return {**inherited, **variables}
 
 
-def check_command(words: Sequence[str], space: Space) -> None:
-    """Raise ConfigError unless the program exists and every placeholder means something."""
-    if not words:
-        raise ConfigError("no command to run: end with -- COMMAND, such as: -- python train.py {config}")
-    names = {parameter.name for parameter in space.parameters}
-    for word in words:
-        for found in PLACEHOLDER.finditer(word):
-            name = found.group(1)
-            if name is not None and name not in names and name not in OWN_PLACEHOLDERS:
-                raise ConfigError(
-                    f"the command has {{{name}}}, but the space has no parameter {name!r}; "
-                    "there are also {config}, {result} and {trial}, and {{ }} for braces"
-                )
-    if "{" not in words[0] and shutil.which(words[0]) is None:
-        what = "is not executable" if Path(words[0]).exists() else "cannot be found"
-        raise ConfigError(f"the program {words[0]!r} {what}")
+def shared_variables(space: Space) -> frozenset[str]:
+    """Environment variables that several parameter names would share, such as ``a-b`` and ``a_b``."""
+    uses = Counter(_variable(name) for name in {parameter.name for parameter in space.parameters})
+    return frozenset(name for name, count in uses.items() if count > 1)
 
 
-def arguments(words: Sequence[str], config: Config, extra: dict[str, str]) -> list[str]:
-    """The command with its placeholders filled in.
-
-    A word whose placeholder is inactive is left out; if the word is nothing but that placeholder, the flag
-    before it goes too: ``--depth {depth}`` and ``--depth={depth}`` both vanish.
-    """
-    filled: list[str] = []
-    for i, word in enumerate(words):
-        names = [found.group(1) for found in PLACEHOLDER.finditer(word) if found.group(1) is not None]
-        if any(name not in config and name not in extra for name in names):
-            alone = PLACEHOLDER.fullmatch(word) is not None
-            before = words[i - 1] if i else ""
-            if alone and filled and before.startswith("-") and not PLACEHOLDER.search(before):
-                filled.pop()
-            continue
-        filled.append(PLACEHOLDER.sub(lambda found: _fill(found, config, extra), word))
-    return filled
+def logs_of(study: str) -> Path:
+    """The folder for what the trials of a study print, unless the user names another."""
+    return Path(re.sub(r"[^\w.-]", "_", study) + ".logs")
 
 
-def result_in(text: str, where: str) -> dict[str, Any]:
-    """The last JSON object with a "value", or else the last number, in what a program wrote."""
-    found = _object(text, where)  # it may go over several lines
-    for line in reversed(text.splitlines()):
-        if found is not None:
-            break
-        found = _object(line, where)
-        numbers = NUMBER.findall(line) if found is None and not line.lstrip().startswith("{") else []
-        if numbers:
-            found = {"value": float(numbers[-1])}
-    if found is None:
-        ending = f"; it ends with {text.strip()[-60:]!r}" if text.strip() else ""
-        raise CommandFailed(f"no number on {where}{ending}")
-    return found
+def log_files(folder: Path, trial: Trial) -> tuple[Path, Path]:
+    """Where a trial's standard output and standard error are kept."""
+    name = f"{trial.number:05}" + (f"-{trial.attempt}" if trial.attempt > 1 else "")
+    return folder / f"{name}.out", folder / f"{name}.err"
 
 
-def _object(text: str, where: str) -> dict[str, Any] | None:
-    """The result in a JSON object; None if the text is not one."""
-    if not text.lstrip().startswith("{"):
-        return None
+def command_of(folder: Path, trial: Trial) -> str | None:
+    """The command that was run for a trial, by its log."""
     try:
-        found = json.loads(text)
-    except ValueError:
+        with log_files(folder, trial)[1].open(encoding="utf-8", errors="replace") as log:
+            first = log.readline().rstrip("\n")
+    except OSError:
         return None
-    if "value" not in found:
-        raise CommandFailed(f'the JSON object on {where} has no "value": {text.strip()[:80]}')
-    return {key: found[key] for key in ("value", "noise", "cost") if key in found}
+    return first.removeprefix("$ ") if first.startswith("$ ") else None
 
 
-def _fill(found: re.Match[str], config: Config, extra: dict[str, str]) -> str:
-    name = found.group(1)
-    if name is None:
-        return found.group(0)[0]
-    return _written(config[name]) if name in config else extra[name]
+def _variable(name: str) -> str:
+    return "BOUGH_PARAM_" + re.sub(r"\W", "_", name).upper()
 
 
-def _written(value: Any) -> str:
-    """A value as a program reads it: text as it is, everything else as in JSON."""
-    return value if isinstance(value, str) else json.dumps(value)
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:  # a real-time signal has no name
+        return f"killed by signal {-code}"
 
 
-def _last_words(err: Path) -> str:
-    lines = err.read_text(errors="replace").strip().splitlines()
-    return f": {lines[-1].strip()[:200]}" if lines else ""
+def _quoted(first: str, last: str) -> str:
+    """The first and the last line of standard error; a Python traceback says nothing in its first."""
+    lines = [line[:200] for line in dict.fromkeys([first, last]) if line]
+    if len(lines) == 2 and lines[0].startswith("Traceback (most recent call last)"):
+        del lines[0]
+    return "".join(f": {line}" if i == 0 else f" ... {line}" for i, line in enumerate(lines))
 
 
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
+def _shortened(command: str) -> str:
+    return command if len(command) <= COMMAND_CHARACTERS else command[: COMMAND_CHARACTERS - 3] + "..."

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
+import shlex
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bough.cli.command import Command, CommandFailed, check_command
+from bough.cli.command import Command, logs_of, shared_variables
 from bough.cli.options import as_json, json_option, storage_option
+from bough.cli.output import CommandFailed
+from bough.cli.placeholders import Unit, check_command, example_configs, fill
 from bough.cli.text import config_text
 from bough.errors import SpaceError, StudyError
+from bough.study.orphans import Guardian
 from bough.trial import Trial
 
 if TYPE_CHECKING:
+    from bough.space import Space
     from bough.study import Study
 
 __all__ = ["run"]
@@ -47,6 +52,7 @@ NO_RESULT, INTERRUPTED = 1, 130
     "--logs", type=click.Path(path_type=Path), help="Folder for what trials print; otherwise NAME.logs."
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@click.option("--dry-run", is_flag=True, help="Print three commands that could be run, and run nothing.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -62,30 +68,37 @@ def run(
     trial_timeout: float | None,
     logs: Path | None,
     quiet: bool,
+    dry_run: bool,
     json_: bool,
     command: tuple[str, ...],
 ) -> int:
     """Tune a program over the SPACE of a JSON or YAML file.
 
     The program gets its parameters by {name} placeholders in its arguments, as a JSON file named by
-    {config}, and in the environment (BOUGH_PARAM_NAME, BOUGH_CONFIG). An argument whose placeholder is not
-    active is left out, together with its flag. Its result is the last number, or the last JSON object with
-    a "value", that it prints, or what it writes to the file named by {result}. A program that ends with an
-    error, prints no number or takes too long makes a failed trial. Nothing goes through a shell.
+    {config}, and in the environment (BOUGH_PARAM_NAME, BOUGH_CONFIG). Where a parameter is inactive, the
+    argument with its placeholder is left out, together with a flag of the same name right before it
+    (--rate {rate}); arguments in brackets are left out together: [ -r {rate} ].
 
-    The same command again continues the study; Ctrl-C keeps all results.
+    The result is the last number, or the last JSON object with a "value", that the program prints or writes
+    to the file named by {result}. A program that ends with an error, prints no number or takes too long
+    makes a failed trial. Nothing goes through a shell.
+
+    The same command again continues the study. Ctrl-C keeps all results.
 
     \b
     Examples:
       bough run space.yaml --trials 50 -- python train.py --rate {rate} --depth {depth}
       bough run space.json -n 200 -w 4 --trial-timeout 600 --maximize -- ./simulate {config}
+      bough run space.yaml --dry-run -- ./simulate [ -r {rate} ] {config}
       bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
     """
     from bough.space import Space
     from bough.study import Study
 
     wanted = _load(space, Space)
-    check_command(command, wanted)
+    units = check_command(command, wanted)
+    if dry_run:
+        return _print_examples(units, wanted, seed)
     if trials is None and timeout is None and wanted.size == float("inf"):
         raise click.UsageError(
             "say when to end: --trials N or --timeout SECONDS", click.get_current_context()
@@ -98,12 +111,14 @@ def run(
         seed=seed,
         direction="maximize" if maximize else "minimize",
     )
-    folder = logs or Path(re.sub(r"[^\w.-]", "_", study.name) + ".logs")
+    _warn_about_variables(wanted)
+    folder = logs or logs_of(study.name)
     folder.mkdir(parents=True, exist_ok=True)
-    program = Command(command, study.name, folder, trial_timeout)
     began = time.monotonic()
     try:
-        with _Threads(workers) as executor:
+        with Guardian() as guardian, _Threads(workers) as executor:
+            shared = shared_variables(wanted)
+            program = Command(units, study.name, folder, guardian, trial_timeout, shared)
             try:
                 study.run(
                     program,  # type: ignore[arg-type]  # _Threads calls it with the trial, not with its config
@@ -135,6 +150,23 @@ def _evaluate(program: Command, trial: Trial) -> Trial:
         return outcome(trial, program(trial))
     except CommandFailed as error:
         return failure(trial.number, str(error), trial.attempt)
+
+
+def _print_examples(units: Sequence[Unit], space: Space, seed: int | None) -> int:
+    """What ``--dry-run`` prints: commands for configs on different branches, ready to be copied."""
+    for number, config in enumerate(example_configs(space, 3, seed)):
+        files = {"config": "config.json", "result": "result.txt", "trial": str(number)}
+        click.echo(shlex.join(fill(units, config, files)))
+    return 0
+
+
+def _warn_about_variables(space: Space) -> None:
+    for variable in sorted(shared_variables(space)):
+        click.echo(
+            f"bough: {variable} would stand for several parameters, so it is not set: "
+            "use {name} placeholders or {config}",
+            err=True,
+        )
 
 
 def _load(path: Path, kind: Any) -> Any:

@@ -78,8 +78,8 @@ def run(
                 )
             finally:
                 this.report("end")
-    if interruption.signal == signal.SIGTERM:
-        raise SystemExit(128 + signal.SIGTERM)
+    if interruption.signal not in (None, signal.SIGINT):
+        raise SystemExit(128 + interruption.signal)
 
 
 class _Run:

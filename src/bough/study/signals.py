@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during a run: never in the middle of recording a result."""
+"""Signals that end a run, never in the middle of recording a result: Ctrl-C, SIGTERM, a closed terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            unhandled = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+            unhandled: dict[int, Any] = {signal.SIGINT: signal.default_int_handler}
+            for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):  # Windows has the first only
+                if hasattr(signal, name):
+                    unhandled[getattr(signal, name)] = signal.SIG_DFL
             for number, default in unhandled.items():
                 if signal.getsignal(number) is default or signal.getsignal(number) == default:
                     self._before[number] = signal.signal(number, self._note)

@@ -1,0 +1,95 @@
+"""Reads a program's result from what it wrote: a JSON object, or the last number."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CommandFailed", "first_and_last_line", "read_tail", "result_in"]
+
+TAIL_BYTES = 1_000_000
+"""Only the end of a longer output is read, so a talkative program costs no memory."""
+
+# Both patterns take each character once: no text makes them slow.
+WORD = re.compile(r"[\w.+\-,:/%±]+")
+NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.I | re.A)
+COMMA_IN_NUMBER = re.compile(r"\d,[+-]?\.?\d")
+PLUS_MINUS = re.compile(r"±|\+/-|\+-")
+
+
+class CommandFailed(Exception):
+    """The program gave no result; the text says why."""
+
+
+def result_in(text: str, source: str) -> dict[str, Any]:
+    """The last JSON object, or else the last number, that a program wrote; CommandFailed if there is none."""
+    lines = text.splitlines()
+    found = _object(text, source)  # it may go over several lines
+    for line in reversed(lines):
+        if found is not None:
+            return found
+        found = _object(line, source)
+        if found is None and not line.lstrip().startswith("{"):
+            number = _last_number(line, source)
+            found = None if number is None else {"value": number}
+    if found is None:
+        ending = f"; it ends with {text.strip()[-60:]!r}" if text.strip() else ""
+        raise CommandFailed(f"no number on {source}{ending}")
+    return found
+
+
+def read_tail(path: Path) -> str:
+    """The last lines of a file, TAIL_BYTES at most."""
+    with path.open("rb") as file:
+        start = max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES)
+        file.seek(start)
+        text = file.read().decode("utf-8", "replace")
+    if start == 0:
+        return text
+    _, _, whole_lines = text.partition("\n")
+    return whole_lines or text.partition(" ")[2]
+
+
+def first_and_last_line(path: Path, start: int) -> tuple[str, str]:
+    """The first and the last line after the first ``start`` bytes of a file; empty where there is none."""
+    with path.open("rb") as file:
+        file.seek(start)
+        head = file.read(TAIL_BYTES).decode("utf-8", "replace").strip()
+        tail = head if not file.read(1) else read_tail(path).strip()
+    return (head.splitlines() or [""])[0].strip(), (tail.splitlines() or [""])[-1].strip()
+
+
+def _object(text: str, source: str) -> dict[str, Any] | None:
+    """The result in a JSON object; None if the text is not one."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        found: dict[str, Any] = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if "value" not in found:
+        raise CommandFailed(f'the JSON object on {source} has no "value": {text.strip()[:80]}')
+    return found
+
+
+def _last_number(line: str, source: str) -> float | None:
+    """The last number in a line. A date, a clock or a fraction is not one; an unclear number is refused."""
+    for word in reversed(WORD.findall(line)):
+        if COMMA_IN_NUMBER.search(word):
+            raise CommandFailed(
+                f"{word.strip('.,:')!r} on {source} may be one number or several: "
+                "write numbers with a decimal point and put spaces between them"
+            )
+        for part in reversed(word.rstrip(".,:%").split(",")):
+            before, _, last = part.rpartition(":")
+            if NUMBER.fullmatch(last) and not before[-1:].isdigit():
+                if PLUS_MINUS.search(line):
+                    raise CommandFailed(
+                        f"{line.strip()[-60:]!r} on {source} has a value and its error: "
+                        'print {"value": ..., "noise": ...} instead'
+                    )
+                return float(last)
+    return None
