@@ -25,7 +25,7 @@ from bough.cli.output import CommandFailed, first_and_last_line, read_tail, resu
 from bough.cli.placeholders import Unit, as_text, fill
 from bough.errors import ConfigError
 from bough.space import Space
-from bough.study.orphans import Guardian, signal_group
+from bough.study.orphans import KILL, Guardian, signal_group
 from bough.trial import Trial
 
 __all__ = ["Command", "command_of", "log_files", "logs_of", "shared_variables"]
@@ -83,7 +83,7 @@ class Command:
         with self._lock:
             self._stopped.set()
             for group in self._running:
-                signal_group(group, signal.SIGKILL)
+                signal_group(group, KILL)
 
     def _run(
         self, words: Sequence[str], environment: dict[str, str], out: Path, err: Path
@@ -101,7 +101,7 @@ class Command:
                 process.wait(TERMINATION_SECONDS)
             raise CommandFailed(f"stopped after {self.timeout:g} s (--trial-timeout)") from None
         finally:
-            signal_group(process.pid, signal.SIGKILL)  # children that ignored SIGTERM or were left behind
+            signal_group(process.pid, KILL)  # children that ignored SIGTERM or were left behind
             process.wait()
             with self._lock:
                 self._running.discard(process.pid)

@@ -7,6 +7,7 @@ Each pool offers the same five things to the loop: whether it is ``ready`` for o
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -14,6 +15,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from bough.errors import StudyError
+from bough.study.orphans import KILL, Guardian, signal_group
 from bough.study.results import failure, outcome, reason
 from bough.trial import Config, Trial
 
@@ -135,6 +137,8 @@ class _Processes:
     """Evaluates in processes of our own: one executor each, so that the end of one touches no other."""
 
     def __init__(self, count: int) -> None:
+        self._guardian = Guardian()
+        self._groups: dict[Executor, int] = {}
         self._idle: list[Executor] = []
         self._busy: dict[Future[Trial], Executor] = {}
         self._starting: dict[Future[Any], Executor] = {}
@@ -149,7 +153,10 @@ class _Processes:
         for future in [future for future in self._starting if future.done()]:
             if error := future.exception():
                 raise StudyError(f"a worker process could not be started: {reason(error)}")
-            self._idle.append(self._starting.pop(future))
+            executor = self._starting.pop(future)
+            self._groups[executor] = future.result()
+            self._guardian.hold(self._groups[executor])
+            self._idle.append(executor)
         return bool(self._idle)
 
     def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
@@ -174,17 +181,20 @@ class _Processes:
     def close(self) -> None:
         for executor in [*self._idle, *self._busy.values(), *self._starting.values()]:
             self._kill(executor)
+        self._guardian.close()
 
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor
 
-        executor = ProcessPoolExecutor(max_workers=1, initializer=_ignore_interrupts)
+        executor = ProcessPoolExecutor(max_workers=1, initializer=_detach)
         # A worker is used once it has answered: the time of a trial must not include that of starting Python.
-        self._starting[executor.submit(_hello)] = executor
+        self._starting[executor.submit(os.getpid)] = executor
 
-    @staticmethod
-    def _kill(executor: Any) -> None:
+    def _kill(self, executor: Any) -> None:
         executor.shutdown(wait=True, kill_workers=True)
+        if (group := self._groups.pop(executor, None)) is not None:
+            signal_group(group, KILL)  # processes that the objective started
+            self._guardian.release(group)
 
 
 def _result(future: Future[Trial], trial: Trial) -> Trial:
@@ -196,10 +206,11 @@ def _result(future: Future[Trial], trial: Trial) -> Trial:
         return failure(trial.number, reason(error), trial.attempt)
 
 
-def _hello() -> None:
-    """What a new worker answers."""
+def _detach() -> None:
+    """Give a worker a process group, so that it ends with all processes that the objective starts.
 
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the parent alone decides what happens."""
+    Ctrl-C reaches every process of a terminal; the parent alone decides what happens.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.name == "posix":
+        os.setpgid(0, 0)

@@ -16,7 +16,9 @@ import sys
 import threading
 from typing import IO
 
-__all__ = ["Guardian", "signal_group"]
+__all__ = ["KILL", "Guardian", "signal_group"]
+
+KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL
 
 
 class Guardian:
@@ -83,7 +85,7 @@ def _guard(lines: IO[str]) -> None:
     for line in lines:
         (held.add if line.startswith("+") else held.discard)(int(line[1:]))
     for group in held:
-        signal_group(group, signal.SIGKILL)
+        signal_group(group, KILL)
 
 
 if __name__ == "__main__":
