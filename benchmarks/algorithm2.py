@@ -18,13 +18,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import bough
-from bough.acquisition.additive import additive_ucb
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.kernels.stationary import SE
 from bough.gp.params import prior_median
-from bough.surrogates.additive_tree import additive_tree
+from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.separable_ucb import additive_ucb
 
 RESULTS = Path(__file__).parent / "results" / "ma-appendix-c.json"
 COLUMNS, TRIALS, REPEATS = 2, 60, 5

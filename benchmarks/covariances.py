@@ -13,8 +13,8 @@ import numpy as np
 import bough
 from bough.gp.kernels.base import Kernel
 from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.mondrian import Mondrian
 from bough.gp.kernels.stationary import SE, Laplace
+from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import FloatArray, Points
 from bough.strategies.flat import flatten
 

@@ -27,11 +27,11 @@ import bough
 from benchmarks.problems import jenatton
 from benchmarks.statistics import bootstrap
 from bough.gp.kernels.stationary import SE
+from bough.papers.jenatton2017.independent import Independent
+from bough.papers.jenatton2017.semi_parametric import SemiParametric
+from bough.papers.ma2020.additive_tree import additive_tree
 from bough.points import FloatArray
-from bough.surrogates.additive_tree import additive_tree
 from bough.surrogates.base import Surrogate
-from bough.surrogates.independent import Independent
-from bough.surrogates.semi_parametric import SemiParametric
 
 RESULTS = Path(__file__).parent / "results" / "ma-fig4.json"
 RESULTS_ORIGINAL = RESULTS.with_name("ma-fig4-original.json")

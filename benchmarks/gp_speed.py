@@ -18,14 +18,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import bough
-from bough.gp.block_model import block_log_likelihood
 from bough.gp.kernels.base import Scale
 from bough.gp.kernels.stationary import Matern52
 from bough.gp.likelihood import Data, Model, log_likelihood
 from bough.gp.params import prior_median, total_size
+from bough.papers.jenatton2017.block_model import block_log_likelihood
+from bough.papers.jenatton2017.semi_parametric import SemiParametric
+from bough.papers.ma2020.additive_tree import additive_tree
 from bough.points import FloatArray, Points
-from bough.surrogates.additive_tree import additive_tree
-from bough.surrogates.semi_parametric import SemiParametric
 
 TARGETS = {200: 5.0, 500: 30.0}
 """Milliseconds within which the additive tree should stay."""

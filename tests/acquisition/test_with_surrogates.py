@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.criterion import Expected
 from bough.acquisition.maximise.paths import search_paths
-from bough.acquisition.parts import tree_parts
-from bough.acquisition.path import path_ei, rank_paths, two_step
 from bough.gp.params import prior_median
+from bough.papers.jenatton2017.semi_parametric import SemiParametric
+from bough.papers.jenatton2017.two_step import path_ei, rank_paths, two_step
+from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.parts import tree_parts
+from bough.papers.ma2020.separable_ucb import SeparableBound, additive_ucb, beta
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Choice, Float, Int, Space
 from bough.space.sampling import sample_points
-from bough.surrogates.additive_tree import additive_tree
-from bough.surrogates.semi_parametric import SemiParametric
 
 from .test_maximise import none
 

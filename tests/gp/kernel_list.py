@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.gp.kernels.arc import Arc
 from bough.gp.kernels.base import Fixed, Kernel, On, Scale, Sum, Tied
 from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.conditional import Imputed, SameSignature
@@ -21,12 +20,13 @@ from bough.gp.kernels.features import (
     Weighted,
 )
 from bough.gp.kernels.mapped import Dot, Mapped
-from bough.gp.kernels.mondrian import Mondrian
 from bough.gp.kernels.nested import Nested
 from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52, Stationary
-from bough.gp.kernels.warp import Warp
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal
+from bough.papers.assael2014.warp import Warp
+from bough.papers.jenatton2017.arc import Arc
+from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import FloatArray, Layout
 
 Columns = tuple[int, ...]

@@ -13,11 +13,14 @@ from bough.gp.kernels.base import On, Sum
 from bough.gp.kernels.stationary import SE, Constant
 from bough.gp.params import prior_median
 from bough.gp.targets import Targets
+from bough.papers.assael2014.methods import warped_process
+from bough.papers.jenatton2017.methods import arc_process
+from bough.papers.levesque2017.surrogates import conditional, joint, mondrian
+from bough.papers.ma2020.additive_tree import additive_tree
 from bough.points import FloatArray, Points
 from bough.space.sampling import sample_points
-from bough.surrogates.additive_tree import additive_tree
 from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import arc, conditional, flat, joint, mondrian, warped
+from bough.surrogates.kernel_gp import flat
 
 SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
     "add-tree": lambda s: additive_tree(s.layout, s.tree),
@@ -28,9 +31,9 @@ SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
     "laplace": lambda s: joint(s.layout, base="laplace", samples=2),
     "matern no impute": lambda s: joint(s.layout, impute=False, samples=2),
     "mondrian": lambda s: mondrian(s.layout, trees=20, samples=0),
-    "arc": lambda s: arc(s.layout),
+    "arc": lambda s: arc_process(s.layout),
     "gp": lambda s: flat(s.layout),
-    "gp-warp": lambda s: warped(s.layout),
+    "gp-warp": lambda s: warped_process(s.layout),
 }
 READ_EVERYTHING = {"matern no impute", "gp", "gp-warp"}
 """They read columns as filled in upstream, so nothing may be missing."""

@@ -1,30 +1,20 @@
-"""Slice sampling along coordinates (Neal 2003): one chain with stepping out, or many side by side.
-
-Many chains cost hardly more than one where their densities are computed together. Each of them has its own
-target and its own random numbers; in a round all of them ask for one value.
-"""
+"""Slice sampling along coordinates with stepping out (Neal 2003)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from bough.points import FloatArray, IntArray
+from bough.points import FloatArray
 
-__all__ = ["slice_sample", "slice_side_by_side"]
+__all__ = ["slice_sample"]
 
 STEPS_OUT = 10
 """Most steps by which the interval grows in total."""
 
 NARROWEST = 1e-12
 """An interval that has shrunk to this holds nothing but its point."""
-
-RUNNING = 0.5
-"""Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
-
-ROUNDS = 64
-"""For which a chain draws its random numbers at once."""
 
 
 def slice_sample(
@@ -87,69 +77,3 @@ def _moved(x: FloatArray, axis: int, value: float) -> FloatArray:
     moved = x.copy()
     moved[axis] = value
     return moved
-
-
-def slice_side_by_side(
-    log_density: Callable[[IntArray, FloatArray], FloatArray],
-    start: FloatArray,
-    streams: Sequence[np.random.Generator],
-    *,
-    sizes: IntArray,
-    box: tuple[FloatArray, FloatArray],
-    width: FloatArray,
-    samples: int,
-    burn: int = 0,
-) -> FloatArray:
-    """(chains, samples, p) states of one chain from each row of ``start`` (chains, p), by its own stream.
-
-    log_density: (chains (k,) that run, their points (k, p)) -> (k,), asked inside the box only.
-    sizes: (chains,) how many of the p coordinates each chain moves; the others stay as they are.
-    box: lower and upper bounds (chains, p), outside of which the density is zero.
-    width: (chains, p) of the interval around a coordinate. It does not grow: one as wide as the prior costs
-    half as many questions per sweep as one that has to find its width, and the chains mix as well. It is cut
-    off at the box, which changes nothing but the number of questions: both ends of a move have one interval.
-    """
-    chains, p = start.shape
-    total = (burn + samples) * sizes  # moves of each chain
-    axes = np.zeros((chains, 1 + (burn + samples) * p), dtype=np.intp)
-    for row, moves, size, stream in zip(axes, total, sizes, streams):
-        sweeps = np.tile(np.arange(size), (burn + samples, 1))
-        row[:moves] = stream.permuted(sweeps, axis=1).ravel()
-    kept = np.repeat(start[:, None], samples, axis=1)
-    rows, x = np.arange(chains), start.copy()
-    level = log_density(rows, x)
-    moved, fresh = np.zeros(chains, dtype=np.intp), np.ones(chains, dtype=bool)
-    left, right, height = np.zeros((3, chains))
-    (low, high), used, random = box, 0, np.empty((chains, 0, 3))
-    while True:
-        running = moved < total
-        if not running.any():
-            return kept
-        if running.sum() <= RUNNING * len(rows):
-            rows, moved, fresh, total, sizes = (a[running] for a in (rows, moved, fresh, total, sizes))
-            axes, x, low, high, width, random = (a[running] for a in (axes, x, low, high, width, random))
-            level, left, right, height = (a[running] for a in (level, left, right, height))
-        if used == random.shape[1]:
-            used, random = 0, np.stack([streams[row].random((ROUNDS, 3)) for row in rows.tolist()])
-        place, uniform, shrink = random[:, used].T
-        used += 1
-        each = np.arange(len(rows))
-        axis = axes[each, moved]
-        here, wide = x[each, axis], width[each, axis]
-        edge = here - place * wide
-        left = np.where(fresh, np.maximum(edge, low[each, axis]), left)
-        right = np.where(fresh, np.minimum(edge + wide, high[each, axis]), right)
-        height = np.where(fresh, level + np.log1p(-uniform), height)  # uniform under the density
-        value = left + shrink * (right - left)
-        trial = x.copy()
-        trial[each, axis] = value
-        density = log_density(rows, trial)
-        accepted = density > height
-        x = np.where(accepted[:, None], trial, x)
-        level = np.where(accepted, density, level)
-        lower = value < here
-        left, right = np.where(lower, value, left), np.where(lower, right, value)
-        fresh = (accepted | (right - left < NARROWEST)) & (moved < total)
-        moved = moved + fresh
-        ends = np.flatnonzero(fresh & (moved % sizes == 0) & (moved > burn * sizes))
-        kept[rows[ends], moved[ends] // sizes[ends] - burn - 1] = x[ends]

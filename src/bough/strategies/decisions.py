@@ -9,11 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.acquisition.additive import additive_ucb
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.pool import Allowed
 from bough.acquisition.maximise.starts import around
-from bough.acquisition.path import path_ei, two_step
 from bough.acquisition.thompson import thompson
 from bough.gp.posterior import Posterior
 from bough.gp.targets import Targets
@@ -29,9 +27,7 @@ __all__ = [
     "Worth",
     "by",
     "joint_draw",
-    "separable_bound",
     "trusting",
-    "two_steps",
 ]
 
 THOMPSON_CANDIDATES = 1000
@@ -133,28 +129,6 @@ def trusting(decide: Decision, period: int) -> Decision:
         return decide(replace(now, worth=partial(now.worth, share=TRUST)) if turn else now, rng)
 
     return with_trust
-
-
-def two_steps(linear: bool) -> Decision:
-    """First the paths by what their shared weights promise, then the best point on the best of them.
-
-    Jenatton et al. 2017, eq. (6) and (5). linear: shared variables enter linearly, so the first
-    step need look only at the corners of their ranges.
-    """
-
-    def decide(now: Situation, rng: np.random.Generator) -> Points:
-        rank = path_ei(now.model.posteriors, now.model.best)  # type: ignore[arg-type]
-        return two_step(
-            now.space, now.criterion, rank, near=now.near, avoid=now.avoid, rng=rng, linear=linear
-        )
-
-    return decide
-
-
-def separable_bound(now: Situation, rng: np.random.Generator) -> Points:
-    """Ma & Blaschko 2020, Algorithm 2: every vertex maximises its own bound."""
-    posteriors = now.model.posteriors
-    return additive_ucb(now.space, posteriors, now.number + 1, near=now.near, avoid=now.avoid, rng=rng)  # type: ignore[arg-type]
 
 
 def joint_draw(now: Situation, rng: np.random.Generator) -> Points:

@@ -11,7 +11,6 @@ from importlib import import_module
 
 from bough.acquisition.functions import LOG_EI
 from bough.acquisition.maximise.local import local_search
-from bough.acquisition.maximise.sobol import best_of_sobol
 from bough.errors import MissingExtraError
 from bough.gp.targets import Targets
 from bough.space import Space
@@ -25,41 +24,8 @@ from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased
 from bough.strategies.parzen import ParzenSearch
 from bough.surrogates.forest import Forest
-from bough.surrogates.treed import Treed
 
-__all__ = ["cma", "forest", "grid", "lhs", "sobol", "tpe", "treed", "treed_warp"]
-
-
-def treed(
-    space: Space,
-    least: int = 5,
-    weight: float = 1.0,
-    samples: int = 10,
-    candidates: int = 20_000,
-    initial: int | None = None,
-) -> Strategy:
-    """treed Gaussian processes with pooled hyperparameters (Assael et al. 2014)"""
-    surrogate = Treed(space.layout, space.tree, least=least, weight=weight, samples=samples)
-    return _over_sobol_grid(surrogate, candidates, initial)
-
-
-def treed_warp(
-    space: Space,
-    least: int = 5,
-    weight: float = 1.0,
-    samples: int = 10,
-    candidates: int = 20_000,
-    initial: int | None = None,
-) -> Strategy:
-    """the same on inputs warped by Beta CDFs (Assael et al. 2014)"""
-    surrogate = Treed(space.layout, space.tree, warp=True, least=least, weight=weight, samples=samples)
-    return _over_sobol_grid(surrogate, candidates, initial)
-
-
-def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> Strategy:
-    # the tree belongs to all the data, so it is grown and its leaves are fitted anew at every trial
-    decide = by(partial(best_of_sobol, points=candidates))
-    return ModelBased(surrogate, decide, LOG_EI, InitialDesign(initial), growth=0.0)
+__all__ = ["cma", "forest", "grid", "lhs", "sobol", "tpe"]
 
 
 def forest(space: Space, trees: int = 10, random: float = 0.2, initial: int | None = None) -> Strategy:

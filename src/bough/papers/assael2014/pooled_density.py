@@ -18,13 +18,13 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from bough.gp.kernels.warp import MARGIN
 from bough.gp.likelihood import Data
 from bough.gp.params import bounds
-from bough.gp.slice import slice_side_by_side
+from bough.papers.assael2014.pooling import Target
+from bough.papers.assael2014.side_by_side import slice_side_by_side
+from bough.papers.assael2014.stacked import LOG_2PI, Block, Blocks
+from bough.papers.assael2014.warp import MARGIN
 from bough.points import FloatArray, IntArray
-from bough.surrogates.pooling import Target
-from bough.surrogates.stacked import LOG_2PI, Block, Blocks
 
 __all__ = ["Columns", "Densities", "Terms", "padded", "sample_targets"]
 

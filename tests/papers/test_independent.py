@@ -7,8 +7,8 @@ import numpy as np
 import bough
 from bough.gp.likelihood import Data
 from bough.gp.posterior import posterior
+from bough.papers.jenatton2017.independent import Independent
 from bough.points import Points
-from bough.surrogates.independent import Independent
 
 SPACE = bough.Space(
     {

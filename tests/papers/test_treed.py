@@ -14,12 +14,12 @@ from bough.gp.kernels.stationary import Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
+from bough.papers.assael2014 import pooled_density, stacked
+from bough.papers.assael2014.cart import leaves
+from bough.papers.assael2014.pooled_density import Densities, padded, sample_targets
+from bough.papers.assael2014.pooling import Hyper, Part, Target, ancestors, pool
+from bough.papers.assael2014.treed import Treed
 from bough.points import Points
-from bough.surrogates import pooled_density, stacked
-from bough.surrogates.cart import leaves
-from bough.surrogates.pooled_density import Densities, padded, sample_targets
-from bough.surrogates.pooling import Hyper, Part, Target, ancestors, pool
-from bough.surrogates.treed import Treed
 
 PLANE = Space({"a": Float(0, 1), "b": Float(0, 1)})
 BRANCHES = Space(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior
+from bough.papers.assael2014.cart import Node, route
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
-from bough.surrogates.cart import Node, route
 
 __all__ = ["Leaf", "Partition", "Region", "TreedPosterior"]
 

@@ -7,21 +7,20 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from tests.acquisition.test_maximise import none
 
-from bough.acquisition.additive import SeparableBound, additive_ucb, beta
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.parts import best_tree_path, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.kernels.base import On, Scale
 from bough.gp.kernels.stationary import Constant, Matern52
 from bough.gp.likelihood import Data, Model
 from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
+from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.parts import best_tree_path, by_activity, convex_tree_path, path_parts, tree_parts
+from bough.papers.ma2020.separable_ucb import SeparableBound, additive_ucb, beta
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import sample_points
-from bough.surrogates.additive_tree import additive_tree
-
-from .test_maximise import none
 
 WAVES = 4
 """Features of each group: a constant and three cosines of its own columns."""

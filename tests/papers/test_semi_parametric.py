@@ -10,9 +10,9 @@ import bough
 from bough.acquisition.functions import log_ei
 from bough.gp.params import prior_draw
 from bough.gp.posterior import GPPosterior
+from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.points import Points
 from bough.space.roles import ROLE_PATHS
-from bough.surrogates.semi_parametric import SemiParametric
 
 Float, Int, Categorical, Choice, Space = bough.Float, bough.Int, bough.Categorical, bough.Choice, bough.Space
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bough.gp.block_model import BlockModel, block_log_likelihood, block_posterior
 from bough.gp.kernels.base import Kernel, On, Scale
 from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.features import Activity, Fourier, Gated, Linear, OneHot, Stack, Weighted
@@ -16,7 +15,8 @@ from bough.gp.likelihood import Data, log_likelihood
 from bough.gp.params import prior_draw
 from bough.gp.posterior import posterior
 from bough.gp.solvers import Solver
-from bough.gp.structured import LowRank, factor_blocks
+from bough.papers.jenatton2017.block_model import BlockModel, block_log_likelihood, block_posterior
+from bough.papers.jenatton2017.structured import LowRank, factor_blocks
 from bough.points import Points
 
 seeds = st.integers(0, 2**32 - 1)

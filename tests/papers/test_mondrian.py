@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.gp.kernels.mondrian import Mondrian
 from bough.gp.kernels.stationary import Laplace
+from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import Points
 
 

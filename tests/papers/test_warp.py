@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, special
 
 from bough.gp.kernels.stationary import Matern52
-from bough.gp.kernels.warp import MARGIN, Warp, beta_cdf, beta_values, kumaraswamy_cdf
+from bough.papers.assael2014.warp import MARGIN, Warp, beta_cdf, beta_values, kumaraswamy_cdf
 from bough.points import Points
 
 SHAPES = [0.1, 0.5, 1.0, 2.5, 10.0]

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from tests.acquisition.fakes import Plain
+from tests.acquisition.test_maximise import none
 
-from bough.acquisition.path import CORNERS, path_ei, rank_paths, two_step
+from bough.papers.jenatton2017.two_step import CORNERS, path_ei, rank_paths, two_step
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.sampling import box_points, sample_points
-
-from .fakes import Plain
-from .test_maximise import none
 
 
 def shared_space() -> Space:

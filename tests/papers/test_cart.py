@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bough.surrogates.cart import best_split, grow, leaves, route
+from bough.papers.assael2014.cart import best_split, grow, leaves, route
 
 
 def uncertainty(y: np.ndarray) -> float:

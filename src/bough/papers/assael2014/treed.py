@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 from bough.gp.kernels.base import Kernel, Scale
 from bough.gp.kernels.conditional import Imputed
 from bough.gp.kernels.stationary import Matern52
-from bough.gp.kernels.warp import Warp
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
+from bough.papers.assael2014.cart import grow, leaves
+from bough.papers.assael2014.pooled_density import Columns, sample_targets
+from bough.papers.assael2014.pooling import OUTSIDE, Hyper, Target, ancestors, pool
+from bough.papers.assael2014.treed_posterior import Leaf, Partition, Region, TreedPosterior
+from bough.papers.assael2014.warp import Warp
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, rows_by_signature
 from bough.space.tree import Tree
 from bough.surrogates.base import Fit
-from bough.surrogates.cart import grow, leaves
-from bough.surrogates.pooled_density import Columns, sample_targets
-from bough.surrogates.pooling import OUTSIDE, Hyper, Target, ancestors, pool
-from bough.surrogates.treed_posterior import Leaf, Partition, Region, TreedPosterior
 
 __all__ = ["Treed"]
 

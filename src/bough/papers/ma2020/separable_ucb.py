@@ -35,8 +35,8 @@ from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.mixed import refine
 from bough.acquisition.maximise.paths import search_paths
 from bough.acquisition.maximise.pool import Allowed, best_of_each
-from bough.acquisition.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.gp.posterior import Posterior
+from bough.papers.ma2020.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.quasi import halton

@@ -25,7 +25,7 @@ from bough.gp.kernels.mapped import Dot
 from bough.gp.likelihood import NOISE, Data, Model
 from bough.gp.params import Param, log_prior, total_size
 from bough.gp.posterior import GPPosterior
-from bough.gp.structured import LowRank, factor_blocks
+from bough.papers.jenatton2017.structured import LowRank, factor_blocks
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
 
 __all__ = ["BlockModel", "block_log_likelihood", "block_log_posterior", "block_posterior"]

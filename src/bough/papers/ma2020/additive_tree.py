@@ -19,26 +19,18 @@ what they know of the vertices on both. What differs from the paper:
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 from bough.gp.kernels.base import Kernel, On, Scale, Sum
 from bough.gp.kernels.conditional import Imputed, SameSignature
 from bough.gp.kernels.stationary import Constant, Hamming, Matern52
 from bough.gp.likelihood import Model
-from bough.gp.priors import LogNormal, Pooled, Prior
+from bough.gp.priors import LogNormal, Pooled
 from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
+from bough.surrogates.kernel_gp import Base, split_columns
 
-__all__ = ["Base", "additive_tree", "split_columns"]
-
-
-class Base(Protocol):
-    """A stationary kernel of numeric and of nominal columns; Ma & Blaschko's experiments use ``SE``."""
-
-    def __call__(
-        self, columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None, /
-    ) -> Kernel: ...
+__all__ = ["additive_tree"]
 
 
 VERTEX_VARIANCE = Pooled("variance", 0.0, 0.5, 1.5)
@@ -80,9 +72,3 @@ def _vertex_functions(layout: Layout, group: int, by_group: frozenset[int], base
 def _alike(dimension: int) -> Pooled:
     """Length-scales that are unknown by a common factor, and differ from each other by less."""
     return Pooled("lengthscale", math.log(0.5) + 0.5 * math.log(dimension), 0.3, 1.5)
-
-
-def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Numeric and nominal ones of ``columns``."""
-    numeric = tuple(c for c in columns if not layout.nominal[c])
-    return numeric, tuple(c for c in columns if layout.nominal[c])

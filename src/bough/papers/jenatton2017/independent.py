@@ -21,8 +21,8 @@ from bough.gp.params import prior_median, total_size
 from bough.gp.posterior import GPPosterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.additive_tree import Base, split_columns
 from bough.surrogates.base import Fit
+from bough.surrogates.kernel_gp import Base, split_columns
 
 __all__ = ["Independent", "PathPosteriors"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.gp.kernels.arc import Arc, ArcMap
 from bough.gp.kernels.stationary import SE
+from bough.papers.jenatton2017.arc import Arc, ArcMap
 from bough.points import Layout, Points
 
 # Column 0 always active; 1 (numeric) and 2 (nominal, 3 levels) belong to group 1.

@@ -21,7 +21,6 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.block_model import BlockModel, block_log_posterior, block_posterior
 from bough.gp.fit import fit_map, maximise
 from bough.gp.kernels.base import Kernel, On, Scale
 from bough.gp.kernels.features import Activity, FeatureMap, Fourier, Gated, Linear, OneHot, Stack, Weighted
@@ -30,10 +29,11 @@ from bough.gp.likelihood import Data
 from bough.gp.params import total_size
 from bough.gp.posterior import GPPosterior, posterior
 from bough.gp.priors import LogNormal
+from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterior, block_posterior
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.additive_tree import Base, split_columns
 from bough.surrogates.base import Fit
+from bough.surrogates.kernel_gp import Base, split_columns
 
 __all__ = ["SemiParametric", "Weights"]
 

@@ -1,0 +1,66 @@
+"""The surrogates of Lévesque et al. 2017: one kernel over all columns, hyperparameters by slice sampling.
+
+Log-normal priors on length-scales and amplitude, a horseshoe prior on the noise standard deviation, and
+an average over slice samples (sec. 5). Categories are compared by Hamming distance: one-hot coding
+with one length-scale per parameter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from bough.gp.kernels.base import Kernel, Scale
+from bough.gp.kernels.conditional import Imputed, SameSignature
+from bough.gp.kernels.stationary import Laplace, Matern52
+from bough.gp.likelihood import NOISE, Model
+from bough.gp.priors import Horseshoe, LogNormal, SquareOf
+from bough.papers.levesque2017.mondrian import Mondrian
+from bough.points import Layout
+from bough.surrogates.base import KernelGP
+from bough.surrogates.kernel_gp import all_columns
+
+__all__ = ["conditional", "joint", "mondrian"]
+
+LENGTHSCALE = LogNormal(0.0, 1.0)
+AMPLITUDE = SquareOf(LogNormal(0.0, 1.0))
+"""Sec. 5: σ_f ~ LogNormal(0, 1), as a variance."""
+
+SAMPLED_NOISE = replace(NOISE, prior=SquareOf(Horseshoe(1.0)))
+SAMPLES = 10
+
+
+def conditional(layout: Layout, *, samples: int = SAMPLES) -> KernelGP:
+    """Lévesque's conditional kernel: Matérn-5/2 between points that activate the same parameters."""
+    inner = Imputed(Matern52(*all_columns(layout), LENGTHSCALE), _groups(layout))
+    return _sampled(SameSignature(inner), samples)
+
+
+def joint(
+    layout: Layout,
+    *,
+    base: Literal["matern", "laplace"] = "matern",
+    impute: bool = True,
+    samples: int = SAMPLES,
+) -> KernelGP:
+    """One kernel over all columns, inactive ones at mid-range, or (not impute) as filled in upstream."""
+    numeric, nominal = all_columns(layout)
+    kind = Matern52 if base == "matern" else Laplace
+    inner: Kernel = kind(numeric, nominal, LENGTHSCALE)
+    return _sampled(Imputed(inner, _groups(layout)) if impute else inner, samples)
+
+
+def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> KernelGP:
+    """Mondrian features over all columns, inactive ones at mid-range."""
+    numeric, nominal = all_columns(layout)
+    levels = tuple((c, int(layout.levels[c])) for c in nominal)
+    return _sampled(Imputed(Mondrian(numeric, levels, trees, prior=LENGTHSCALE), _groups(layout)), samples)
+
+
+def _sampled(kernel: Kernel, samples: int) -> KernelGP:
+    """A process with the priors and the slice sampling of Lévesque et al. 2017; samples = 0: the mode."""
+    return KernelGP(Model(Scale(kernel, AMPLITUDE), SAMPLED_NOISE), samples)
+
+
+def _groups(layout: Layout) -> tuple[int, ...]:
+    return tuple(layout.group.tolist())
