@@ -149,35 +149,6 @@ def test_askers_that_draw_at_random_never_draw_the_same(monkeypatch: pytest.Monk
     assert first.config != second.config
 
 
-def test_random_askers_in_a_crowd_lose_one_race_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = MemoryStorage()
-    slow, fast = (new_study(name="s", storage=storage) for _ in range(2))
-    tries: list[range | None] = []
-    insert = storage.insert
-
-    def overtaken(study: int, trials: Any, *, within: range | None = None, lease: float | None = None) -> Any:
-        tries.append(within)
-        if crowd:
-            insert(study, [Trial(-1, {"x": 0.5}, "running")])
-        return insert(study, trials, within=within, lease=lease)
-
-    monkeypatch.setattr(storage, "insert", overtaken)
-    crowd = True
-    assert slow.ask().number == 2 and len(tries) == 2, "the first race is lost"
-    assert [slow.ask().number, slow.ask().number] == [4, 6] and len(tries) == 4, "then none any more"
-    crowd = False
-    slow.ask()
-    crowd = True
-    slow.ask()
-    assert len(tries) == 6, "nobody came once, but the crowd was still there"
-    crowd = False
-    last = slow.ask(30)[-1].number
-    assert tries[-1] == range(last, last + 1)
-    draws = new_study(name="s").ask(last + 1)
-    assert slow.trials[last].config == draws[last].config, "alone again: the draws of the seed"
-    assert fast.ask().number == last + 1
-
-
 # ---- tell and fail ---------------------------------------------------------------------------------
 
 

@@ -30,7 +30,6 @@ from bough.space.binding import (
 )  # fmt: skip
 from bough.space.groups import Group
 from bough.space.parameters import Categorical, Domain
-from bough.space.single import Draw, Reader, drawer, reader
 
 __all__ = ["COMPARE", "Pieces", "Rules", "View", "cut_columns", "decide", "leaf_nodes", "real_values"]
 
@@ -139,22 +138,6 @@ class Rules:
         return {
             test: self.pieces[test.column].table(test.intervals) for test in tests if isinstance(test, Test)
         }
-
-    @cached_property
-    def readers(self) -> tuple[tuple[int, Reader], ...]:
-        """For each column its group, and the function that gives the value at one unit position."""
-        return tuple((int(group), self._reader(column)) for column, group in enumerate(self.group))
-
-    def _reader(self, column: int) -> Reader:
-        domain = self.domains[column]
-        if domain.kind == "real" and column in self.pieces:
-            return lambda unit: real_values(self, column, np.array([unit])).tolist()[0]
-        return reader(domain)
-
-    @cached_property
-    def draw_one(self) -> Draw | None:
-        """Draws one point, where that needs no arrays."""
-        return drawer(self)
 
     def holds(self, bound: Bound, view: View, on: BoolArray) -> BoolArray:
         """(n,) whether the condition is true; ``on`` must be final for every group it reads."""

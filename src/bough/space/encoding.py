@@ -45,10 +45,6 @@ def snap(rules: Rules, x: FloatArray) -> Points:
 
 def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> list[Config]:
     """The configs that ``points`` encode: active parameters only, in column order."""
-    if len(points) == 1:
-        on, x = points.on[0].tolist(), points.x[0].tolist()
-        columns = zip(parameters, rules.readers, x)
-        return [{parameter.name: read(unit) for parameter, (group, read), unit in columns if on[group]}]
     configs: list[Config] = [{} for _ in range(len(points))]
     rows_of_group = [np.flatnonzero(active) for active in points.on.T]
     for column, parameter in enumerate(parameters):

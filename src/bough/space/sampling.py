@@ -43,8 +43,6 @@ REPAIR_ROUNDS = 300
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points, uniform: first what conditions and clauses read, then all else that is active."""
-    if n == 1 and space.rules.draw_one is not None:
-        return space.rules.draw_one(rng)
     found = _rejection(space, n, lambda count: _decisive(space, count, rng))
     return _topped_up(space, _completed(space, found, rng), n, rng)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import operator
 import os
 import secrets
@@ -38,9 +37,6 @@ __all__ = ["Study"]
 
 _PROPOSALS = 3
 """How many proposals may lose the race for a number before a point is drawn at random."""
-
-_CROWD = 16
-"""For how many asks others are expected to ask too, once they did: a race lost costs a transaction."""
 
 _NO_LIMIT = 2**48
 """More trials than there will ever be, and well within the integers of every database."""
@@ -90,10 +86,7 @@ class Study:
         self.space = space
         self.method = method_of(record)
         self._strategy = strategy_for(self.method, space)
-        # Random draws from an infinite space look at no other trial, so none needs to be encoded for them.
-        self._blind = isinstance(self._strategy, RandomSearch) and space.size == math.inf
         self._sign = 1.0 if record.direction == "minimize" else -1.0
-        self._crowded = 0  # for how many more asks others are expected to ask too
         self._forget()
         forks.register(self)
 
@@ -311,18 +304,16 @@ class Study:
     def ask_within(self, limit: int | None, lease: float | None) -> Trial | None:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
 
-        A proposal is made without any lock on the storage. It is inserted only under the number that it was
-        made for; if another asker took that number, it is made anew with the newcomer in mind. Random draws
-        have nobody in mind: while others ask too, they are not tied to a number in the first place.
+        A proposal is made without any lock on the storage, and inserted only under the number that it was
+        made for. If another asker took that number, a new proposal takes the other trial into account.
         """
         with self._asking:
-            races_lost = expected = int(self._blind and self._crowded > 0)
+            races_lost = 0
             while True:
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
                     waiting, number = view.waiting, len(view.trials)
-                    blank = waiting or self._blind
-                    history = self._encoded.blank(number) if blank else self._encoded.history(view)
+                    history = self._encoded.blank(number) if waiting else self._encoded.history(view)
                 if room <= 0:
                     return None
                 if waiting:
@@ -334,15 +325,13 @@ class Study:
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
-                    alone = races_lost == expected and inserted[0].number == number
-                    self._crowded = max(self._crowded - 1, 0) if alone else _CROWD
                     return _own(inserted[0])
                 races_lost += 1
 
     def _propose(self, history: History, races_lost: int, room: int) -> tuple[Points, range]:
         """A point to try, and the numbers under which it may be inserted."""
         number = history.number
-        if races_lost < (1 if self._blind else _PROPOSALS):
+        if races_lost < _PROPOSALS:
             rng = np.random.default_rng([self.seed, number])
             return self._strategy.propose(self.space, history, rng), range(number, number + 1)
         rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
