@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.plot import StudyView
+from bough.plot import StudySnapshot
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.trial import Trial
 
@@ -57,7 +57,7 @@ SPACES = {"nested": nested, "layers": layers, "flat": flat}
 
 def study(
     space: Space, n: int, *, seed: int = 0, direction: str = "minimize", failures: float = 0.1
-) -> StudyView:
+) -> StudySnapshot:
     """``n`` random trials; the value is a smooth function of what is active."""
     rng = np.random.default_rng(seed)
     configs = space.sample(n, rng) if n else []
@@ -73,4 +73,4 @@ def study(
                 trials.append(Trial(i, config, "failed", error="diverged", **times))
             else:
                 trials.append(Trial(i, config, "done", value=float(values[i]), **times))
-    return StudyView("example", space, direction, tuple(trials))
+    return StudySnapshot("example", space, direction, tuple(trials))

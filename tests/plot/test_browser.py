@@ -33,7 +33,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: Path):
-    view = study(nested(), 120)
+    snapshot = study(nested(), 120)
     page = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 900})
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -42,7 +42,7 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
         "request",
         lambda request: troubles.append(request.url) if not request.url.startswith("file:") else None,
     )
-    page.goto(report(view, tmp_path / "report.html", against=[view]).as_uri())
+    page.goto(report(snapshot, tmp_path / "report.html", against=[snapshot]).as_uri())
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 8")
     assert troubles == []
     drawn = page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(figure => figure.id)")

@@ -13,7 +13,7 @@ import pytest
 
 import bough.plot as figures
 from bough.errors import ConfigError, MissingExtraError, StudyError
-from bough.plot import StudyView
+from bough.plot import StudySnapshot
 from bough.plot.theme import CATEGORIES, label
 from bough.plot.tree_layout import lay_out
 from bough.space import Categorical, Choice, Float, Space
@@ -35,9 +35,9 @@ WEBGL = {
 }
 
 
-def drawn(name: str, view: StudyView, **options: Any) -> dict[str, Any]:
+def drawn(name: str, snapshot: StudySnapshot, **options: Any) -> dict[str, Any]:
     """The figure as the browser gets it; plotly checks every attribute on the way."""
-    data: dict[str, Any] = json.loads(getattr(figures, name)(view, **options).to_json())
+    data: dict[str, Any] = json.loads(getattr(figures, name)(snapshot, **options).to_json())
     return data
 
 
@@ -52,26 +52,26 @@ def test_every_figure_of_every_space(name: str, kind: str, direction: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_studies_with_nothing_to_show_say_so(name: str):
-    running = StudyView(
+    running = StudySnapshot(
         "s", nested(), "minimize", (Trial(0, {"model": "bayes", "scale": "none"}, "running"),)
     )
-    for view in (
+    for snapshot in (
         study(nested(), 0),
         study(nested(), 5, failures=1.1),
         running,
         study(nested(), 1, failures=0),
     ):
-        figure = drawn(name, view)
+        figure = drawn(name, snapshot)
         assert figure["data"] or figure["layout"]["annotations"]
 
 
 @pytest.fixture(scope="module")
-def large() -> StudyView:
+def large() -> StudySnapshot:
     return study(layers(), 10_000)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ten_thousand_trials_stay_readable_and_small(name: str, large: StudyView):
+def test_ten_thousand_trials_stay_readable_and_small(name: str, large: StudySnapshot):
     figure = drawn(name, large)
     marks = sum(
         len(trace.get("x", ())) for trace in figure["data"] if "markers" in trace.get("mode", "markers")
@@ -84,9 +84,11 @@ def test_ten_thousand_trials_stay_readable_and_small(name: str, large: StudyView
 def test_text_of_a_study_is_never_markup(name: str):
     evil = "<img src=x onerror=alert(1)>"
     space = Space({evil: Choice({evil: {"x": Float(0, 1)}, "b": {}}), "c": Categorical([evil, "d"])})
-    view = replace(study(space, 30), name=evil)
-    view = replace(view, trials=(*view.trials, Trial(30, view.trials[0].config, "failed", error=evil)))
-    figure = drawn(name, view)
+    snapshot = replace(study(space, 30), name=evil)
+    snapshot = replace(
+        snapshot, trials=(*snapshot.trials, Trial(30, snapshot.trials[0].config, "failed", error=evil))
+    )
+    figure = drawn(name, snapshot)
     for trace in figure["data"]:
         trace.pop("customdata", None)  # addresses for a page's own code, never shown
     assert "<img" not in json.dumps(figure)
@@ -94,8 +96,8 @@ def test_text_of_a_study_is_never_markup(name: str):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_dark_differs_from_light_by_its_template_alone(name: str):
-    view = study(nested(), 30)
-    light, dark = drawn(name, view), drawn(name, view, dark=True)
+    snapshot = study(nested(), 30)
+    light, dark = drawn(name, snapshot), drawn(name, snapshot, dark=True)
     assert light["layout"].pop("template") != dark["layout"].pop("template")
     assert light == dark
 
@@ -108,21 +110,21 @@ def test_narrowed_figures_show_that_branch_only():
 
 
 def test_history_marks_every_improvement_and_failure():
-    view = study(flat(), 100)
-    traces = {trace["name"]: trace for trace in drawn("history", view)["data"]}
+    snapshot = study(flat(), 100)
+    traces = {trace["name"]: trace for trace in drawn("history", snapshot)["data"]}
     best, improved = np.inf, []
-    for trial in view.trials:
+    for trial in snapshot.trials:
         if trial.value is not None and trial.value < best:
             best = trial.value
             improved.append(trial.number)
     assert _numbers(traces["improvements"]["x"]) == improved
-    assert len(traces["failed"]["x"]) == sum(t.state == "failed" for t in view.trials)
+    assert len(traces["failed"]["x"]) == sum(t.state == "failed" for t in snapshot.trials)
 
 
 def test_the_tree_conserves_trials_and_overlaps_nowhere():
     for kind in SPACES:
-        view = study(SPACES[kind](), 120)
-        layout = lay_out(view.root)
+        snapshot = study(SPACES[kind](), 120)
+        layout = lay_out(snapshot.root)
         columns: dict[float, list[tuple[float, float]]] = {}
         for bar in layout.bars:
             columns.setdefault(bar.x, []).append((bar.top, bar.top + bar.height))
@@ -131,7 +133,7 @@ def test_the_tree_conserves_trials_and_overlaps_nowhere():
             assert all(low <= high for (_, low), (high, _) in itertools.pairwise(spans))
         assert min(bar.top for bar in layout.bars) >= 0
         assert max(bar.top + bar.height for bar in layout.bars) <= layout.height
-        scale = next(bar.height for bar in layout.bars if not bar.branch.route) / 120
+        scale = next(bar.height for bar in layout.bars if not bar.branch.path) / 120
         for ribbon in layout.ribbons:
             if ribbon.tally.trials:
                 assert ribbon.height1 >= scale * ribbon.tally.trials - 1e-9
@@ -143,60 +145,60 @@ def test_a_huge_tree_is_folded_to_its_busiest_branches():
     labels = [bar.branch.label for bar in layout.bars]
     assert len(labels) == 13
     assert labels[11] == "289 more"
-    assert sum(bar.branch.tally.trials for bar in layout.bars if bar.branch.route) == 500
+    assert sum(bar.branch.tally.trials for bar in layout.bars if bar.branch.path) == 500
 
 
 def test_clicking_a_bar_gives_the_address_of_its_branch():
-    view = study(nested(), 60)
-    addresses = drawn("tree", view)["data"][0]["customdata"]
+    snapshot = study(nested(), 60)
+    addresses = drawn("tree", snapshot)["data"][0]["customdata"]
     assert [["model", "svm"], ["model=svm/kernel", "rbf"]] in addresses
     for address in addresses:
-        assert view.within(dict(address)).branch == tuple(map(tuple, address))
+        assert snapshot.within(dict(address)).branch == tuple(map(tuple, address))
 
 
 def test_parallel_puts_inactive_parameters_on_the_rail():
-    view = study(nested(), 60, failures=0)
-    figure = drawn("parallel", view)
+    snapshot = study(nested(), 60, failures=0)
+    figure = drawn("parallel", snapshot)
     heights = np.concatenate([_array(trace["y"]) for trace in figure["data"]])
-    active = int(view.active.sum())
+    active = int(snapshot.active.sum())
     assert int((heights >= -0.02).sum()) == active
-    assert int((heights < -0.1).sum()) == view.active.size - active
+    assert int((heights < -0.1).sum()) == snapshot.active.size - active
 
 
 def test_slice_shows_the_studys_own_model_where_it_has_one():
-    view = study(flat(), 40)
+    snapshot = study(flat(), 40)
     seen: list[dict[str, Any]] = []
 
     def predict(configs: list[dict[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(configs)
         return np.array([c["x"] for c in configs]), np.ones(len(configs))
 
-    figure = drawn("slice", replace(view, predict=predict))
+    figure = drawn("slice", replace(snapshot, predict=predict))
     assert "the study's model" in figure["layout"]["title"]["text"]
     curve = next(trace for trace in figure["data"] if trace.get("name") == "model")
     assert np.allclose(_array(curve["y"]), _array(curve["x"]))
-    best = view.best
+    best = snapshot.best
     assert best is not None
     for config in seen:  # a cut through the best trial changes one parameter at a time
         assert sum(config[name] != best.config[name] for name in config) <= 1
 
 
 def test_contour_takes_names_and_refuses_strangers():
-    view = study(flat(), 40)
-    figure = drawn("contour", view, x="y", y="x")
+    snapshot = study(flat(), 40)
+    figure = drawn("contour", snapshot, x="y", y="x")
     assert figure["layout"]["xaxis"]["title"]["text"] == "y"
     with pytest.raises(ConfigError, match=r"not a numeric parameter .* those are"):
-        figures.contour(view, x="kind")
+        figures.contour(snapshot, x="kind")
 
 
 def test_regret_bands_are_quantiles_over_studies():
-    views = [study(flat(), 30, seed=seed, failures=0) for seed in range(5)]
-    figure = json.loads(figures.regret({"ours": views}, optimum=0.0).to_json())
+    snapshots = [study(flat(), 30, seed=seed, failures=0) for seed in range(5)]
+    figure = json.loads(figures.regret({"ours": snapshots}, optimum=0.0).to_json())
     line = figure["data"][-1]
-    curves = np.array([np.minimum.accumulate([t.value for t in view.trials]) for view in views])
+    curves = np.array([np.minimum.accumulate([t.value for t in snapshot.trials]) for snapshot in snapshots])
     assert np.allclose(_array(line["y"]), np.median(curves, axis=0))
     assert figure["layout"]["yaxis"]["type"] == "log"
-    several = figures.regret([views[0], replace(views[1], name="other"), views[2]])
+    several = figures.regret([snapshots[0], replace(snapshots[1], name="other"), snapshots[2]])
     assert [trace.name for trace in several.data] == ["example", "other", "example (2)"]
 
 

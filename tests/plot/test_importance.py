@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bough.plot import StudyView
+from bough.plot import StudySnapshot
 from bough.plot.decomposition import decompose, dependencies
 from bough.plot.draw_importance import importances
 from bough.plot.ensemble import fit_ensemble
@@ -160,12 +160,12 @@ def test_a_constant_explains_nothing():
     assert all(share.main == share.total == 0 for share in found.shares)
 
 
-def as_study(space: Space, function: Function, n: int) -> StudyView:
+def as_study(space: Space, function: Function, n: int) -> StudySnapshot:
     rng = np.random.default_rng(5)
     configs = space.sample(n, rng)
     values = function(space, space.encode(configs))
     trials = (Trial(i, config, "done", value=float(v)) for i, (config, v) in enumerate(zip(configs, values)))
-    return StudyView("study", space, "minimize", tuple(trials))
+    return StudySnapshot("study", space, "minimize", tuple(trials))
 
 
 @pytest.mark.parametrize(("space", "function"), [(FLAT, additive), (FLAT, interacting), (TREE, branching)])
@@ -181,23 +181,23 @@ def test_importance_from_trials_comes_near_the_truth(space: Space, function: Fun
 
 def test_importance_within_a_branch_is_that_of_the_branch():
     """On branch b only x is left, so it explains everything there."""
-    view = as_study(TREE, additive, 600).within({"m": "b"})
-    found, _ = importances(view)
+    snapshot = as_study(TREE, additive, 600).within({"m": "b"})
+    found, _ = importances(snapshot)
     shares = {share.path: share for share in found.shares}
     assert shares["m=b/x"].total == pytest.approx(1, abs=0.02)
     assert shares["m"].total == shares["m=a/x"].total == 0
 
 
 def test_the_ensemble_never_reads_inactive_values():
-    view = as_study(TREE, branching, 200)
-    ensemble = fit_ensemble(TREE.layout, view.points, view.values, np.random.default_rng(0))
-    poisoned = Points(np.where(view.active, view.points.x, np.nan), view.points.on)
-    again = fit_ensemble(TREE.layout, poisoned, view.values, np.random.default_rng(0))
-    assert np.array_equal(ensemble.predict(view.points)[0], again.predict(poisoned)[0])
+    snapshot = as_study(TREE, branching, 200)
+    ensemble = fit_ensemble(TREE.layout, snapshot.points, snapshot.values, np.random.default_rng(0))
+    poisoned = Points(np.where(snapshot.active, snapshot.points.x, np.nan), snapshot.points.on)
+    again = fit_ensemble(TREE.layout, poisoned, snapshot.values, np.random.default_rng(0))
+    assert np.array_equal(ensemble.predict(snapshot.points)[0], again.predict(poisoned)[0])
 
 
 def test_the_ensemble_knows_when_it_knows_nothing():
-    view = as_study(FLAT, additive, 300)
+    snapshot = as_study(FLAT, additive, 300)
     noise = np.random.default_rng(0).normal(size=300)
-    assert fit_ensemble(FLAT.layout, view.points, noise, np.random.default_rng(0)).skill < 0.2
-    assert np.isnan(fit_ensemble(FLAT.layout, view.points, np.ones(300), np.random.default_rng(0)).skill)
+    assert fit_ensemble(FLAT.layout, snapshot.points, noise, np.random.default_rng(0)).skill < 0.2
+    assert np.isnan(fit_ensemble(FLAT.layout, snapshot.points, np.ones(300), np.random.default_rng(0)).skill)

@@ -18,18 +18,18 @@ from .examples import SPACES, layers, nested, study
 def test_nested_choices_become_nested_branches():
     root = outline(nested())
     assert [path for path, _ in root.parameters] == ["shrink"]
-    assert [fork.path for fork in root.forks] == ["model", "scale"]
-    svm, forest, bayes = root.forks[0].branches
+    assert [switch.path for switch in root.switches] == ["model", "scale"]
+    svm, forest, bayes = root.switches[0].branches
     assert (svm.label, forest.label, bayes.label) == ("svm", "forest", "bayes")
     assert [path for path, _ in svm.parameters] == ["model=svm/C"]
-    assert [branch.label for branch in svm.forks[0].branches] == ["rbf", "poly", "linear"]
-    assert svm.forks[0].branches[0].route == (("model", "svm"), ("model=svm/kernel", "rbf"))
-    assert bayes.parameters == () and bayes.forks == ()
+    assert [branch.label for branch in svm.switches[0].branches] == ["rbf", "poly", "linear"]
+    assert svm.switches[0].branches[0].path == (("model", "svm"), ("model=svm/kernel", "rbf"))
+    assert bayes.parameters == () and bayes.switches == ()
 
 
 def test_options_that_read_alike_are_told_apart():
     space = Space({"a": Categorical([1, "1", True]), "x": Float(0, 1, when="a == '1'")})
-    assert [branch.label for branch in outline(space).forks[0].branches] == ["1", "'1'", "True"]
+    assert [branch.label for branch in outline(space).switches[0].branches] == ["1", "'1'", "True"]
 
 
 def test_what_a_branch_does_not_say_is_kept_as_a_condition():
@@ -37,7 +37,7 @@ def test_what_a_branch_does_not_say_is_kept_as_a_condition():
     assert root.parameters[0][1] == "model in ('svm', 'forest') and scale != 'none'"
     both = Space({"a": Int(1, 2), "b": Int(1, 2), "x": Float(0, 1, when="a == 1 and b == 2")})
     found = {
-        path: (branch.route, condition)
+        path: (branch.path, condition)
         for branch in outline(both).walk()
         for path, condition in branch.parameters
     }
@@ -46,19 +46,19 @@ def test_what_a_branch_does_not_say_is_kept_as_a_condition():
 
 def test_numeric_switches_split_by_value_or_by_range():
     root = outline(layers())
-    assert [[branch.label for branch in fork.branches] for fork in root.forks] == [
+    assert [[branch.label for branch in switch.branches] for switch in root.switches] == [
         ["1", "2", "3", "4"],
         ["≤ 0.01", "> 0.01"],
     ]
     cut = Space(
         {"n": Int(0, 100), "x": Float(0, 1, when="n >= 10 and n < 20"), "y": Float(0, 1, when="n == 50")}
     )
-    ways = [branch.way for branch in outline(cut).forks[0].branches]
-    assert [way.label for way in ways] == ["< 10", "≥ 10, < 20", "≥ 20, < 50", "50", "> 50"]
-    for value in range(101):
-        held = [way.label for way in ways if way.holds(value)]
+    values = [branch.value for branch in outline(cut).switches[0].branches]
+    assert [value.label for value in values] == ["< 10", "≥ 10, < 20", "≥ 20, < 50", "50", "> 50"]
+    for number in range(101):
+        held = [value.label for value in values if value.holds(number)]
         assert len(held) == 1
-    assert ways[1].holds(10) and ways[2].holds(20) and ways[3].holds(50) and ways[0].holds(9)
+    assert values[1].holds(10) and values[2].holds(20) and values[3].holds(50) and values[0].holds(9)
 
 
 @given(worlds(depth=3, forbid=False))
@@ -66,9 +66,9 @@ def test_numeric_switches_split_by_value_or_by_range():
 def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
     space = world.space
     root = outline(space)
-    forks = [fork for branch in root.walk() for fork in branch.forks]
+    switches = [switch for branch in root.walk() for switch in branch.switches]
     plain = [path for branch in root.walk() for path, _ in branch.parameters]
-    assert sorted([fork.path for fork in forks] + plain) == sorted(p.path for p in space.parameters)
+    assert sorted([switch.path for switch in switches] + plain) == sorted(p.path for p in space.parameters)
 
     trials = [
         Trial(i, config, "done", value=float(i))
@@ -77,8 +77,8 @@ def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
     active = space.layout.active(space.encode([t.config for t in trials]).on)
     reached = {p.path: int(active[:, i].sum()) for i, p in enumerate(space.parameters)}
     for branch in count(root, trials, activity(space, trials), minimizes=True).walk():
-        for fork in branch.forks:  # a trial goes exactly one way at each fork that it reaches
-            assert sum(below.tally.trials for below in fork.branches) == reached[fork.path]
+        for switch in branch.switches:  # a trial takes exactly one branch of each switch that it reaches
+            assert sum(below.tally.trials for below in switch.branches) == reached[switch.path]
         for path, condition in branch.parameters:
             # a parameter is active only in its branch, and everywhere in it if nothing else is asked for
             assert reached[path] <= branch.tally.trials
@@ -103,20 +103,32 @@ def test_best_and_failed_are_counted_in_the_right_direction():
 
 
 def test_a_view_narrows_to_a_branch_by_value_or_label():
-    view = study(layers(), 200)
-    shallow = view.within({"layers": 1})
+    snapshot = study(layers(), 200)
+    shallow = snapshot.within({"layers": 1})
     assert {t.config["layers"] for t in shallow.trials} == {1}
-    steep = view.within({"layers": "2", "rate": "> 0.01"})
+    steep = snapshot.within({"layers": "2", "rate": "> 0.01"})
     assert steep.trials and all(t.config["layers"] == 2 and t.config["rate"] > 0.01 for t in steep.trials)
     assert steep.branch == (("layers", "2"), ("rate", "> 0.01"))
+    with pytest.raises(ConfigError, match=r"no parameter 'layer' decides .* did you mean 'layers'"):
+        snapshot.within({"layer": 1})
     with pytest.raises(ConfigError, match="no parameter 'units1' decides"):
-        view.within({"units1": 8})
+        snapshot.within({"units1": 8})
     with pytest.raises(ConfigError, match="its branches are 1, 2, 3, 4"):
-        view.within({"layers": "seven"})
+        snapshot.within({"layers": "seven"})
+
+
+def test_switches_of_one_name_are_told_apart_by_path():
+    """Two models with a switch ``kernel`` each: one of them narrows to its own trials only."""
+    kernel = Choice({"rbf": {"gamma": Float(0, 1)}, "linear": {}})
+    snapshot = study(Space({"model": Choice({"svm": {"kernel": kernel}, "gp": {"kernel": kernel}})}), 60)
+    found = snapshot.within({"model=svm/kernel": "rbf"}).trials
+    assert found and {(t.config["model"], t.config["kernel"]) for t in found} == {("svm", "rbf")}
+    with pytest.raises(ConfigError, match="several switches: say which of model=svm/kernel, model=gp/kernel"):
+        snapshot.within({"kernel": "rbf"})
 
 
 @pytest.mark.parametrize("kind", SPACES)
 def test_a_branch_of_a_view_holds_the_trials_that_its_tree_counts(kind: str):
-    view = study(SPACES[kind](), 150)
-    for branch in view.root.walk():
-        assert len(view.within(dict(branch.route)).trials) == branch.tally.trials
+    snapshot = study(SPACES[kind](), 150)
+    for branch in snapshot.root.walk():
+        assert len(snapshot.within(dict(branch.path)).trials) == branch.tally.trials

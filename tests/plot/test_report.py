@@ -32,17 +32,17 @@ class Elements(HTMLParser):
 
 @pytest.mark.parametrize("kind", SPACES)
 def test_a_report_is_complete_and_self_contained(kind: str, tmp_path: Path):
-    view = study(SPACES[kind](), 40)
-    page = report(view, tmp_path / "deep" / "report.html", against=[replace(view, name="other")]).read_text(
-        "utf-8"
-    )
+    snapshot = study(SPACES[kind](), 40)
+    page = report(
+        snapshot, tmp_path / "deep" / "report.html", against=[replace(snapshot, name="other")]
+    ).read_text("utf-8")
     elements = Elements(page).found
     ids = {attrs["id"] for _, attrs in elements if "id" in attrs}
     wanted = {"history", "regret", "importance", "parallel", "slice", "contour"}
     assert wanted | ({"tree", "branches"} if kind != "flat" else set()) <= ids
     for _, attrs in elements:
         assert "src" not in attrs and "href" not in attrs
-    assert view.best is not None and f"trial {view.best.number}" in page
+    assert snapshot.best is not None and f"trial {snapshot.best.number}" in page
     assert "diverged" in page
 
 
@@ -54,9 +54,9 @@ def test_a_report_without_results_is_still_a_report(tmp_path: Path):
 def test_nothing_a_study_says_becomes_markup(tmp_path: Path):
     evil = "</script><script>alert(1)</script>"
     space = Space({"m": Choice({evil: {"x": Float(0, 1)}, "b": {}})})
-    view = replace(study(space, 20), name=evil)
-    view = replace(view, trials=(*view.trials, Trial(20, {"m": "b"}, "failed", error=evil)))
-    page = report(view, tmp_path / "report.html").read_text("utf-8")
+    snapshot = replace(study(space, 20), name=evil)
+    snapshot = replace(snapshot, trials=(*snapshot.trials, Trial(20, {"m": "b"}, "failed", error=evil)))
+    page = report(snapshot, tmp_path / "report.html").read_text("utf-8")
     assert "<script>alert(1)" not in page
     assert sum(tag == "script" for tag, _ in Elements(page).found) == 3
     data = re.search(r'<script type="application/json" id="figures">(.*?)</script>', page, re.DOTALL)

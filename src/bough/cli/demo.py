@@ -10,7 +10,7 @@ import click
 
 from bough.cli.digits import digits_space, error_rate, load_digits
 from bough.cli.text import branch_tree, config_text, table
-from bough.plot.view import StudyView
+from bough.plot.snapshot import StudySnapshot
 
 if TYPE_CHECKING:
     from bough.study import Study
@@ -84,12 +84,12 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
     from bough.plot.html_report import report
 
     best = study.best
-    view = StudyView.of(study)
+    snapshot = StudySnapshot.of(study)
     options = {name: value for name, value in best.config.items() if name != "classifier"}
     heading = partial(click.style, bold=True)
     click.echo(f"\n{heading('The winner')}  {best.config['classifier']}  {config_text(options)}")
     click.echo(f"            {best.value:.2%} of the digits misread  (trial {best.number})")
-    click.echo(f"\n{heading('Where the trials went')}\n{branch_tree(view.root)}")
+    click.echo(f"\n{heading('Where the trials went')}\n{branch_tree(snapshot.root)}")
     rows = [
         (
             one.method.name,

@@ -10,7 +10,7 @@ import click
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
 from bough.cli.text import branch_tree, config_text, number, table, value_text
 from bough.errors import StudyError
-from bough.plot.view import StudyView
+from bough.plot.snapshot import StudySnapshot
 
 __all__ = ["best", "show"]
 
@@ -34,33 +34,39 @@ def show(study: str | None, storage: str, count: int, json_: bool) -> None:
       bough show my-study --json | jq '.trials[] | select(.state == "failed")'
     """
     opened = open_named(study, storage)
-    view = StudyView.of(opened)
+    snapshot = StudySnapshot.of(opened)
     if json_:
         return as_json(
             {
-                "name": view.name,
-                "direction": view.direction,
+                "name": snapshot.name,
+                "direction": snapshot.direction,
                 "method": {"name": opened.method.name, "options": dict(opened.method.options)},
                 "seed": opened.seed,
-                "space": view.space.to_dict(),
-                "trials": [asdict(trial) for trial in view.trials],
+                "space": snapshot.space.to_dict(),
+                "trials": [asdict(trial) for trial in snapshot.trials],
             }
         )
     states = {
-        state: sum(t.state == state for t in view.trials) for state in ("done", "failed", "running", "queued")
+        state: sum(t.state == state for t in snapshot.trials)
+        for state in ("done", "failed", "running", "queued")
     }
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     click.echo(
-        f"{click.style(view.name, bold=True)}: {view.direction}, method {opened.method.name}, {counts}\n"
+        f"{click.style(snapshot.name, bold=True)}: {snapshot.direction}, "
+        f"method {opened.method.name}, {counts}\n"
     )
-    click.echo(branch_tree(view.root))
-    if not view.done:
-        failed = f"; the last failure: {view.failed[-1].error}" if view.failed else ""
+    click.echo(branch_tree(snapshot.root))
+    if not snapshot.done:
+        failed = f"; the last failure: {snapshot.failed[-1].error}" if snapshot.failed else ""
         click.echo(f"\nno trial has a value yet{failed}")
         return None
     rows = [
-        (str(view.done[row].number), number(view.done[row].value), config_text(view.done[row].config))
-        for row in view.ranking[:count]
+        (
+            str(snapshot.done[row].number),
+            number(snapshot.done[row].value),
+            config_text(snapshot.done[row].config),
+        )
+        for row in snapshot.ranking[:count]
     ]
     click.echo("\n" + table(("trial", "value", "config"), rows, right="rr"))
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from bough.plot.outline import Branch, few
+from bough.plot.outline import Branch, shortened
 from bough.plot.theme import number
 from bough.trial import Config, Trial
 
@@ -59,14 +59,14 @@ def branch_tree(root: Branch) -> str:
 
 
 def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) -> None:
-    for fork in branch.forks:
-        condition = f"  (when {fork.condition})" if fork.condition else ""
-        lines.append((f"{indent}{fork.name}{condition}", None))
-        for i, child in enumerate(fork.branches):
-            last = i == len(fork.branches) - 1
+    for switch in branch.switches:
+        condition = f"  (when {switch.condition})" if switch.condition else ""
+        lines.append((f"{indent}{switch.name}{condition}", None))
+        for i, child in enumerate(switch.branches):
+            last = i == len(switch.branches) - 1
             names = [path.rpartition("/")[2] for path, _ in child.parameters]
             text = f"{indent}{'└─' if last else '├─'} {child.label}" + (
-                f"  [{few(names, 36)}]" if names else ""
+                f"  [{shortened(names, 36)}]" if names else ""
             )
             lines.append((text, child))
             _below(child, indent + ("   " if last else "│  "), lines)

@@ -20,16 +20,14 @@ inactive in a draw adds exactly nothing.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bough.plot.ways import comparisons
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
-from bough.space.conditions import Compare
+from bough.space.binding import columns_read
 
 __all__ = ["Decomposition", "Share", "decompose", "dependencies"]
 
@@ -110,13 +108,11 @@ def decompose(
 
 def dependencies(space: Space) -> BoolArray:
     """(columns, columns) whether row's activity depends on column, directly or through others."""
-    uses = Counter(p.name for p in space.parameters)
-    column = {p.name if uses[p.name] == 1 else p.path: i for i, p in enumerate(space.parameters)}
     above = np.zeros((len(space), len(space)), dtype=bool)
-    for i, parameter in enumerate(space.parameters):
-        for leaf in () if parameter.condition is None else comparisons(parameter.condition):
-            names: Sequence[str] = (leaf.name,) if isinstance(leaf, Compare) else (leaf.left, leaf.right)
-            above[i, [column[name] for name in names]] = True
+    for i, group in enumerate(space.rules.group):
+        bound = space.rules.groups[group].bound
+        if bound is not None:
+            above[i, list(columns_read(bound))] = True
     while True:  # transitive closure
         closed = above | (above @ above)
         if np.array_equal(closed, above):

@@ -13,10 +13,10 @@ import numpy as np
 
 from bough.plot.decomposition import Decomposition, decompose
 from bough.plot.model import FEW_TRIALS
-from bough.plot.outline import Fork
+from bough.plot.outline import Switch
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, graph_objects, label
 from bough.plot.traces import empty_note, titled
-from bough.plot.view import StudyView
 from bough.points import FloatArray
 
 __all__ = ["draw_importance", "importances"]
@@ -27,32 +27,32 @@ LEAST = 0.001
 """Smaller shares are Monte Carlo error."""
 
 
-def importances(view: StudyView) -> tuple[Decomposition, float]:
+def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
     """The decomposition of what the trees believe, and their skill; needs five finished trials."""
-    ensemble = view.ensemble
+    ensemble = snapshot.ensemble
     rng = np.random.default_rng(0)
     found = decompose(
         lambda points: ensemble.predict(points)[0],
-        view.space,
+        snapshot.space,
         rng,
         samples=SAMPLES,
-        restrict=_restriction(view),
+        restrict=_restriction(snapshot),
     )
     return found, ensemble.skill
 
 
-def draw_importance(view: StudyView) -> Any:
+def draw_importance(snapshot: StudySnapshot) -> Any:
     """Bars per parameter: its own effect where it is active, and what it adds together with others."""
     go = graph_objects()
     figure = go.Figure()
-    if len(view.done) < FEW_TRIALS:
-        return empty_note(titled(figure, view, "Importance"), f"needs {FEW_TRIALS} finished trials")
-    found, skill = importances(view)
-    fixed = {path for path, _ in view.branch}
+    if len(snapshot.done) < FEW_TRIALS:
+        return empty_note(titled(figure, snapshot, "Importance"), f"needs {FEW_TRIALS} finished trials")
+    found, skill = importances(snapshot)
+    fixed = {path for path, _ in snapshot.branch}
     shares = [share for share in found.shares if share.total >= LEAST and share.path not in fixed]
     shares = sorted(shares, key=lambda share: share.total)[-MOST_BARS:]
     if not shares:
-        return empty_note(titled(figure, view, "Importance"), "all results are alike")
+        return empty_note(titled(figure, snapshot, "Importance"), "all results are alike")
     names = [label(share.path) for share in shares]
     for switch, colour, what in (
         (True, CATEGORIES[1], "between branches"),
@@ -89,23 +89,27 @@ def draw_importance(view: StudyView) -> Any:
         yaxis={"ticks": "", "showline": False, "showgrid": False},
     )
     note = (
-        f"{found.between:.0%} of the variance lies between branches" if view.space.layout.switch.any() else ""
+        f"{found.between:.0%} of the variance lies between branches"
+        if snapshot.space.layout.switch.any()
+        else ""
     )
     if math.isfinite(skill):
         note += ("; " if note else "") + f"the model explains {max(skill, 0):.0%} of held-out results"
-    return titled(figure, view, "Importance", note)
+    return titled(figure, snapshot, "Importance", note)
 
 
-def _restriction(view: StudyView) -> Callable[[FloatArray], FloatArray]:
-    """Maps draws of the cube into the branch that the view was narrowed to."""
-    column = {parameter.path: i for i, parameter in enumerate(view.space.parameters)}
-    forks: dict[str, Fork] = {fork.path: fork for branch in view.root.walk() for fork in branch.forks}
+def _restriction(snapshot: StudySnapshot) -> Callable[[FloatArray], FloatArray]:
+    """Maps draws of the cube into the branch that the snapshot was narrowed to."""
+    column = {parameter.path: i for i, parameter in enumerate(snapshot.space.parameters)}
+    switches: dict[str, Switch] = {
+        switch.path: switch for branch in snapshot.root.walk() for switch in branch.switches
+    }
     allowed: dict[int, FloatArray] = {}
-    for path, wanted in view.branch:
-        way = next(branch.way for branch in forks[path].branches if branch.label == wanted)
-        domain = view.space.parameters[column[path]].domain
+    for path, wanted in snapshot.branch:
+        value = next(branch.value for branch in switches[path].branches if branch.label == wanted)
+        domain = snapshot.space.parameters[column[path]].domain
         unit = (np.arange(2048) + 0.5) / 2048
-        holds = [way.holds(value) for value in domain.values(domain.rank_at(unit)).tolist()]
+        holds = [value.holds(each) for each in domain.values(domain.rank_at(unit)).tolist()]
         allowed[column[path]] = unit[holds]
 
     def restrict(u: FloatArray) -> FloatArray:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label
 from bough.plot.traces import empty_note, hover_text, thinned, titled
-from bough.plot.view import StudyView
 from bough.points import BoolArray, FloatArray, IntArray
 
 __all__ = ["draw_parallel"]
@@ -26,55 +26,55 @@ RAIL = -0.16
 TONES = 9
 
 
-def draw_parallel(view: StudyView) -> Any:
+def draw_parallel(snapshot: StudySnapshot) -> Any:
     """Lines coloured by value, the best on top; at most 300 of them, the best and a sample of the rest."""
     go = graph_objects()
     figure = go.Figure()
-    if not view.done:
-        return empty_note(titled(figure, view, "Parallel coordinates"), "no finished trial yet")
-    columns = _axes(view)
-    rows = thinned(view, MOST_LINES)
-    height, active = _heights(view, rows, columns)
-    tone = _tones(view)[rows]
+    if not snapshot.done:
+        return empty_note(titled(figure, snapshot, "Parallel coordinates"), "no finished trial yet")
+    columns = _axes(snapshot)
+    rows = thinned(snapshot, MOST_LINES)
+    height, active = _heights(snapshot, rows, columns)
+    tone = _tones(snapshot)[rows]
     for step in range(TONES - 1, -1, -1):
         chosen = np.flatnonzero(tone == step)
         if len(chosen):
-            _add_lines(figure, view, rows[chosen], height[chosen], _tone_colour(step), step)
-    _add_axes(figure, view, columns, bool((~active).any()))
+            _add_lines(figure, snapshot, rows[chosen], height[chosen], _tone_colour(step), step)
+    _add_axes(figure, snapshot, columns, bool((~active).any()))
     note = (
         ""
-        if len(rows) == len(view.done)
-        else f"{len(rows)} of {len(view.done)} trials: the best and a sample; "
+        if len(rows) == len(snapshot.done)
+        else f"{len(rows)} of {len(snapshot.done)} trials: the best and a sample; "
     )
     note += "blue is best" + ("; the lower rail: not active in that trial" if (~active).any() else "")
-    return titled(figure, view, "Parallel coordinates", note)
+    return titled(figure, snapshot, "Parallel coordinates", note)
 
 
-def _axes(view: StudyView) -> IntArray:
+def _axes(snapshot: StudySnapshot) -> IntArray:
     """All parameters if they fit; otherwise those of the best trial, switches first."""
-    assert view.best is not None
-    used = np.flatnonzero(view.active.any(axis=0))
+    assert snapshot.best is not None
+    used = np.flatnonzero(snapshot.active.any(axis=0))
     if len(used) > MOST_AXES:
-        used = np.flatnonzero(view.active[int(view.ranking[0])])
-    switch = view.space.layout.switch[used]
+        used = np.flatnonzero(snapshot.active[int(snapshot.ranking[0])])
+    switch = snapshot.space.layout.switch[used]
     return np.concatenate([used[switch], used[~switch]])[:MOST_AXES]
 
 
-def _heights(view: StudyView, rows: IntArray, columns: IntArray) -> tuple[FloatArray, BoolArray]:
+def _heights(snapshot: StudySnapshot, rows: IntArray, columns: IntArray) -> tuple[FloatArray, BoolArray]:
     """(rows, columns) where each line crosses each axis, and whether it has a value there."""
-    active = view.active[np.ix_(rows, columns)]
-    height = np.where(active, view.points.x[np.ix_(rows, columns)], RAIL)
+    active = snapshot.active[np.ix_(rows, columns)]
+    height = np.where(active, snapshot.points.x[np.ix_(rows, columns)], RAIL)
     # Lines through the same option would hide one another: spread them a little, by a fixed rule.
-    levels = view.space.layout.levels[columns]
+    levels = snapshot.space.layout.levels[columns]
     spread = np.where((levels > 0) & (levels < 30), 0.5 / np.maximum(levels, 1), 0.0)
     jitter = (np.random.default_rng(0).random(height.shape) - 0.5) * np.where(active, spread, 0.05)
     return height + jitter, active
 
 
-def _tones(view: StudyView) -> IntArray:
+def _tones(snapshot: StudySnapshot) -> IntArray:
     """(done,) colour of each trial by the rank of its value: 0 is the best."""
-    rank = np.empty(len(view.done))
-    rank[view.ranking] = np.arange(len(view.done)) / max(len(view.done) - 1, 1)
+    rank = np.empty(len(snapshot.done))
+    rank[snapshot.ranking] = np.arange(len(snapshot.done)) / max(len(snapshot.done) - 1, 1)
     return np.minimum((rank * TONES).astype(np.intp), TONES - 1)
 
 
@@ -83,13 +83,13 @@ def _tone_colour(step: int) -> str:
 
 
 def _add_lines(
-    figure: Any, view: StudyView, rows: IntArray, height: FloatArray, colour: str, step: int
+    figure: Any, snapshot: StudySnapshot, rows: IntArray, height: FloatArray, colour: str, step: int
 ) -> None:
     """All lines of one colour as a single trace with gaps."""
     places = np.arange(height.shape[1], dtype=float)
     x = np.tile(np.append(places, np.nan), len(rows))
     y = np.hstack([height, np.full((len(rows), 1), np.nan)]).ravel()
-    text = [hover_text(view.done[row]) for row in rows for _ in range(height.shape[1] + 1)]
+    text = [hover_text(snapshot.done[row]) for row in rows for _ in range(height.shape[1] + 1)]
     best = step == 0
     figure.add_scatter(
         x=x,
@@ -104,11 +104,11 @@ def _add_lines(
     )
 
 
-def _add_axes(figure: Any, view: StudyView, columns: IntArray, rail: bool) -> None:
+def _add_axes(figure: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool) -> None:
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     for place, column in enumerate(columns):
-        parameter = view.space.parameters[column]
+        parameter = snapshot.space.parameters[column]
         shapes.append(
             {
                 "type": "line",
@@ -122,7 +122,7 @@ def _add_axes(figure: Any, view: StudyView, columns: IntArray, rail: bool) -> No
         notes.append(
             {"x": place, "y": 1.04, "text": _heading(parameter.path), "yanchor": "bottom", "showarrow": False}
         )
-        for unit, text in _ticks(view, int(column)):
+        for unit, text in _ticks(snapshot, int(column)):
             notes.append(
                 {
                     "x": place,
@@ -184,9 +184,9 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _ticks(view: StudyView, column: int) -> list[tuple[float, str]]:
+def _ticks(snapshot: StudySnapshot, column: int) -> list[tuple[float, str]]:
     """(unit position, text) of the marks on an axis: every option, or a few values of a range."""
-    domain = view.space.parameters[column].domain
+    domain = snapshot.space.parameters[column].domain
     if 0 < domain.levels <= 10:
         ranks = np.arange(float(domain.levels))
     elif domain.levels and not getattr(domain, "log", False):

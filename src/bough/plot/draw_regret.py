@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, graph_objects, label, number
 from bough.plot.traces import empty_note
-from bough.plot.view import StudyView
 from bough.points import FloatArray
 
 __all__ = ["draw_regret", "one_each"]
@@ -17,18 +17,20 @@ __all__ = ["draw_regret", "one_each"]
 MOST_POINTS = 400
 
 
-def draw_regret(groups: Mapping[str, Sequence[StudyView]], optimum: float | None = None) -> Any:
+def draw_regret(groups: Mapping[str, Sequence[StudySnapshot]], optimum: float | None = None) -> Any:
     """The best value so far per group of studies: the median, and a band for the middle half.
 
     With ``optimum``, the distance to it on a log scale.
     """
     go = graph_objects()
     figure = go.Figure()
-    drawn = {name: [view for view in views if view.done] for name, views in groups.items()}
-    drawn = {name: views for name, views in drawn.items() if views}
-    for (name, views), colour in zip(drawn.items(), CATEGORIES * (len(drawn) // len(CATEGORIES) + 1)):
-        _add_group(figure, name, _curves(views, optimum), colour)
-    repeated = any(len(views) > 1 for views in drawn.values())
+    drawn = {
+        name: [snapshot for snapshot in snapshots if snapshot.done] for name, snapshots in groups.items()
+    }
+    drawn = {name: snapshots for name, snapshots in drawn.items() if snapshots}
+    for (name, snapshots), colour in zip(drawn.items(), CATEGORIES * (len(drawn) // len(CATEGORIES) + 1)):
+        _add_group(figure, name, _curves(snapshots, optimum), colour)
+    repeated = any(len(snapshots) > 1 for snapshots in drawn.values())
     figure.update_layout(
         xaxis_title="finished trials", yaxis_title="best value so far", hovermode="x unified", height=460
     )
@@ -44,19 +46,19 @@ def draw_regret(groups: Mapping[str, Sequence[StudyView]], optimum: float | None
     return figure if drawn else empty_note(figure, "no finished trial yet")
 
 
-def one_each(views: Sequence[StudyView]) -> dict[str, list[StudyView]]:
+def one_each(snapshots: Sequence[StudySnapshot]) -> dict[str, list[StudySnapshot]]:
     """Every study as a group of its own, under its name, with a number where a name comes again."""
-    groups: dict[str, list[StudyView]] = {}
-    for view in views:
-        again = sum(name == view.name or name.startswith(f"{view.name} (") for name in groups)
-        groups[f"{view.name} ({again + 1})" if again else view.name] = [view]
+    groups: dict[str, list[StudySnapshot]] = {}
+    for snapshot in snapshots:
+        again = sum(name == snapshot.name or name.startswith(f"{snapshot.name} (") for name in groups)
+        groups[f"{snapshot.name} ({again + 1})" if again else snapshot.name] = [snapshot]
     return groups
 
 
-def _curves(views: Sequence[StudyView], optimum: float | None) -> FloatArray:
+def _curves(snapshots: Sequence[StudySnapshot], optimum: float | None) -> FloatArray:
     """(studies, trials) the best so far of each study, up to the length of the shortest."""
-    length = min(len(view.done) for view in views)
-    curves = np.array([view.incumbent[:length] for view in views])
+    length = min(len(snapshot.done) for snapshot in snapshots)
+    curves = np.array([snapshot.incumbent[:length] for snapshot in snapshots])
     return curves if optimum is None else np.maximum(np.abs(curves - optimum), 1e-16)
 
 

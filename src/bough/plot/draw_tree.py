@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.outline import Branch, Tally, few
+from bough.plot.outline import Branch, Tally, shortened
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
 from bough.plot.traces import titled
 from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
-from bough.plot.view import StudyView
 from bough.space import Space
 
 __all__ = ["draw_tree"]
@@ -24,22 +24,22 @@ BAR = 0.022
 """Half the width of a bar, in columns."""
 
 
-def draw_tree(view: StudyView) -> Any:
+def draw_tree(snapshot: StudySnapshot) -> Any:
     """The tree of branches: width = trials, colour = best value, hover = parameters."""
     go = graph_objects()
-    layout = lay_out(view.root)
-    colours = _Colours.of(layout, view.minimizes)
+    layout = lay_out(snapshot.root)
+    colours = _Colours.of(layout, snapshot.minimizes)
     figure = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]
     shapes += [_bar(bar, colours) for bar in layout.bars]
-    shapes += [_leader(bar) for bar in layout.bars if bar.branch.route and bar.branch.forks]
-    figure.update_layout(shapes=shapes, annotations=_labels(layout, view) + _pills(layout))
+    shapes += [_leader(bar) for bar in layout.bars if bar.branch.path and bar.branch.switches]
+    figure.update_layout(shapes=shapes, annotations=_labels(layout, snapshot) + _pills(layout))
     figure.add_scatter(
         x=[bar.x for bar in layout.bars],
         y=[bar.middle for bar in layout.bars],
         mode="markers",
         showlegend=False,
-        text=[_hover(bar.branch, view.space) for bar in layout.bars],
+        text=[_hover(bar.branch, snapshot.space) for bar in layout.bars],
         hovertemplate="%{text}<extra></extra>",
         customdata=[_address(bar.branch) for bar in layout.bars],
         marker={
@@ -54,7 +54,7 @@ def draw_tree(view: StudyView) -> Any:
         coloraxis={
             "cmin": colours.low,
             "cmax": colours.high,
-            "reversescale": not view.minimizes,
+            "reversescale": not snapshot.minimizes,
             "colorbar": {
                 "title": {"text": "best value", "side": "right"},
                 "thickness": 11,
@@ -75,7 +75,7 @@ def draw_tree(view: StudyView) -> Any:
     note = "a ribbon is as wide as its trials are many; blue is best"
     if any(condition for bar in layout.bars for _, condition in bar.branch.parameters):
         note += "; * has a further condition"
-    return titled(figure, view, "Branches of the space", note)
+    return titled(figure, snapshot, "Branches of the space", note)
 
 
 class _Colours:
@@ -165,9 +165,9 @@ def _leader(bar: Bar) -> dict[str, Any]:
     }
 
 
-def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
+def _labels(layout: TreeLayout, snapshot: StudySnapshot) -> list[dict[str, Any]]:
     """Right of a leaf, above an inner branch, left of the root."""
-    best = view.best
+    best = snapshot.best
     found = []
     for bar in layout.bars:
         is_best = (
@@ -177,7 +177,7 @@ def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
         )
         text = _label(bar.branch, layout.compact, is_best)
         place: dict[str, Any]
-        if not bar.branch.route:
+        if not bar.branch.path:
             place = {
                 "x": bar.x,
                 "y": bar.middle,
@@ -186,7 +186,7 @@ def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
                 "xshift": -14,
                 "align": "right",
             }
-        elif bar.branch.forks:
+        elif bar.branch.switches:
             place = {
                 "x": bar.x,
                 "y": bar.label,
@@ -203,7 +203,7 @@ def _labels(layout: TreeLayout, view: StudyView) -> list[dict[str, Any]]:
 
 def _label(branch: Branch, compact: bool, is_best: bool) -> str:
     tally = branch.tally
-    name = f"<b>{label(branch.label)}</b>" + (" ★" if is_best and branch.route and not branch.forks else "")
+    name = f"<b>{label(branch.label)}</b>" + (" ★" if is_best and branch.path and not branch.switches else "")
     if tally.trials == 0:
         facts = "not tried"
     else:
@@ -211,7 +211,7 @@ def _label(branch: Branch, compact: bool, is_best: bool) -> str:
         if tally.failed:
             facts += f", {tally.failed} failed"
         if tally.best is not None:
-            facts += f"{' · ' if branch.route else '<br>'}best {number(tally.best.value)}"
+            facts += f"{' · ' if branch.path else '<br>'}best {number(tally.best.value)}"
     if compact:
         return f"{name} <span style='font-size:11px'>{facts}</span>"
     lines = [name, f"<span style='font-size:12px'>{facts}</span>"]
@@ -219,14 +219,14 @@ def _label(branch: Branch, compact: bool, is_best: bool) -> str:
         names = [
             path.rpartition("/")[2] + ("*" if condition else "") for path, condition in branch.parameters
         ]
-        lines.append(f"<span style='font-size:11px;color:{FADED}'>{label(few(names, 40))}</span>")
+        lines.append(f"<span style='font-size:11px;color:{FADED}'>{label(shortened(names, 40))}</span>")
     return "<br>".join(lines)
 
 
 def _pills(layout: TreeLayout) -> list[dict[str, Any]]:
     return [
         {
-            "text": label(pill.fork.name) + ("*" if pill.fork.condition else ""),
+            "text": label(pill.switch.name) + ("*" if pill.switch.condition else ""),
             "x": pill.x,
             "y": pill.y,
             "showarrow": False,
@@ -234,7 +234,7 @@ def _pills(layout: TreeLayout) -> list[dict[str, Any]]:
             "bordercolor": "#57606a",
             "borderpad": 3,
             "font": {"color": "#ffffff", "size": 12},
-            "hovertext": f"only when {label(pill.fork.condition)}" if pill.fork.condition else None,
+            "hovertext": f"only when {label(pill.switch.condition)}" if pill.switch.condition else None,
         }
         for pill in layout.pills
     ]
@@ -242,7 +242,7 @@ def _pills(layout: TreeLayout) -> list[dict[str, Any]]:
 
 def _hover(branch: Branch, space: Space) -> str:
     tally = branch.tally
-    where = " → ".join(f"{label(path.rpartition('/')[2])} = {label(way)}" for path, way in branch.route)
+    where = " → ".join(f"{label(path.rpartition('/')[2])} = {label(value)}" for path, value in branch.path)
     lines = [f"<b>{where or 'all trials'}</b>", f"{tally.trials} trials, {tally.failed} failed"]
     if tally.best is not None:
         lines.append(f"best {number(tally.best.value)} in trial {tally.best.number}:")
@@ -259,5 +259,5 @@ def _hover(branch: Branch, space: Space) -> str:
 
 
 def _address(branch: Branch) -> list[list[str]]:
-    """What a page needs to narrow its other figures to this branch (see ``StudyView.within``)."""
-    return [list(step) for step in branch.route]
+    """What a page needs to narrow its other figures to this branch (see ``StudySnapshot.within``)."""
+    return [list(step) for step in branch.path]

@@ -21,8 +21,8 @@ from bough.plot.draw_parallel import draw_parallel
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.draw_slice import draw_slice
 from bough.plot.draw_tree import draw_tree
+from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
-from bough.plot.view import StudyLike, StudyView
 from bough.trial import Trial
 
 __all__ = ["report"]
@@ -31,24 +31,24 @@ BEST_TRIALS = 15
 
 
 def report(
-    study: StudyLike | StudyView, path: str | Path, *, against: Sequence[StudyLike | StudyView] = ()
+    study: StudyLike | StudySnapshot, path: str | Path, *, against: Sequence[StudyLike | StudySnapshot] = ()
 ) -> Path:
     """Write the report of a study to ``path``; ``against``: studies to compare its progress with."""
-    view = StudyView.of(study)
+    snapshot = StudySnapshot.of(study)
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_page(view, [StudyView.of(other) for other in against]), encoding="utf-8")
+        target.write_text(_page(snapshot, [StudySnapshot.of(other) for other in against]), encoding="utf-8")
     except OSError as error:
         raise StudyError(f"cannot write {target}: {error.strerror}") from None
     return target
 
 
-def _page(view: StudyView, others: Sequence[StudyView]) -> str:
+def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
     graph_objects()  # says what to install, if need be
     from plotly.offline import get_plotlyjs
 
-    figures = _figures(view, others)
+    figures = _figures(snapshot, others)
     data = {
         "figures": {name: json.loads(figure.to_json()) for name, figure in figures.items()},
         "templates": {"light": template(), "dark": template(dark=True)},
@@ -56,52 +56,52 @@ def _page(view: StudyView, others: Sequence[StudyView]) -> str:
     page = Template(files("bough.plot").joinpath("report.html").read_text(encoding="utf-8"))
     return page.substitute(
         version=__version__,
-        title=escape(view.name),
-        subtitle=escape(_subtitle(view)),
+        title=escape(snapshot.name),
+        subtitle=escape(_subtitle(snapshot)),
         facts="".join(
             f'<div class="fact"><span class="soft">{what}</span><b>{fact}</b></div>'
-            for what, fact in _facts(view)
+            for what, fact in _facts(snapshot)
         ),
-        best=_best(view),
+        best=_best(snapshot),
         figures="\n".join(f'<section class="figure"><div id="{name}"></div></section>' for name in figures),
-        trials=_trials(view),
-        failures=_failures(view),
-        space=escape(str(view.space)),
+        trials=_trials(snapshot),
+        failures=_failures(snapshot),
+        space=escape(str(snapshot.space)),
         plotly=get_plotlyjs(),
         data=json.dumps(data).replace("<", "\\u003c"),  # no text of the study may end the script element
     )
 
 
-def _figures(view: StudyView, others: Sequence[StudyView]) -> dict[str, Any]:
-    branching = bool(view.space.layout.switch.any())
-    figures: dict[str, Any] = {"tree": draw_tree(view)} if branching else {}
-    figures["history"] = draw_history(view)
+def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[str, Any]:
+    branching = bool(snapshot.space.layout.switch.any())
+    figures: dict[str, Any] = {"tree": draw_tree(snapshot)} if branching else {}
+    figures["history"] = draw_history(snapshot)
     if others:
-        figures["regret"] = draw_regret(one_each([view, *others]))
+        figures["regret"] = draw_regret(one_each([snapshot, *others]))
     if branching:
-        figures["branches"] = draw_branches(view)
-    figures["importance"] = draw_importance(view)
-    figures["parallel"] = draw_parallel(view)
-    figures["slice"] = draw_slice(view)
-    figures["contour"] = draw_contour(view)
+        figures["branches"] = draw_branches(snapshot)
+    figures["importance"] = draw_importance(snapshot)
+    figures["parallel"] = draw_parallel(snapshot)
+    figures["slice"] = draw_slice(snapshot)
+    figures["contour"] = draw_contour(snapshot)
     return {name: figure for name, figure in figures.items() if figure.data or name == "history"}
 
 
-def _subtitle(view: StudyView) -> str:
-    switches = int(view.space.layout.switch.sum())
-    branches = sum(1 for branch in view.root.walk() if not branch.forks)
+def _subtitle(snapshot: StudySnapshot) -> str:
+    switches = int(snapshot.space.layout.switch.sum())
+    branches = sum(1 for branch in snapshot.root.walk() if not branch.switches)
     tree = f", {switches} of them deciding between {branches} branches" if switches else ""
-    return f"{view.direction} over {len(view.space)} parameters{tree}; made by bough {__version__}"
+    return f"{snapshot.direction} over {len(snapshot.space)} parameters{tree}; made by bough {__version__}"
 
 
-def _facts(view: StudyView) -> list[tuple[str, str]]:
+def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
     facts = [
-        ("best value", escape(number(view.best.value)) if view.best else "–"),
-        ("trials", str(len(view.trials))),
+        ("best value", escape(number(snapshot.best.value)) if snapshot.best else "–"),
+        ("trials", str(len(snapshot.trials))),
     ]
-    if view.failed:
-        facts.append(("failed", str(len(view.failed))))
-    times = [time for t in view.trials for time in (t.started, t.finished) if time is not None]
+    if snapshot.failed:
+        facts.append(("failed", str(len(snapshot.failed))))
+    times = [time for t in snapshot.trials for time in (t.started, t.finished) if time is not None]
     if times:
         facts.append(("from first to last", _duration(max(times) - min(times))))
     return facts
@@ -114,19 +114,20 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def _best(view: StudyView) -> str:
-    if view.best is None:
+def _best(snapshot: StudySnapshot) -> str:
+    if snapshot.best is None:
         return '<p class="soft">No trial has a value yet.</p>'
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td><code>{escape(str(value))}</code></td></tr>"
-        for name, value in view.best.config.items()
+        for name, value in snapshot.best.config.items()
     )
-    head = f'<p>Value <b class="best">{escape(repr(view.best.value))}</b> in trial {view.best.number}.</p>'
+    value = escape(repr(snapshot.best.value))
+    head = f'<p>Value <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
     return f"{head}<table>{rows}</table>"
 
 
-def _trials(view: StudyView) -> str:
-    rows = "".join(_row(view.done[row]) for row in view.ranking[:BEST_TRIALS])
+def _trials(snapshot: StudySnapshot) -> str:
+    rows = "".join(_row(snapshot.done[row]) for row in snapshot.ranking[:BEST_TRIALS])
     return f'<table><tr><th class="n">trial</th><th class="n">value</th><th>config</th></tr>{rows}</table>'
 
 
@@ -140,10 +141,10 @@ def _row(trial: Trial) -> str:
     )
 
 
-def _failures(view: StudyView) -> str:
-    if not view.failed:
+def _failures(snapshot: StudySnapshot) -> str:
+    if not snapshot.failed:
         return ""
-    reasons = Counter((t.error or "no reason given")[:200] for t in view.failed).most_common(10)
+    reasons = Counter((t.error or "no reason given")[:200] for t in snapshot.failed).most_common(10)
     rows = "".join(f'<tr><td class="n">{n}</td><td>{escape(why)}</td></tr>' for why, n in reasons)
     head = '<tr><th class="n">times</th><th>reason</th></tr>'
     return f"<section><h2>Failures</h2><table>{head}{rows}</table></section>"

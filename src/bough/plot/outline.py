@@ -1,9 +1,9 @@
-"""A space as people think of it: a tree of branches, whatever graph its conditions make.
+"""The tree of branches of a space, and how the trials spread over it.
 
-Every parameter that a condition reads is a *fork*, every value (or range) of it a *branch*, and a
-parameter lives in the deepest branch that its condition implies. Where a condition reads several
-parameters and implies no single branch, the parameter stands above them with its condition written
-out. Independent choices are forks side by side; they are never multiplied out.
+Every parameter that a condition reads is a *switch*. Each of its values, or ranges of values, opens a
+*branch*. A parameter belongs to the deepest branch that its condition implies. If the condition reads
+several switches and implies no single branch, the parameter stays above them and keeps its condition.
+Independent switches stand side by side: their branches are never multiplied out.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bough.plot.ways import Way, cuts_by_switch, ways
+from bough.plot.switch_values import SwitchValue, cuts_by_switch, switch_values
 from bough.space import Space
 from bough.space.conditions import All, Any, Compare, Condition, Not, Relate
 from bough.space.flatten import Parameter
 from bough.trial import Trial
 
-__all__ = ["Activity", "Branch", "Fork", "Route", "Tally", "activity", "count", "few", "outline"]
+__all__ = ["Activity", "Branch", "BranchPath", "Switch", "Tally", "activity", "count", "outline", "shortened"]
 
 Activity: TypeAlias = Mapping[str, frozenset[int]]
-"""The numbers of the trials in which the parameter of each path is active."""
+"""For each parameter, by path, the numbers of the trials in which it is active."""
 
-Route: TypeAlias = tuple[tuple[str, str], ...]
-"""How to reach a branch from the root: (path of a fork, label of the way taken), and so on."""
+BranchPath: TypeAlias = tuple[tuple[str, str], ...]
+"""How to reach a branch from the root: (path of a switch, label of its value), one pair per step."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How the trials of a branch went; best: the trial with the best value, if any is finished."""
+    """Counts of a branch's trials; best: the finished trial with the best value."""
 
     trials: int = 0
     failed: int = 0
@@ -41,10 +41,10 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Fork:
-    """A parameter that decides how to go on.
+class Switch:
+    """A parameter whose value decides between branches.
 
-    condition: what must hold for it to be active beyond what the branch it stands in says already.
+    condition: what must hold for it to be active, beyond being on the branch above.
     """
 
     name: str
@@ -55,48 +55,48 @@ class Fork:
 
 @dataclass(frozen=True)
 class Branch:
-    """One way on from a fork, and all that hangs below it; the root has an empty route.
+    """One value of a switch with everything below it; the root has an empty path.
 
-    parameters: (path, condition) of the plain parameters that live here; conditions as in ``Fork``.
+    parameters: (path, condition) of the parameters here that are no switches; conditions as in ``Switch``.
     """
 
-    route: Route
-    way: Way
+    path: BranchPath
+    value: SwitchValue
     parameters: tuple[tuple[str, str | None], ...] = ()
-    forks: tuple[Fork, ...] = ()
+    switches: tuple[Switch, ...] = ()
     tally: Tally = Tally()
 
     @property
     def label(self) -> str:
-        return self.way.label
+        return self.value.label
 
     def walk(self) -> Iterator[Branch]:
         """This branch and all below it, from top to bottom."""
         yield self
-        for fork in self.forks:
-            for branch in fork.branches:
+        for switch in self.switches:
+            for branch in switch.branches:
                 yield from branch.walk()
 
 
 def count(branch: Branch, trials: Sequence[Trial], active: Activity, minimizes: bool) -> Branch:
     """The same tree with the trials of every branch counted."""
-    forks = []
-    for fork in branch.forks:
-        reaching = [t for t in trials if t.number in active[fork.path]]
+    switches = []
+    for switch in branch.switches:
+        reaching = [t for t in trials if t.number in active[switch.path]]
         branches = tuple(
-            count(onward, [t for t in reaching if onward.way.holds(t.config[fork.name])], active, minimizes)
-            for onward in fork.branches
+            count(below, [t for t in reaching if below.value.holds(t.config[switch.name])], active, minimizes)
+            for below in switch.branches
         )
-        forks.append(replace(fork, branches=branches))
+        switches.append(replace(switch, branches=branches))
     sign = 1.0 if minimizes else -1.0
     done = [(sign * t.value, t.number, t) for t in trials if t.state == "done" and t.value is not None]
     best = min(done)[2] if done else None
     tally = Tally(len(trials), sum(t.state == "failed" for t in trials), best)
-    return replace(branch, forks=tuple(forks), tally=tally)
+    return replace(branch, switches=tuple(switches), tally=tally)
 
 
 def activity(space: Space, trials: Sequence[Trial]) -> Activity:
-    """In which trials each parameter is active; a name may stand for several parameters, a path does not."""
+    """In which trials each parameter is active, by path: two parameters may share a name, but not a path."""
     if not trials:
         return {parameter.path: frozenset() for parameter in space.parameters}
     on = space.layout.active(space.encode([t.config for t in trials]).on)
@@ -105,39 +105,37 @@ def activity(space: Space, trials: Sequence[Trial]) -> Activity:
 
 
 def outline(space: Space) -> Branch:
-    """The tree of branches of a space, with nothing counted yet."""
+    """The tree of branches of a space, not yet counted."""
     known = _by_written_name(space)
     cuts = cuts_by_switch(p.condition for p in space.parameters if p.condition is not None)
-    options = {name: ways(known[name].domain, found) for name, found in cuts.items()}
+    options = {name: switch_values(known[name].domain, found) for name, found in cuts.items()}
     homes = _homes(known, options)
-    living: dict[Route, list[str]] = {}
+    residents: dict[BranchPath, list[str]] = {}
     for name in known:
-        living.setdefault(homes[name], []).append(name)
+        residents.setdefault(homes[name], []).append(name)
 
-    def grow(route: Route, way: Way) -> Branch:
+    def grow(path: BranchPath, value: SwitchValue) -> Branch:
         plain: list[tuple[str, str | None]] = []
-        forks: list[Fork] = []
-        for name in living.get(route, ()):
+        switches: list[Switch] = []
+        for name in residents.get(path, ()):
             parameter = known[name]
-            condition = _left_over(parameter.condition, route, known, options)
+            condition = _remainder(parameter.condition, path, known, options)
             if name not in options:
                 plain.append((parameter.path, condition))
                 continue
-            branches = tuple(
-                grow((*route, (parameter.path, onward.label)), onward) for onward in options[name]
-            )
-            forks.append(Fork(parameter.name, parameter.path, branches, condition))
-        return Branch(route, way, tuple(plain), tuple(forks))
+            branches = tuple(grow((*path, (parameter.path, each.label)), each) for each in options[name])
+            switches.append(Switch(parameter.name, parameter.path, branches, condition))
+        return Branch(path, value, tuple(plain), tuple(switches))
 
-    return grow((), Way("all trials"))
+    return grow((), SwitchValue("all trials"))
 
 
-def few(names: Sequence[str], room: int) -> str:
-    """As many names as there is room for, and how many more there are."""
+def shortened(names: Sequence[str], room: int) -> str:
+    """As many names as fit into ``room`` characters, and how many more there are."""
     shown = 1
     while shown < len(names) and len(", ".join(names[: shown + 1])) <= room:
         shown += 1
-    return ", ".join(names[:shown]) + (f" + {len(names) - shown}" if shown < len(names) else "")
+    return ", ".join(names[:shown]) + (f" and {len(names) - shown} more" if shown < len(names) else "")
 
 
 def _by_written_name(space: Space) -> dict[str, Parameter]:
@@ -146,21 +144,21 @@ def _by_written_name(space: Space) -> dict[str, Parameter]:
     return {p.name if uses[p.name] == 1 else p.path: p for p in space.parameters}
 
 
-def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[Way]]) -> dict[str, Route]:
-    """For each parameter the route of the deepest branch that its condition implies."""
-    homes: dict[str, Route] = {}
+def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[SwitchValue]]) -> dict[str, BranchPath]:
+    """For each parameter the path of the deepest branch that its condition implies."""
+    homes: dict[str, BranchPath] = {}
 
-    def home(name: str) -> Route:
+    def home(name: str) -> BranchPath:
         if name not in homes:
             condition = known[name].condition
             homes[name] = () if condition is None else implied(condition)
         return homes[name]
 
-    def implied(condition: Condition) -> Route:
+    def implied(condition: Condition) -> BranchPath:
         match condition:
             case Compare(name, "==", value):
-                way = next((way for way in options[name] if way.holds(value)), None)
-                return home(name) if way is None else (*home(name), (known[name].path, way.label))
+                found = next((each for each in options[name] if each.holds(value)), None)
+                return home(name) if found is None else (*home(name), (known[name].path, found.label))
             case Compare(name):
                 return home(name)
             case Relate(left, _, right):
@@ -177,43 +175,43 @@ def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[Way]]) -> 
     return homes
 
 
-def _deeper(left: Route, right: Route) -> Route:
-    """The longer of two routes; what they share if they contradict each other, so that nothing lies there."""
-    ways = dict(left)
-    if any(ways.get(path, way) != way for path, way in right):
+def _deeper(left: BranchPath, right: BranchPath) -> BranchPath:
+    """The longer of two paths; their common start if they contradict each other."""
+    labels = dict(left)
+    if any(labels.get(switch, label) != label for switch, label in right):
         return _shared(left, right)
     return max(left, right, key=len)
 
 
-def _shared(left: Route, right: Route) -> Route:
-    """The steps that two routes have in common."""
+def _shared(left: BranchPath, right: BranchPath) -> BranchPath:
+    """The steps that two paths have in common."""
     steps = 0
     while steps < min(len(left), len(right)) and left[steps] == right[steps]:
         steps += 1
     return left[:steps]
 
 
-def _left_over(
+def _remainder(
     condition: Condition | None,
-    route: Route,
+    path: BranchPath,
     known: Mapping[str, Parameter],
-    options: Mapping[str, list[Way]],
+    options: Mapping[str, list[SwitchValue]],
 ) -> str | None:
-    """The part of a condition that the branch at the end of the route does not say already."""
+    """The part of a condition that being on the branch does not imply."""
     if condition is None:
         return None
 
-    def said(part: Condition) -> bool:
+    def implied(part: Condition) -> bool:
         if not isinstance(part, Compare) or part.op != "==":
             return False
-        taken = dict(route).get(known[part.name].path)
-        # a way that is a single value says which; one that is a range says less than the condition
+        taken = dict(path).get(known[part.name].path)
+        # A branch of a single value implies the condition; one of a range of values says less.
         return any(
-            way.label == taken and way.is_value and way.holds(part.value) for way in options[part.name]
+            each.label == taken and each.is_single and each.holds(part.value) for each in options[part.name]
         )
 
     parts = condition.parts if isinstance(condition, All) else (condition,)
-    rest = tuple(part for part in parts if not said(part))
+    rest = tuple(part for part in parts if not implied(part))
     if not rest:
         return None
     return str(rest[0] if len(rest) == 1 else All(rest))

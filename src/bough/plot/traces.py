@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import label, number
-from bough.plot.view import StudyView
 from bough.points import IntArray
 from bough.trial import Trial
 
 __all__ = ["empty_note", "hover_text", "thinned", "titled"]
 
 
-def titled(figure: Any, view: StudyView, what: str, note: str = "") -> Any:
+def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> Any:
     """Give the figure its heading: what it shows, of which study and branch, and one line to remember."""
-    where = " · ".join(f"{label(path)} = {label(value)}" for path, value in view.branch)
-    head = " · ".join(part for part in (f"<b>{what}</b>", label(view.name), where) if part)
+    where = " · ".join(f"{label(path)} = {label(value)}" for path, value in snapshot.branch)
+    head = " · ".join(part for part in (f"<b>{what}</b>", label(snapshot.name), where) if part)
     if note:
         head += f"<br><span style='font-size:13px'>{note}</span>"
     figure.update_layout(title_text=head)
@@ -45,13 +45,13 @@ def hover_text(trial: Trial) -> str:
     return "<br>".join([head, *lines])
 
 
-def thinned(view: StudyView, most: int) -> IntArray:
+def thinned(snapshot: StudySnapshot, most: int) -> IntArray:
     """At most ``most`` rows of finished trials: the best for a third of them, and an even sample of the rest.
 
     The best come last, so that they are drawn on top.
     """
-    if len(view.done) <= most:
-        return view.ranking[::-1]
-    best, rest = view.ranking[: most // 3], view.ranking[most // 3 :]
+    if len(snapshot.done) <= most:
+        return snapshot.ranking[::-1]
+    best, rest = snapshot.ranking[: most // 3], snapshot.ranking[most // 3 :]
     kept = rest[np.linspace(0, len(rest) - 1, most - len(best)).astype(np.intp)]
     return np.concatenate([best, kept])[::-1]

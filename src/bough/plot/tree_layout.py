@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bough.plot.outline import Branch, Fork, Tally
-from bough.plot.ways import Way
+from bough.plot.outline import Branch, Switch, Tally
+from bough.plot.switch_values import SwitchValue
 
 __all__ = ["Bar", "Pill", "Ribbon", "TreeLayout", "lay_out"]
 
 MOST_LEAVES = 60
 MOST_BRANCHES = 12
-"""A larger tree shows so many branches of a fork, the busiest ones, and one that stands for the rest."""
+"""A larger tree shows so many branches of a switch, the busiest ones, and one that stands for the rest."""
 
 LINE, COMPACT_ROW, GAP = 18.0, 27.0, 14.0
-"""Pixels of a line of text, of a row with one line, and between the branches of two forks."""
+"""Pixels of a line of text, of a row with one line, and between the branches of two switches."""
 
-FORK_STEP, BRANCH_STEP = 0.42, 1.0
+SWITCH_STEP, BRANCH_STEP = 0.42, 1.0
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Bar:
 
 @dataclass(frozen=True)
 class Pill:
-    """A fork: its name at (x, y)."""
+    """A switch: its name at (x, y)."""
 
-    fork: Fork
+    switch: Switch
     x: float
     y: float
 
@@ -90,38 +90,38 @@ def lay_out(root: Branch) -> TreeLayout:
     def place(branch: Branch, x: float, top: float) -> tuple[Bar, float]:
         """Place a branch and all below it from ``top`` on; the bar, and where the next may begin."""
         height = max(scale * branch.tally.trials, 2.0)
-        if not branch.forks:
+        if not branch.switches:
             room = max(label_room(branch), height + 10.0)
             bar = Bar(branch, x, top + (room - height) / 2, height, label=top)
             bars.append(bar)
             return bar, top + room
         # An inner branch has its label above all that hangs below it, where no ribbon can cross it.
-        label = top + (label_room(branch) if branch.route else 0.0)
+        label = top + (label_room(branch) if branch.path else 0.0)
         cursor = label
-        placed: list[tuple[Fork, list[Bar]]] = []
-        for fork in branch.forks:
+        placed: list[tuple[Switch, list[Bar]]] = []
+        for switch in branch.switches:
             below = []
-            for child in fork.branches:
+            for child in switch.branches:
                 bar, cursor = place(child, x + BRANCH_STEP, cursor)
                 below.append(bar)
             cursor += GAP
-            placed.append((fork, below))
+            placed.append((switch, below))
         middles = [bar.middle for _, below in placed for bar in (below[0], below[-1])]
         middle = (min(middles) + max(middles)) / 2
         bar = Bar(branch, x, middle - height / 2, height, label)
         bars.append(bar)
-        for order, (fork, below) in enumerate(placed):
-            connect(bar, order / len(placed), 1 / len(placed), fork, below)
+        for order, (switch, below) in enumerate(placed):
+            connect(bar, order / len(placed), 1 / len(placed), switch, below)
         return bar, max(cursor - GAP, bar.top + height)
 
     def label_room(branch: Branch) -> float:
         return COMPACT_ROW if compact else LINE * (3.2 if branch.parameters else 2.4)
 
-    def connect(parent: Bar, begin: float, share: float, fork: Fork, below: list[Bar]) -> None:
-        """Ribbons from a share of the parent's bar to the fork, and from there to each branch."""
+    def connect(parent: Bar, begin: float, share: float, switch: Switch, below: list[Bar]) -> None:
+        """Ribbons from a share of the parent's bar to the switch, and from there to each branch."""
         reaching = [max(scale * bar.branch.tally.trials, 1.0) for bar in below]
-        x, y = parent.x + FORK_STEP, (below[0].middle + below[-1].middle) / 2
-        pills.append(Pill(fork, x, y))
+        x, y = parent.x + SWITCH_STEP, (below[0].middle + below[-1].middle) / 2
+        pills.append(Pill(switch, x, y))
         start = y - sum(reaching) / 2
         tally = _best_of([bar.branch.tally for bar in below], parent.branch.tally)
         ribbons.append(
@@ -144,11 +144,11 @@ def lay_out(root: Branch) -> TreeLayout:
 
 
 def _leaves(branch: Branch) -> Iterator[Branch]:
-    return (b for b in branch.walk() if not b.forks)
+    return (b for b in branch.walk() if not b.switches)
 
 
 def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
-    """What a fork's ribbon shows: the parent's best if its trials came this way, else the best that did."""
+    """What a switch's ribbon shows: the parent's best if its trials came this way, else the best that did."""
     trials = sum(tally.trials for tally in tallies)
     found = [tally.best for tally in tallies if tally.best is not None]
     best = parent.best if parent.best in found else (found[0] if found else None)
@@ -156,21 +156,21 @@ def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
 
 
 def _folded(branch: Branch) -> Branch:
-    """The busiest branches of every fork; the others become one that only counts."""
-    forks = []
-    for fork in branch.forks:
-        ranked = sorted(fork.branches, key=lambda b: -b.tally.trials)
+    """The busiest branches of every switch; the others become one that only counts."""
+    switches = []
+    for switch in branch.switches:
+        ranked = sorted(switch.branches, key=lambda b: -b.tally.trials)
         kept = {id(b) for b in ranked[: MOST_BRANCHES - 1]}
         if len(ranked) <= MOST_BRANCHES:
             kept = {id(b) for b in ranked}
-        shown = tuple(_folded(b) for b in fork.branches if id(b) in kept)
-        rest = [b.tally for b in fork.branches if id(b) not in kept]
+        shown = tuple(_folded(b) for b in switch.branches if id(b) in kept)
+        rest = [b.tally for b in switch.branches if id(b) not in kept]
         if rest:
             bests = [tally.best for tally in rest if tally.best is not None]
             total = Tally(
                 sum(t.trials for t in rest), sum(t.failed for t in rest), bests[0] if bests else None
             )
             label = f"{len(rest)} more"
-            shown += (Branch((*branch.route, (fork.path, label)), Way(label), tally=total),)
-        forks.append(replace(fork, branches=shown))
-    return replace(branch, forks=tuple(forks))
+            shown += (Branch((*branch.path, (switch.path, label)), SwitchValue(label), tally=total),)
+        switches.append(replace(switch, branches=shown))
+    return replace(branch, switches=tuple(switches))

@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 
 from bough import __version__
 from bough.errors import TrialError
-from bough.plot import StudyView
+from bough.plot import StudySnapshot
 from bough.registry import Method, method
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
@@ -191,9 +191,9 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
     ) -> Response:
         """One page of the trials that match."""
         opened = await to_thread.run_sync(studies.open, study)
-        view = await figures.view(opened, branch_of(branch))
+        snapshot = await figures.snapshot(opened, branch_of(branch))
         wanted = Selection(state, search, order, offset, limit)
-        page, total = await to_thread.run_sync(select, view, wanted)
+        page, total = await to_thread.run_sync(select, snapshot, wanted)
         return _trials(page, total)
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
@@ -227,8 +227,8 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
     async def branches(study: Name) -> Response:
         """The branches of the space from top to bottom, and how the trials of each went."""
-        view = await figures.view(await to_thread.run_sync(studies.open, study), {})
-        return JSONResponse(await to_thread.run_sync(branches_json, view))
+        snapshot = await figures.snapshot(await to_thread.run_sync(studies.open, study), {})
+        return JSONResponse(await to_thread.run_sync(branches_json, snapshot))
 
     @api.get("/studies/{study:name}/figures/{figure}", tags=["studies"])
     async def figure(
@@ -268,18 +268,18 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
         return StreamingResponse(lines, media_type=kind, headers={"Content-Disposition": name})
 
 
-def branches_json(view: StudyView) -> list[dict[str, Any]]:
+def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:
     """See ``models.BranchOut``."""
     return [
         {
-            "route": dict(branch.route),
+            "path": dict(branch.path),
             "label": branch.label,
-            "depth": len(branch.route),
+            "depth": len(branch.path),
             "trials": branch.tally.trials,
             "failed": branch.tally.failed,
             "best": None if branch.tally.best is None else branch.tally.best.value,
         }
-        for branch in view.root.walk()
+        for branch in snapshot.root.walk()
     ]
 
 

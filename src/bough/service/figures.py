@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from bough.errors import BoughError
 from bough.plot import FIGURES, template
-from bough.plot.view import StudyView
+from bough.plot.snapshot import StudySnapshot
 from bough.service.dashboard.timeline import draw_timeline
 from bough.service.studies import OpenStudies, Version
 from bough.study import Study
@@ -53,22 +53,22 @@ class FigureCache:
     def __init__(self, studies: OpenStudies) -> None:
         self._studies = studies
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bough-figures")
-        self._views, self._drawn = _Recent(8), _Recent(64)
+        self._snapshots, self._drawn = _Recent(8), _Recent(64)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def view(self, study: Study, branch: Branch) -> StudyView:
+    async def snapshot(self, study: Study, branch: Branch) -> StudySnapshot:
         """The trials of a branch as they are now."""
-        return await self.run(lambda: self._view(study, self._studies.version(study), branch))
+        return await self.run(lambda: self._snapshot(study, self._studies.version(study), branch))
 
     async def warm(self) -> None:
         """Read the latest studies before anyone asks: to read 100,000 trials takes a second or two."""
         for record in (await self.run(self._studies.records))[-WARM:]:
             with contextlib.suppress(BoughError):  # deleted meanwhile, or not to be read: nobody asked yet
                 study = await self.run(partial(self._studies.open, record.name))
-                view = await self.view(study, {})
-                await self.run(partial(getattr, view, "root"))
+                snapshot = await self.snapshot(study, {})
+                await self.run(partial(getattr, snapshot, "root"))
 
     async def draw(self, study: Study, figure: str, branch: Branch, dark: bool) -> tuple[str, bytes]:
         """A figure as Plotly's JSON, and an ETag that changes with it."""
@@ -82,18 +82,18 @@ class FigureCache:
         return await self.run(draw)
 
     def _draw(self, study: Study, version: Version, figure: str, branch: Branch, dark: bool) -> bytes:
-        view = self._view(study, version, branch)
-        drawn = draw_timeline(view) if figure == "timeline" else FIGURES[figure](view)
+        snapshot = self._snapshot(study, version, branch)
+        drawn = draw_timeline(snapshot) if figure == "timeline" else FIGURES[figure](snapshot)
         drawn.update_layout(template=template(dark))
         text: str = drawn.to_json()
         return text.encode()
 
-    def _view(self, study: Study, version: Version, branch: Branch) -> StudyView:
+    def _snapshot(self, study: Study, version: Version, branch: Branch) -> StudySnapshot:
         # The page says whose figures these are, so their headings need not.
-        whole = self._views.get((version, ""), lambda: replace(StudyView.of(study), name=""))
+        whole = self._snapshots.get((version, ""), lambda: replace(StudySnapshot.of(study), name=""))
         if not branch:
             return whole
-        return self._views.get((version, json.dumps(branch)), lambda: whole.within(branch))
+        return self._snapshots.get((version, json.dumps(branch)), lambda: whole.within(branch))
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do something in the thread for figures."""

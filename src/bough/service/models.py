@@ -167,9 +167,9 @@ class ExplainOut(BaseModel):
 
 
 class BranchOut(BaseModel):
-    """A branch of the space and how its trials went; ``route`` is what ``branch=`` of other routes takes."""
+    """A branch of the space and how its trials went; ``path`` is what ``branch=`` of other routes takes."""
 
-    route: dict[str, str]
+    path: dict[str, str]
     label: str
     depth: int
     trials: int

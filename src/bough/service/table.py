@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bough.errors import ConfigError
-from bough.plot.view import StudyView
+from bough.plot.snapshot import StudySnapshot
 from bough.service.strict import JsonError, loads
 from bough.service.tagged import worker_of
 from bough.trial import Trial
@@ -42,16 +42,16 @@ def branch_of(text: str | None) -> dict[str, Any]:
     return dict(branch)
 
 
-def select(view: StudyView, wanted: Selection) -> tuple[list[Trial], int]:
-    """One page of the trials of a view, and how many match in all."""
-    found: Sequence[Trial] = view.trials
+def select(snapshot: StudySnapshot, wanted: Selection) -> tuple[list[Trial], int]:
+    """One page of the trials of a snapshot, and how many match in all."""
+    found: Sequence[Trial] = snapshot.trials
     if wanted.state:
         found = [trial for trial in found if trial.state == wanted.state]
     if words := wanted.search.lower().split():
         found = [trial for trial in found if _matches(trial, words)]
     start, stop = wanted.offset, wanted.offset + wanted.limit
     if wanted.order == "best":
-        sign = 1.0 if view.minimizes else -1.0
+        sign = 1.0 if snapshot.minimizes else -1.0
         page = heapq.nsmallest(stop, found, key=lambda trial: _rank(trial, sign))[start:]
     elif wanted.order == "latest":
         page = list(found[::-1][start:stop])

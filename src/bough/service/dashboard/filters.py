@@ -63,14 +63,14 @@ def duration(trial: Trial) -> str:
     return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
 
 
-def route(branch: Branch) -> str:
+def path(branch: Branch) -> str:
     """What scripts send as ``branch=``."""
-    return json.dumps(dict(branch.route))
+    return json.dumps(dict(branch.path))
 
 
 def trail(branch: Branch) -> str:
     """A branch in words."""
-    return " › ".join(label for _, label in branch.route) or "all trials"
+    return " › ".join(label for _, label in branch.path) or "all trials"
 
 
 FILTERS: dict[str, Callable[..., str | None]] = {
@@ -81,7 +81,7 @@ FILTERS: dict[str, Callable[..., str | None]] = {
     "moment": moment,
     "iso": iso,
     "duration": duration,
-    "route": route,
+    "path": path,
     "trail": trail,
     "worker": worker_of,
 }

@@ -145,9 +145,9 @@ class _Pages:
 
     async def study(self, request: Request) -> Response:
         study = await self._open(request)
-        view = await self._figures.view(study, {})
+        snapshot = await self._figures.snapshot(study, {})
         status = await to_thread.run_sync(status_json, self._studies, study)
-        trials, total = await to_thread.run_sync(select, view, Selection(order="latest", limit=ROWS))
+        trials, total = await to_thread.run_sync(select, snapshot, Selection(order="latest", limit=ROWS))
         return self._page(
             request,
             "study.html",
@@ -156,7 +156,7 @@ class _Pages:
             trials=trials,
             total=total,
             style_ids=self._style_ids,
-            branches=list(view.root.walk()),
+            branches=list(snapshot.root.walk()),
             branching=bool(study.space.layout.switch.any()),
             address=f"{request.url.scheme}://{request.headers['host']}",
         )

@@ -6,9 +6,9 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label
 from bough.plot.traces import empty_note, hover_text, titled
-from bough.plot.view import StudyView
 from bough.service.tagged import worker_of
 from bough.trial import Trial
 
@@ -20,13 +20,13 @@ MOST = 600
 _COLOURS = {"done": GOOD, "failed": BAD, "running": FADED}
 
 
-def draw_timeline(view: StudyView) -> Any:
+def draw_timeline(snapshot: StudySnapshot) -> Any:
     """A bar per trial on the line of its worker, from when it was handed out to its result."""
     figure = graph_objects().Figure()
-    begun = [trial for trial in view.trials if trial.started is not None]
+    begun = [trial for trial in snapshot.trials if trial.started is not None]
     shown, now = begun[-MOST:], time.time()
     if not shown:
-        return empty_note(titled(figure, view, "Timeline"), "no trial was handed out yet")
+        return empty_note(titled(figure, snapshot, "Timeline"), "no trial was handed out yet")
     for state, colour in _COLOURS.items():
         bars = [trial for trial in shown if trial.state == state]
         if not bars:
@@ -55,7 +55,7 @@ def draw_timeline(view: StudyView) -> Any:
     note = f"{workers} worker{'s' if workers != 1 else ''}; in brackets: attempts beyond the first"
     if len(begun) > MOST:
         note += f"; the latest {MOST} trials"
-    return titled(figure, view, "Timeline", note)
+    return titled(figure, snapshot, "Timeline", note)
 
 
 def _line(trial: Trial) -> str:

@@ -120,8 +120,8 @@ export class Figures {
   }
 
   choose(figure, index) {
-    const route = figure.bars[index];
-    if (route) this.chooseBranch(Object.fromEntries(route));
+    const path = figure.bars[index];
+    if (path) this.chooseBranch(Object.fromEntries(path));
   }
 
   // A frame around the chosen branch; the bars are the last shapes of the figure, in the order of its points.
@@ -133,8 +133,8 @@ export class Figures {
     figure.markedDraw = figure.place.dataset.drawn;
     const start = shapes.length - figure.bars.length;
     const changes = {};
-    figure.bars.forEach((route, index) => {
-      const here = route.length > 0 && JSON.stringify(Object.fromEntries(route)) === chosen;
+    figure.bars.forEach((path, index) => {
+      const here = path.length > 0 && JSON.stringify(Object.fromEntries(path)) === chosen;
       changes[`shapes[${start + index}].line.width`] = here ? 4 : 0;
       changes[`shapes[${start + index}].line.color`] = "#e69f00";
     });

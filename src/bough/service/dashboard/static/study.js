@@ -16,7 +16,7 @@ let branch = {};
 
 function choose(wanted) {
   branch = JSON.stringify(wanted) === JSON.stringify(branch) ? {} : wanted;
-  const text = Object.entries(branch).map(([fork, way]) => `${fork.split("/").at(-1)} = ${way}`).join(" › ");
+  const text = Object.entries(branch).map(([path, label]) => `${path.split("/").at(-1)} = ${label}`).join(" › ");
   filter.hidden = !text;
   document.getElementById("filter-text").textContent = text;
   markBranches();
@@ -48,7 +48,7 @@ async function refreshBranches() {
   if (!list) return;
   for (const found of await load(`${api}/branches`)) {
     const button = [...list.querySelectorAll("button")].find(
-      (each) => JSON.stringify(JSON.parse(each.dataset.branch)) === JSON.stringify(found.route),
+      (each) => JSON.stringify(JSON.parse(each.dataset.branch)) === JSON.stringify(found.path),
     );
     if (!button) continue;
     button.querySelector(".count").textContent = found.trials;

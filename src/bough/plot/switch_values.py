@@ -1,4 +1,4 @@
-"""How the range of a switch splits into the ways on from it: options, single values, or ranges."""
+"""The values of a switch that open a branch each: options, single numbers, or ranges of numbers."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from bough.space.conditions import All, Compare, Condition, Not, Relate
 from bough.space.conditions import Any as AnyOf
 from bough.space.parameters import Categorical, Domain, Float, Int
 
-__all__ = ["Cut", "Way", "comparisons", "cuts_by_switch", "ways", "word"]
+__all__ = ["MAX_SINGLE_LEVELS", "Cut", "SwitchValue", "cuts_by_switch", "switch_values"]
 
-FEW_LEVELS = 8
-"""A numeric switch with at most so many values has a way per value; another one has a way per range."""
+MAX_SINGLE_LEVELS = 8
+"""A numeric switch with at most this many values has a branch per value, a larger one a branch per range."""
 
 
 class Cut(NamedTuple):
-    """A place where conditions split a numeric range: just before ``at``, or just after it."""
+    """Where conditions split a numeric range: just before ``at``, or just after it."""
 
     at: float
     after: bool
 
 
 @dataclass(frozen=True)
-class Way:
-    """One value of a switch, or piece ``index`` of a range that ``cuts`` split."""
+class SwitchValue:
+    """One value of a switch, or range number ``index`` of those between ``cuts``."""
 
     label: str
     value: Any = None
@@ -35,42 +35,42 @@ class Way:
     index: int = 0
 
     def holds(self, value: Any) -> bool:
-        """Whether a config with this value of the switch goes this way."""
+        """Whether a config with this value of the switch is on the branch."""
         if self.cuts is not None:
-            return _piece(value, self.cuts) == self.index
+            return _range_index(value, self.cuts) == self.index
         return isinstance(value, bool) == isinstance(self.value, bool) and bool(value == self.value)
 
     @property
-    def is_value(self) -> bool:
-        """Whether only one value goes this way."""
+    def is_single(self) -> bool:
+        """Whether exactly one value leads to the branch."""
         cuts = self.cuts
         return cuts is None or (0 < self.index < len(cuts) and cuts[self.index - 1].at == cuts[self.index].at)
 
     def matches(self, value: Any) -> bool:
-        """Like ``holds``, for a value that may not belong to the switch at all."""
+        """Like ``holds``, for a value of any type."""
         try:
             return self.holds(value)
         except TypeError:
             return False
 
 
-def comparisons(condition: Condition) -> Iterator[Compare | Relate]:
-    """The single comparisons that a condition is made of, from left to right."""
+def _comparisons(condition: Condition) -> Iterator[Compare | Relate]:
+    """The comparisons of a written condition, from left to right."""
     match condition:
         case All(parts) | AnyOf(parts):
             for part in parts:
-                yield from comparisons(part)
+                yield from _comparisons(part)
         case Not(part):
-            yield from comparisons(part)
+            yield from _comparisons(part)
         case _:
             yield condition
 
 
 def cuts_by_switch(conditions: Iterable[Condition]) -> dict[str, tuple[Cut, ...]]:
-    """Every parameter that some condition reads, with the places where conditions cut its range."""
+    """Every switch by the name that conditions use, with the cuts they make in its range."""
     found: dict[str, set[Cut]] = {}
     for condition in conditions:
-        for leaf in comparisons(condition):
+        for leaf in _comparisons(condition):
             if not isinstance(leaf, Compare):
                 found.setdefault(leaf.left, set())
                 found.setdefault(leaf.right, set())
@@ -85,22 +85,23 @@ def cuts_by_switch(conditions: Iterable[Condition]) -> dict[str, tuple[Cut, ...]
     return {name: tuple(sorted(cuts)) for name, cuts in found.items()}
 
 
-def ways(domain: Domain, cuts: Sequence[Cut]) -> list[Way]:
-    """The ways on from a switch: one per option, per value of a short range, or per piece of a cut range."""
+def switch_values(domain: Domain, cuts: Sequence[Cut]) -> list[SwitchValue]:
+    """The branches of a switch: one per option, per value of a short range, or per range between cuts."""
     if isinstance(domain, Categorical):
-        labels = [word(option) for option in domain.options]
+        labels = [_text(option) for option in domain.options]
         if len(set(labels)) < len(labels):  # 1 and '1' must not look alike
             labels = [repr(option) for option in domain.options]
-        return [Way(label, value=option) for label, option in zip(labels, domain.options)]
-    if 0 < domain.levels <= FEW_LEVELS:
+        return [SwitchValue(label, value=option) for label, option in zip(labels, domain.options)]
+    if 0 < domain.levels <= MAX_SINGLE_LEVELS:
         return [
-            Way(word(value), value=value) for value in domain.values(np.arange(float(domain.levels))).tolist()
+            SwitchValue(_text(value), value=value)
+            for value in domain.values(np.arange(float(domain.levels))).tolist()
         ]
     inside = tuple(cut for cut in cuts if _splits(domain, cut))
-    return [Way(_range_word(domain, inside, i), cuts=inside, index=i) for i in range(len(inside) + 1)]
+    return [SwitchValue(_range_text(domain, inside, i), cuts=inside, index=i) for i in range(len(inside) + 1)]
 
 
-def word(value: object) -> str:
+def _text(value: object) -> str:
     """A value as a label."""
     if isinstance(value, float):
         return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.4g}"
@@ -108,23 +109,23 @@ def word(value: object) -> str:
 
 
 def _splits(domain: Float | Int, cut: Cut) -> bool:
-    """Whether a cut leaves something of the range on both sides."""
+    """Whether values remain on both sides of a cut."""
     if cut.after:
         return domain.low <= cut.at < domain.high
     return domain.low < cut.at <= domain.high
 
 
-def _piece(value: float, cuts: Sequence[Cut]) -> int:
+def _range_index(value: float, cuts: Sequence[Cut]) -> int:
     return sum(value > cut.at or (value == cut.at and not cut.after) for cut in cuts)
 
 
-def _range_word(domain: Float | Int, cuts: Sequence[Cut], index: int) -> str:
+def _range_text(domain: Float | Int, cuts: Sequence[Cut], index: int) -> str:
     if not cuts:
-        return f"{word(domain.low)} to {word(domain.high)}"
+        return f"{_text(domain.low)} to {_text(domain.high)}"
     low = cuts[index - 1] if index else None
     high = cuts[index] if index < len(cuts) else None
     if low and high and low.at == high.at:
-        return word(low.at)
-    parts = [f"{'>' if low.after else '≥'} {word(low.at)}"] if low else []
-    parts += [f"{'≤' if high.after else '<'} {word(high.at)}"] if high else []
+        return _text(low.at)
+    parts = [f"{'>' if low.after else '≥'} {_text(low.at)}"] if low else []
+    parts += [f"{'≤' if high.after else '<'} {_text(high.at)}"] if high else []
     return ", ".join(parts)

@@ -1,12 +1,13 @@
-"""What figures are drawn from: a study's trials and space as one plain, frozen value.
+"""The input of every figure: a study's space and trials at one moment, frozen.
 
-``StudyView.of(study)`` takes the snapshot once; every figure, the report and the service read only
-this, so that none of them needs a live study and all of them show the same moment.
+``StudySnapshot.of(study)`` reads the study once. Figures, report and service read only the snapshot,
+so they need no live study and all show the same moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -15,15 +16,24 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.plot.ensemble import Ensemble, fit_ensemble
-from bough.plot.outline import Activity, Branch, activity, count, outline
+from bough.plot.outline import Activity, Branch, Switch, activity, count, outline
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.trial import Config, Trial
 
-__all__ = ["Predict", "StudyLike", "StudyView"]
+__all__ = ["Predict", "StudyLike", "StudySnapshot"]
 
 Predict = Callable[[Sequence[Config]], tuple[FloatArray, FloatArray]]
 """Mean and standard deviation of a study's model at configs, in the study's own units."""
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name that is closest to a wrong one, or at all of them."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f": it has {', '.join(names[:12])}" if names else ""
 
 
 class StudyLike(Protocol):
@@ -40,10 +50,10 @@ class StudyLike(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class StudyView:
+class StudySnapshot:
     """A study at one moment.
 
-    trials:  all of them, by number. branch: what the view was narrowed to by ``within``.
+    trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
     predict: the model's mean and sd at configs, where the study's method has a model.
     """
 
@@ -55,11 +65,11 @@ class StudyView:
     branch: tuple[tuple[str, Any], ...] = ()
 
     @staticmethod
-    def of(study: StudyLike | StudyView) -> StudyView:
-        """A snapshot of a local or served study; a view is returned as it is."""
-        if isinstance(study, StudyView):
+    def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
+        """A snapshot of a local or served study; a snapshot is returned as it is."""
+        if isinstance(study, StudySnapshot):
             return study
-        return StudyView(
+        return StudySnapshot(
             name=study.name or "study",
             space=study.space,
             direction=study.direction,
@@ -67,25 +77,37 @@ class StudyView:
             predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
         )
 
-    def within(self, branch: Mapping[str, Any] | None) -> StudyView:
-        """Only the trials in a branch, given by its forks: ``{"model": "svm"}``, ``{"layers": "≥ 3"}``.
+    def within(self, branch: Mapping[str, Any] | None) -> StudySnapshot:
+        """Only the trials in a branch, given by its switches: ``{"model": "svm"}``, ``{"layers": "≥ 3"}``.
 
-        A fork is named by its name or path, the way on from it by its value or by its label in the tree.
+        A switch is given by its name or path, its value by itself or by its label in the tree.
         """
         narrowed = self
         for name, wanted in (branch or {}).items():
-            fork = next((f for b in self.root.walk() for f in b.forks if name in (f.path, f.name)), None)
-            if fork is None:
-                raise ConfigError(f"no parameter {name!r} decides a branch of this space")
-            way = next((b.way for b in fork.branches if b.label == wanted or b.way.matches(wanted)), None)
-            if way is None:
-                known = ", ".join(b.label for b in fork.branches[:12])
-                raise ConfigError(f"{name!r} has no branch {wanted!r}: its branches are {known}")
-            kept = tuple(
-                t for t in narrowed.trials if fork.name in t.config and way.holds(t.config[fork.name])
-            )
-            narrowed = replace(narrowed, trials=kept, branch=(*narrowed.branch, (fork.path, way.label)))
+            switch = self._switch(name)
+            known = switch.branches
+            value = next((b.value for b in known if b.label == wanted or b.value.matches(wanted)), None)
+            if value is None:
+                labels = ", ".join(b.label for b in known[:12])
+                raise ConfigError(f"{name!r} has no branch {wanted!r}: its branches are {labels}")
+            active = self.where[switch.path]
+            kept = [t for t in narrowed.trials if t.number in active and value.holds(t.config[switch.name])]
+            chosen = (*narrowed.branch, (switch.path, value.label))
+            narrowed = replace(narrowed, trials=tuple(kept), branch=chosen)
         return narrowed
+
+    def _switch(self, name: str) -> Switch:
+        """The switch of that path, or of that name if only one has it."""
+        switches = {switch.path: switch for branch in self.root.walk() for switch in branch.switches}
+        if name in switches:
+            return switches[name]
+        found = [switch for switch in switches.values() if switch.name == name]
+        if len(found) > 1:
+            paths = ", ".join(switch.path for switch in found)
+            raise ConfigError(f"{name!r} names several switches: say which of {paths}")
+        if not found:
+            raise ConfigError(f"no parameter {name!r} decides a branch of this space{near(name, switches)}")
+        return found[0]
 
     @property
     def minimizes(self) -> bool:
