@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint format bench bench-full bench-peers pictures docs serve clean
+.PHONY: help demo test test-full lint format bench bench-full bench-peers pictures docs outputs serve clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -78,6 +78,9 @@ bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers i
 
 docs: $(VENV)/.docs                 ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+outputs: $(VENV)/.dev               ## run the examples of README and docs and renew the output shown below them
+	$(BIN)/python -m tests.docs.pages
 
 serve: $(VENV)/.user                ## start the service and its dashboard on this machine
 	$(BIN)/bough serve --storage sqlite:///bough.db

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import bough
+
+ROOT = Path(__file__).resolve().parents[1]
 
 LIGHT = """
 import sys
@@ -21,9 +26,32 @@ def test_import_is_light():
     assert result.stdout.strip() == "[]"
 
 
-def test_public_names_are_sorted():
-    assert bough.__all__ == sorted(bough.__all__)
-    assert set(bough.__all__) <= set(dir(bough))
+PUBLIC = [
+    "Categorical", "Choice", "Float", "Int", "Space", "Study", "Trial", "connect", "errors",
+    "maximize", "method", "methods", "minimize", "open_study", "plot", "studies",
+]  # fmt: skip
+"""Every name that a user may rely on. A new one belongs into docs/reference.md as well."""
+
+
+def test_public_names_are_exactly_these():
+    assert bough.__all__ == PUBLIC
+    assert sorted(PUBLIC) == PUBLIC
+    for name in PUBLIC:
+        assert getattr(bough, name) is not None
+
+
+def test_the_reference_has_every_public_name_and_says_where_it_is():
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    documented = set()
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        home = re.search(r"(?:from|in) `(bough[\w.]*)`\.$", section, re.MULTILINE)
+        module = import_module(home[1] if home else "bough")
+        documented.add(module.__name__.removeprefix("bough."))
+        for path in re.findall(r"^::: ([\w.]+)", section, re.MULTILINE):
+            name = path.rpartition(".")[2]
+            documented.add(name)
+            assert path == module.__name__ or hasattr(module, name), f"{module.__name__} has no {name}"
+    assert set(PUBLIC) <= documented
 
 
 def test_unknown_names_are_attribute_errors():
