@@ -10,18 +10,17 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from typing import Any, cast, overload
+from typing import Any, overload
 from urllib.parse import quote
 
 from bough.errors import ServiceError, TrialError
 from bough.registry import Method
 from bough.space import Space
 from bough.study.events import Progress
-from bough.study.loop import Budget, run
+from bough.study.loop import run_objective
 from bough.study.results import failure, told
-from bough.study.study import Study
 from bough.study.tables import table
-from bough.study.view import Status
+from bough.study.trial_index import Status
 from bough.trial import Config, Trial
 from bough.wire import HttpConnection
 
@@ -138,7 +137,7 @@ class RemoteStudy:
             found += _trials(page)
             if len(found) >= page["total"] or not page["trials"]:
                 break
-        first_open = next((i for i, trial in enumerate(found) if not trial.over), len(found))
+        first_open = next((i for i, trial in enumerate(found) if not trial.is_finished), len(found))
         self._over = found[:first_open]
         return found
 
@@ -166,26 +165,29 @@ class RemoteStudy:
         executor: Executor | None = None,
         timeout: float | None = None,
         trial_timeout: float | None = None,
-        callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+        callbacks: Sequence[Callable[[RemoteStudy, Trial], Any]] = (),
         progress: bool | Progress | None = None,
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
-        run(
-            cast(Study, self),  # the loop needs nothing of a study that is not here
+        return run_objective(
+            self,
             objective,
-            Budget(trials, timeout, trial_timeout),
+            trials,
             workers=workers,
             executor=executor,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
             callbacks=callbacks,
             progress=progress,
         )
-        return self
 
     # ---- what a run needs besides -------------------------------------------------------------------
 
-    def ask_within(self, limit: int | None, lease: float | None) -> Trial | None:
+    def ask_within(
+        self, limit: int | None, lease: float | None, *, worker: str | None = None
+    ) -> Trial | None:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already."""
-        return next(iter(self._ask(1, lease, limit)), None)
+        return next(iter(self._ask(1, lease, limit, worker)), None)
 
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""
@@ -214,8 +216,8 @@ class RemoteStudy:
 
     # ---- inside -------------------------------------------------------------------------------------
 
-    def _ask(self, n: int, lease: float | None, limit: int | None) -> list[Trial]:
-        worker = f"{socket.gethostname()}:{os.getpid()}"[:100]
+    def _ask(self, n: int, lease: float | None, limit: int | None, worker: str | None = None) -> list[Trial]:
+        worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
         return _trials(self._post("ask", {"n": n, "lease": lease, "limit": limit, "worker": worker}))
 
     def _get(self, path: str) -> Any:

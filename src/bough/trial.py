@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 __all__ = ["Config", "State", "Trial"]
@@ -20,11 +20,14 @@ class Trial:
     number:   0, 1, 2, ... without gaps.
     value:    the told result, in the user's own direction; None unless ``state`` is "done".
     noise:    told standard deviation of the value. cost: told cost of the evaluation.
-    error:    why the trial failed.
+    error:    why the trial failed, in one line; traceback: the exception in full, where there was one.
     attempt:  how often it was handed out; 0 while queued for the first time and for results that
               were added by hand. It tells an old evaluation of the trial from the current one.
     started, finished: Unix times by the storage's clock.
     worker:   who evaluates it (host and process), expires: when its lease ends; None without a lease.
+    measures: other numbers that were measured, by name. notes: anything else to remember, as JSON data.
+    request:  mark of the service's request that put the trial in; holder: mark of the one that it was
+              last handed out to. A request that is sent again finds its trials by them.
     """
 
     number: int
@@ -39,13 +42,18 @@ class Trial:
     finished: float | None = None
     worker: str | None = None
     expires: float | None = None
+    measures: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+    traceback: str | None = None
+    request: str | None = None
+    holder: str | None = None
 
     @property
-    def over(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the trial has its final state."""
         return self.state in ("done", "failed")
 
     @property
-    def added(self) -> bool:
+    def was_added(self) -> bool:
         """Whether the result was put in by hand (``study.add``), without the trial being handed out."""
-        return self.over and self.attempt == 0
+        return self.is_finished and self.attempt == 0

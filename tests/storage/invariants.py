@@ -30,6 +30,6 @@ def sound_trials(url: str, name: str) -> list[Trial]:
         assert (trial.expires is not None) == (trial.state == "running"), (
             "all asks of these tests have leases"
         )
-        assert (trial.finished is not None) == trial.over
+        assert (trial.finished is not None) == trial.is_finished
         assert trial.attempt >= (trial.state != "queued")
     return trials

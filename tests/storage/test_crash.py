@@ -18,7 +18,7 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import ConflictError
 from bough.space import Float, Space
-from bough.storage import Storage, StudyRecord, faults, open_storage
+from bough.storage import Storage, StudyRecord, driver_errors, open_storage
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
 from bough.study import loop as study_loop
@@ -45,7 +45,7 @@ def process(work: Callable[[], object]) -> Iterator[BaseProcess]:
 
 def dies(work: Callable[[], object], failpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run ``work`` in a process that kills itself at the failpoint."""
-    monkeypatch.setattr(faults, "FAILPOINT", failpoint)
+    monkeypatch.setattr(driver_errors, "FAILPOINT", failpoint)
     with process(work) as child:
         child.join(60)
         assert child.exitcode == -signal.SIGKILL
@@ -189,7 +189,7 @@ def killing_loop(url: str, tmp_path: Path, kills: int) -> None:
             worker.kill()
             worker.join()
     time.sleep(lease + 0.1)
-    left = [trial for trial in sound_trials(url, "s") if not trial.over]
+    left = [trial for trial in sound_trials(url, "s") if not trial.is_finished]
     hopeless = {trial.number for trial in left if trial.attempt >= MAX_ATTEMPTS}  # each of its workers died
     hopeful = {trial.number for trial in left} - hopeless
     for _ in range(len(hopeful)):  # whatever else the dead held is handed out again, and nothing else
@@ -197,7 +197,7 @@ def killing_loop(url: str, tmp_path: Path, kills: int) -> None:
         assert trial.number in hopeful
         study.tell(trial, -1.0)
     trials = sound_trials(url, "s")
-    assert all(trial.over or trial.number in hopeless for trial in trials)
+    assert all(trial.is_finished or trial.number in hopeless for trial in trials)
     told = [line.split() for log in logs for line in log.read_text().splitlines() if line.count(" ") == 1]
     assert len(told) >= kills / 4, "the workers did work"
     for number, value in told:

@@ -14,7 +14,7 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import StorageError
 from bough.space import Float, Space
-from bough.storage import at_once, open_storage
+from bough.storage import open_storage, postgres_sql
 from bough.storage.database import _SET_UP, Database
 from bough.storage.schema import MIGRATIONS, migrate
 from bough.storage.sql import SqlStorage
@@ -114,7 +114,7 @@ def test_the_server_crashes_in_the_middle(postgres_server: PostgresServer, postg
         worker.join(120)
     trials = sound_trials(postgresql_url, "s")
     assert all(trials[number].value == value for number, value in told.items()), "acknowledged, then lost"
-    assert all(trial.over for trial in trials), "an ask was committed but not handed out"
+    assert all(trial.is_finished for trial in trials), "an ask was committed but not handed out"
     assert len(told) == len(trials), "nothing was asked or told twice"
 
 
@@ -137,7 +137,7 @@ def test_an_acknowledgement_gets_lost(
 
     def lose_the_answer(self: Database, sql: str, parameters: dict[str, object]) -> list[tuple[object, ...]]:
         rows = execute(self, sql, parameters)
-        if sql in ("COMMIT", at_once.INSERT, at_once.FINISH) and not lost:
+        if sql in ("COMMIT", postgres_sql.INSERT, postgres_sql.FINISH) and not lost:
             lost.append(sql)
             raise error
         return rows

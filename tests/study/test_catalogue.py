@@ -153,7 +153,7 @@ def test_list_and_delete(storage_url: str | None) -> None:
 def waiting(study: Study) -> list[Any]:
     """What a copy must have of a study: finished trials as they are, others waiting."""
     return [
-        (t.number, t.config, t.state if t.over else "queued", t.value, t.noise, t.cost, t.error)
+        (t.number, t.config, t.state if t.is_finished else "queued", t.value, t.noise, t.cost, t.error)
         for t in study.trials
     ]
 
@@ -179,8 +179,8 @@ def test_export_and_import_are_exact(storage_url: str | None, tmp_path: Path) ->
     imported = import_study(tmp_path / "s.jsonl", storage)
     assert waiting(imported) == waiting(original)
     assert repr(imported.trials[0].cost) == "-0.0"
-    assert [trial for trial in imported.trials if trial.over] == [
-        trial for trial in original.trials if trial.over
+    assert [trial for trial in imported.trials if trial.is_finished] == [
+        trial for trial in original.trials if trial.is_finished
     ]
     assert (imported.name, imported.space, imported.seed) == ("s", SPACE, 7)
     assert import_study(tmp_path / "s.jsonl", storage, name="t").name == "t"

@@ -53,12 +53,12 @@ def test_objectives_may_return_noise_and_cost() -> None:
     [
         (math.nan, "the value is nan"),
         (-math.inf, "the value is -inf"),
-        (None, "must be a number, not None"),
-        ("0.5", r"must be a number, not '0.5' \(str\)"),
-        (1j, r"must be a number, not 1j \(complex\)"),
-        (np.array([1.0, 2.0]), "must be a number, not array"),
+        (None, "the objective returned None, not a number: is a 'return' missing"),
+        ("0.5", r"returned '0.5' \(str\), not a number"),
+        (1j, r"returned 1j \(complex\), not a number"),
+        (np.array([1.0, 2.0]), r"returned array.*, not a number"),
         ({"value": math.nan}, "the value is nan"),
-        ({"loss": 1.0}, "returned a dict with .*'loss'.*, expected 'value'"),
+        ({"loss": 1.0}, r"returned a dict without 'value' \(it has 'loss'\): name its result 'value'"),
         ({"value": 1.0, "noise": -1}, "noise must be finite and not negative"),
         (ValueError("so bad"), r"^ValueError: so bad \(line \d+ of .*test_run.py\)"),
         (SystemExit(3), "^SystemExit: 3"),
@@ -112,7 +112,7 @@ def test_running_again_continues() -> None:
     assert len(study.trials) == 5, "4 were finished already; the added one is no trial"
     study.run(lambda config: config["x"], 6)
     assert len(study.trials) == 7
-    assert [trial.config for trial in study.trials if not trial.added][:4] == [
+    assert [trial.config for trial in study.trials if not trial.was_added][:4] == [
         trial.config for trial in run(lambda config: 0.0, 4).trials
     ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ def run(
       bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
     """
     from bough.space import Space
-    from bough.study import Study
+    from bough.study import Study, run_trials
 
     wanted = _load(space, Space)
     units = check_command(command, wanted)
@@ -116,12 +117,16 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     try:
-        with Guardian() as guardian, _Threads(workers) as executor:
+        with (
+            Guardian() as guardian,
+            ThreadPoolExecutor(workers) as executor,
+        ):  # a thread waits for each program
             shared = shared_variables(wanted)
             program = Command(units, study.name, folder, guardian, trial_timeout, shared)
             try:
-                study.run(
-                    program,  # type: ignore[arg-type]  # _Threads calls it with the trial, not with its config
+                run_trials(
+                    study,
+                    partial(_evaluate, program),
                     trials,
                     executor=executor,
                     timeout=timeout,
@@ -136,15 +141,8 @@ def run(
     return _conclude(study, json_, complete, folder)
 
 
-class _Threads(ThreadPoolExecutor):
-    """A thread per program. The program is told which trial it is about, and its failures are plain words."""
-
-    def submit(self, evaluate: Any, /, *args: Any, **_: Any) -> Future[Any]:
-        return super().submit(_evaluate, *args)
-
-
 def _evaluate(program: Command, trial: Trial) -> Trial:
-    from bough.study.results import failure, outcome
+    from bough.study import failure, outcome
 
     try:
         return outcome(trial, program(trial))

@@ -121,6 +121,9 @@ class TrialOut(BaseModel):
     finished: float | None
     worker: str | None
     expires: float | None
+    measures: dict[str, float] = {}
+    notes: dict[str, Any] = {}
+    traceback: str | None = None
 
 
 class TrialsOut(BaseModel):
@@ -178,7 +181,7 @@ class BranchOut(BaseModel):
 
 
 def trial_json(trial: Trial) -> dict[str, Any]:
-    data = {name: getattr(trial, name) for name in Trial.__slots__}
+    data = {name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder")}
     data["worker"] = worker_of(trial)
     return data
 

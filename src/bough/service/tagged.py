@@ -74,8 +74,10 @@ class Tagged:
         tagged = trials if tag is None else [replace(trial, worker=tag) for trial in trials]
         return self._inside.insert(study, tagged, within=within, lease=lease)
 
-    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
-        return self._inside.take(study, _tag.get() or worker, lease)
+    def take(
+        self, study: int, worker: str, lease: float | None = None, holder: str | None = None
+    ) -> Trial | None:
+        return self._inside.take(study, _tag.get() or worker, lease, holder)
 
     def finish(self, study: int, result: Trial) -> Trial:
         return self._inside.finish(study, result)

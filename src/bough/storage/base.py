@@ -15,8 +15,9 @@ __all__ = ["Changes", "Storage", "StudyRecord"]
 class StudyRecord:
     """A study without its trials.
 
-    space and method are JSON texts; id is given by the storage and never used again, even when a study of
-    the same name is deleted and created anew; trials is their number when the record was read.
+    space, method and goals are JSON texts; goals None stands for one objective. The storage gives the id and
+    never gives it again, even when a study is deleted and another created under its name. trials: how many
+    there were when the record was read.
     """
 
     name: str
@@ -27,6 +28,7 @@ class StudyRecord:
     created: float = 0.0
     trials: int = 0
     id: int = -1
+    goals: str | None = None
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,12 @@ class Storage(Protocol):
         """
         ...
 
-    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
+    def take(
+        self, study: int, worker: str, lease: float | None = None, holder: str | None = None
+    ) -> Trial | None:
         """Hand out the first trial that is queued or whose lease has ended, in its next attempt.
 
+        holder: mark of the request that it is handed out to; see ``Trial``.
         One whose attempts are used up counts as failed instead. None if there is nothing to hand out.
         """
         ...

@@ -20,13 +20,13 @@ from sqlalchemy.exc import ArgumentError
 
 from bough.errors import MissingExtraError, StorageError
 from bough.storage import forks
-from bough.storage.faults import failpoint, fault_of
-from bough.storage.log import Log, log_of
+from bough.storage.driver_errors import failpoint, fault_of
+from bough.storage.rows import Row
+from bough.storage.sqlite_wal import Log, log_of
 
-__all__ = ["Database", "Row", "Transaction"]
+__all__ = ["Database", "Transaction"]
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
 
 _CONNECT: dict[str, dict[str, Any]] = {  # autocommit: our transactions begin and end by statements
     # SQLite's own way to wait for a lock favours newcomers, some processes would starve: we wait ourselves.

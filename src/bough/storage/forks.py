@@ -3,7 +3,7 @@
 Two things go wrong when a process forks. SQLite keeps a table of the files that a process has open. A child
 that inherits this table believes that it already holds the shared lock on the file, so it never takes it, and
 whoever closes the file next deletes the log under the child: its commits vanish without an error. And a lock
-that another thread holds at the moment of the fork stays locked in the child for ever.
+that another thread holds at the moment of the fork stays locked in the child.
 
 So everything that holds a lock or a connection registers here. ``before_fork`` runs in the forking thread:
 take the lock, close the connection. ``after_fork`` runs on both sides: let the lock go; the connection is
@@ -15,8 +15,10 @@ The registry is module state because Python's fork hooks are: they cannot be unr
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
+from functools import cached_property
 from typing import Protocol
 
 __all__ = ["ForkAware", "register"]
@@ -52,6 +54,18 @@ def _after_fork(child: bool) -> None:
     while _at_rest:
         _at_rest.pop().after_fork(child)
     _registry_lock.release()
+    if child and sys.version_info < (3, 12):
+        _renew_property_locks()
+
+
+def _renew_property_locks() -> None:
+    """Until Python 3.12 a ``cached_property`` has a lock, which a thread may hold that the child lacks."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("bough."):
+            for kind in list(vars(module).values()):
+                for member in vars(kind).values() if isinstance(kind, type) else ():
+                    if isinstance(member, cached_property):
+                        member.lock = threading.RLock()  # type: ignore[attr-defined]
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which cannot fork

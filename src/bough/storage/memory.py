@@ -17,7 +17,7 @@ __all__ = ["MemoryStorage"]
 
 
 @dataclass
-class _Shelf:
+class _StudyState:
     """One study: its trials by number, the numbers of those that are not over, and a journal of all changes.
 
     The revision of a study is the length of its journal, so what changed since then is a slice of it.
@@ -33,7 +33,7 @@ class _Shelf:
             self.trials.append(trial)
         else:
             self.trials[trial.number] = trial
-        if trial.over:
+        if trial.is_finished:
             self.open.pop(trial.number, None)
         else:
             self.open[trial.number] = None
@@ -46,7 +46,7 @@ class MemoryStorage:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._shelves: dict[int, _Shelf] = {}
+        self._states: dict[int, _StudyState] = {}
         self._ids = 0
         forks.register(self)
 
@@ -58,74 +58,77 @@ class MemoryStorage:
 
     def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
         with self._lock:
-            if any(shelf.record.name == record.name for shelf in self._shelves.values()):
+            if any(state.record.name == record.name for state in self._states.values()):
                 raise StudyError(f"study {record.name!r} exists already")
             self._ids += 1
             record = replace(record, id=self._ids, created=time.time(), trials=len(trials))
-            shelf = self._shelves[record.id] = _Shelf(record)
+            state = self._states[record.id] = _StudyState(record)
             for trial in trials:
-                shelf.put(trial)
+                state.put(trial)
             return record
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
         with self._lock:
             return [
-                replace(shelf.record, trials=len(shelf.trials))
-                for shelf in self._shelves.values()
-                if name is None or shelf.record.name == name
+                replace(state.record, trials=len(state.trials))
+                for state in self._states.values()
+                if name is None or state.record.name == name
             ]
 
     def delete(self, study: int) -> None:
         with self._lock:
-            self._shelves.pop(study, None)
+            self._states.pop(study, None)
 
     def changes(self, study: int, since: int) -> Changes:
         with self._lock:
-            shelf = self._shelf(study)
+            state = self._state(study)
             # A trial that changed twice is reported once, at the place of its last change.
-            latest = dict.fromkeys(reversed(shelf.journal[since:]))
-            trials = [shelf.trials[number] for number in reversed(latest)]
-            return Changes(trials, len(shelf.journal), time.time())
+            latest = dict.fromkeys(reversed(state.journal[since:]))
+            trials = [state.trials[number] for number in reversed(latest)]
+            return Changes(trials, len(state.journal), time.time())
 
     def insert(
         self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
     ) -> list[Trial]:
         with self._lock:
-            shelf, now = self._shelf(study), time.time()
-            first = len(shelf.trials)
+            state, now = self._state(study), time.time()
+            first = len(state.trials)
             if within is not None and first not in within:
                 return []
-            return [shelf.put(begun(trial, first + i, now, lease)) for i, trial in enumerate(trials)]
+            return [state.put(begun(trial, first + i, now, lease)) for i, trial in enumerate(trials)]
 
-    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
+    def take(
+        self, study: int, worker: str, lease: float | None = None, holder: str | None = None
+    ) -> Trial | None:
         with self._lock:
-            shelf, now = self._shelf(study), time.time()
-            for number in list(shelf.open):
-                trial = shelf.trials[number]
+            state, now = self._state(study), time.time()
+            for number in list(state.open):
+                trial = state.trials[number]
                 if available(trial, now):
-                    trial = shelf.put(handed_out(trial, worker, now, lease))
+                    trial = state.put(handed_out(trial, worker, now, lease, holder))
                     if trial.state == "running":
                         return trial
             return None
 
     def finish(self, study: int, result: Trial) -> Trial:
         with self._lock:
-            shelf = self._shelf(study)
-            if not 0 <= result.number < len(shelf.trials):
-                raise TrialError(f"study {shelf.record.name!r} has no trial {result.number}")
-            current = shelf.trials[result.number]
+            state = self._state(study)
+            if not 0 <= result.number < len(state.trials):
+                raise TrialError(f"study {state.record.name!r} has no trial {result.number}")
+            current = state.trials[result.number]
             trial = finished(current, result, time.time())
-            return current if trial is current else shelf.put(trial)
+            return current if trial is current else state.put(trial)
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         with self._lock:
-            shelf, now = self._shelf(study), time.time()
+            state, now = self._state(study), time.time()
             for trial in held:
-                changed = renewed(shelf.trials[trial.number], trial, now, lease)
+                current = state.trials[trial.number] if 0 <= trial.number < len(state.trials) else None
+                changed = current and renewed(current, trial, now, lease)
                 if changed is not None:
-                    shelf.put(changed)
+                    state.put(changed)
 
-    def _shelf(self, study: int) -> _Shelf:
-        if study not in self._shelves:
+    def _state(self, study: int) -> _StudyState:
+        if study not in self._states:
             raise StudyError("the study was deleted meanwhile")
-        return self._shelves[study]
+        return self._states[study]

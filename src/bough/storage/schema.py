@@ -15,7 +15,8 @@ from bough.storage.database import Database, Transaction
 __all__ = ["MIGRATIONS", "migrate"]
 
 Migration = Sequence[str]
-"""SQL statements; ``{real}`` and ``{key}`` stand for the dialect's double and self-numbering key."""
+"""SQL statements. ``{real}`` is the dialect's double, ``{key}`` its self-numbering key, ``{position}`` its
+function that finds a text in another."""
 
 FIRST: Migration = (
     """
@@ -38,12 +39,32 @@ FIRST: Migration = (
     "CREATE INDEX bough_trials_open ON bough_trials (study, number) WHERE state IN ('queued', 'running')",
 )
 
-MIGRATIONS: Sequence[Migration] = (FIRST,)
+SECOND: Migration = (
+    "ALTER TABLE bough_studies ADD COLUMN goals TEXT",  # JSON; NULL is one objective
+    "ALTER TABLE bough_trials ADD COLUMN measures TEXT",  # JSON; NULL is none
+    "ALTER TABLE bough_trials ADD COLUMN notes TEXT",  # likewise
+    "ALTER TABLE bough_trials ADD COLUMN traceback TEXT",
+    "ALTER TABLE bough_trials ADD COLUMN request TEXT",
+    "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
+    # The service of version 0.1 wrote the mark of a request behind the worker's name: "name#mark".
+    """
+    UPDATE bough_trials SET
+        request = CASE WHEN attempt = 0 THEN substr(worker, {position}(worker, '#') + 1) END,
+        holder = CASE WHEN attempt > 0 THEN substr(worker, {position}(worker, '#') + 1) END,
+        worker = substr(worker, 1, {position}(worker, '#') - 1)
+    WHERE {position}(worker, '#') > 0""",
+)
+
+MIGRATIONS: Sequence[Migration] = (FIRST, SECOND)
 
 # Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.
 _TYPES = {
-    "sqlite": {"real": "", "key": "INTEGER PRIMARY KEY AUTOINCREMENT"},
-    "postgresql": {"real": "DOUBLE PRECISION", "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"},
+    "sqlite": {"real": "", "key": "INTEGER PRIMARY KEY AUTOINCREMENT", "position": "instr"},
+    "postgresql": {
+        "real": "DOUBLE PRECISION",
+        "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "position": "strpos",
+    },
 }
 _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS bough_schema (version INTEGER NOT NULL)"
 _VERSION = "SELECT max(version) FROM bough_schema"

@@ -3,7 +3,7 @@
 Every write begins with an UPDATE of the study's row. It locks the study until the commit, so the writes of
 one study happen one after the other, and it counts the revision up: revisions grow in the order of commits,
 and "everything after revision r" misses nothing. Proposals are made outside of transactions. On PostgreSQL
-asks and tells take a shorter way, see ``at_once``.
+asks and tells take a shorter way, see ``postgres_sql``.
 
 A commit whose acknowledgement got lost (the server went away) may have happened or not. So what inserts or
 hands out a trial leaves the random id of the operation in the row, and looks for it when it is tried again,
@@ -12,30 +12,27 @@ once it has the lock: the earlier try may have been waiting for it.
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bough.errors import StudyError, TrialError
-from bough.storage import at_once
+from bough.storage import postgres_sql
 from bough.storage.base import Changes, StudyRecord
-from bough.storage.database import Database, Row, Transaction
+from bough.storage.database import Database, Transaction
+from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
 from bough.storage.schema import migrate
 from bough.storage.transitions import begun, finished, handed_out, renewed
 from bough.trial import Trial
 
 __all__ = ["SqlStorage"]
 
-_to_json = json.JSONEncoder(allow_nan=False).encode
-_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
-
-_STUDY = "name, space, direction, method, seed, created, trials, id"
-_TRIAL = ", ".join(Trial.__slots__)
+_STUDY = "name, space, direction, method, seed, created, trials, id, goals"
+_TRIAL = ", ".join(COLUMNS)
 
 _CREATE = """
-    INSERT INTO bough_studies (name, space, direction, method, seed, created, trials, revision)
-    VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1)
+    INSERT INTO bough_studies (name, space, direction, method, seed, created, trials, revision, goals)
+    VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1, :goals)
     ON CONFLICT (name) DO NOTHING
     RETURNING id, created"""
 _FIND = f"""
@@ -47,22 +44,23 @@ _LOCK = {
     "sqlite": """
         UPDATE bough_studies SET revision = revision + 1 WHERE id = :study
         RETURNING revision, {clock}""",
-    "postgresql": at_once.LOCK,
+    "postgresql": postgres_sql.LOCK,
 }
 _APPEND = """
     UPDATE bough_studies SET revision = revision + 1, trials = trials + :count
     WHERE id = :study AND trials >= :low AND trials < :high
     RETURNING revision, {clock}, trials - :count"""
 _CHANGES = f"""
-    SELECT {", ".join(f"t.{column}" for column in _TRIAL.split(", "))}, s.revision, {{clock}}
+    SELECT {", ".join(f"t.{column}" for column in COLUMNS)}, s.revision, {{clock}}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
     INSERT INTO bough_trials (study, revision, operation, {_TRIAL})
-    VALUES (:study, :revision, :operation, {", ".join(f":{column}" for column in _TRIAL.split(", "))})"""
+    VALUES (:study, :revision, :operation, {", ".join(f":{column}" for column in COLUMNS)})"""
 _SAVE = """
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
         attempt = :attempt, started = :started, finished = :finished, worker = :worker, expires = :expires,
+        measures = :measures, notes = :notes, traceback = :traceback, request = :request, holder = :holder,
         revision = :revision, operation = :operation
     WHERE study = :study AND number = :number"""
 _TRIAL_NUMBER = f"""
@@ -99,6 +97,7 @@ class SqlStorage:
                 method=record.method,
                 seed=record.seed,
                 trials=len(trials),
+                goals=record.goals,
             )
             if not created:
                 raise StudyError(f"study {record.name!r} exists already")
@@ -119,7 +118,7 @@ class SqlStorage:
         if not rows:
             raise _deleted()
         *_, revision, now = rows[0]
-        return Changes(_trials(row[:-2] for row in rows if row[0] is not None), revision, now)
+        return Changes(trials_of(row[:-2] for row in rows if row[0] is not None), revision, now)
 
     def insert(
         self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
@@ -142,8 +141,8 @@ class SqlStorage:
 
         def shortcut(transaction: Transaction) -> list[Trial]:
             row = begun(trials[0], 0, 0.0, lease)  # its times count from the moment of the insertion
-            columns = {**_columns(row, study, 0, operation), "config": _to_json(row.config)}
-            inserted = transaction.execute(at_once.INSERT, **columns, low=low, high=high)
+            columns = {**row_of(row, study, 0, operation), "config": config_of(row)}
+            inserted = transaction.execute(postgres_sql.INSERT, **columns, low=low, high=high)
             if not inserted:
                 return _none_appended(transaction, study)
             number, started, finished, expires = inserted[0]
@@ -152,15 +151,17 @@ class SqlStorage:
         one = self._on_server and len(trials) == 1
         return self._database.write("insert", work, shortcut if one else None)
 
-    def take(self, study: int, worker: str, lease: float | None = None) -> Trial | None:
+    def take(
+        self, study: int, worker: str, lease: float | None = None, holder: str | None = None
+    ) -> Trial | None:
         operation = secrets.token_hex(8)
 
         def work(transaction: Transaction) -> Trial | None:
             revision, now = _lock(transaction, study)
             if transaction.retried and (mine := _of_operation(transaction, study, operation)):
                 return mine[0]
-            while found := _trials(transaction.execute(_FIRST_AVAILABLE, study=study, now=now)):
-                trial = handed_out(found[0], worker, now, lease)
+            while found := trials_of(transaction.execute(_FIRST_AVAILABLE, study=study, now=now)):
+                trial = handed_out(found[0], worker, now, lease, holder)
                 if trial.state == "running":
                     _save(transaction, study, trial, revision, operation)
                     return trial
@@ -181,8 +182,8 @@ class SqlStorage:
             return trial
 
         def shortcut(transaction: Transaction) -> Trial | None:
-            columns = _columns(result, study, 0, None)
-            told = _trials(transaction.execute(at_once.FINISH, **columns))
+            columns = row_of(result, study, 0, None)
+            told = trials_of(transaction.execute(postgres_sql.FINISH, **columns))
             return told[0] if told else None  # a repetition, a conflict, or a failure of an old attempt
 
         return self._database.write("finish", work, shortcut if self._on_server else None)
@@ -213,7 +214,7 @@ def _deleted() -> StudyError:
 
 
 def _trial(transaction: Transaction, study: int, number: int) -> Trial | None:
-    found = _trials(transaction.execute(_TRIAL_NUMBER, study=study, number=number))
+    found = trials_of(transaction.execute(_TRIAL_NUMBER, study=study, number=number))
     return found[0] if found else None
 
 
@@ -224,15 +225,13 @@ def _none_appended(transaction: Transaction, study: int) -> list[Trial]:
 
 
 def _of_operation(transaction: Transaction, study: int, operation: str) -> list[Trial]:
-    return _trials(transaction.execute(_TRIALS_OF_OPERATION, study=study, operation=operation))
+    return trials_of(transaction.execute(_TRIALS_OF_OPERATION, study=study, operation=operation))
 
 
 def _insert(
     transaction: Transaction, study: int, trials: Sequence[Trial], revision: int, operation: str | None
 ) -> None:
-    rows = [
-        {**_columns(trial, study, revision, operation), "config": _to_json(trial.config)} for trial in trials
-    ]
+    rows = [{**row_of(trial, study, revision, operation), "config": config_of(trial)} for trial in trials]
     if len(rows) == 1:
         transaction.execute(_INSERT, **rows[0])
     elif rows:
@@ -240,31 +239,4 @@ def _insert(
 
 
 def _save(transaction: Transaction, study: int, trial: Trial, revision: int, operation: str | None) -> None:
-    transaction.execute(_SAVE, **_columns(trial, study, revision, operation))
-
-
-def _columns(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    """All columns but the config, which is written once and never changes."""
-    return {
-        "study": study,
-        "number": trial.number,
-        "state": trial.state,
-        "value": trial.value,
-        "noise": trial.noise,
-        "cost": trial.cost,
-        "error": trial.error,
-        "attempt": trial.attempt,
-        "started": trial.started,
-        "finished": trial.finished,
-        "worker": trial.worker,
-        "expires": trial.expires,
-        "revision": revision,
-        "operation": operation,
-    }
-
-
-def _trials(rows: Iterable[Row]) -> list[Trial]:
-    """Trials from rows of ``_TRIAL``; parsing all configs at once is fast, and shares the names' strings."""
-    rows = list(rows)
-    configs, _ = _from_json(f"[{','.join([row[1] for row in rows])}]")
-    return [Trial(row[0], config, *row[2:]) for row, config in zip(rows, configs, strict=True)]
+    transaction.execute(_SAVE, **row_of(trial, study, revision, operation))

@@ -23,12 +23,14 @@ def begun(trial: Trial, number: int, now: float, lease: float | None) -> Trial:
     if trial.state == "running":
         expires = None if lease is None else now + lease
         return replace(trial, number=number, attempt=1, started=now, expires=expires)
-    if trial.over:
+    if trial.is_finished:
         return replace(trial, number=number, finished=now)
     return replace(trial, number=number)
 
 
-def handed_out(trial: Trial, worker: str, now: float, lease: float | None) -> Trial:
+def handed_out(
+    trial: Trial, worker: str, now: float, lease: float | None, holder: str | None = None
+) -> Trial:
     """The next attempt of an available trial, or its failure when the attempts are used up.
 
     Only lost workers count: a trial that was put back into the queue is always handed out.
@@ -41,6 +43,7 @@ def handed_out(trial: Trial, worker: str, now: float, lease: float | None) -> Tr
         state="running",
         attempt=trial.attempt + 1,
         worker=worker,
+        holder=holder,
         started=now,
         expires=None if lease is None else now + lease,
     )
@@ -48,7 +51,7 @@ def handed_out(trial: Trial, worker: str, now: float, lease: float | None) -> Tr
 
 def finished(current: Trial, result: Trial, now: float) -> Trial:
     """``current`` with the result; ``current`` itself if it has that result already."""
-    if current.over:
+    if current.is_finished:
         if _outcome(current) == _outcome(result):
             return current
         raise ConflictError(
@@ -66,6 +69,9 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         noise=result.noise,
         cost=result.cost,
         error=result.error,
+        measures=result.measures,
+        notes=result.notes,
+        traceback=result.traceback,
         finished=now,
         expires=None,
     )
@@ -80,12 +86,16 @@ def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Tri
     return replace(current, expires=now + lease)
 
 
-def _outcome(trial: Trial) -> tuple[str, float | None, float | None, float | None]:
-    return trial.state, trial.value, trial.noise, trial.cost
+def _outcome(trial: Trial) -> tuple[object, ...]:
+    """Two results with the same outcome are the same result; a failure is one whatever its reason."""
+    if trial.state == "failed":
+        return (trial.state,)
+    return trial.state, trial.value, trial.noise, trial.cost, trial.measures, trial.notes
 
 
 def _text(trial: Trial) -> str:
     if trial.state == "failed":
         return f"failed ({trial.error})"
-    told = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
+    told: dict[str, object] = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
+    told |= {**trial.measures, "notes": trial.notes or None}
     return "told " + ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)

@@ -16,26 +16,34 @@ if TYPE_CHECKING:
     from bough.study.catalogue import open_study as open_study
     from bough.study.catalogue import studies as studies
     from bough.study.events import Event as Event
+    from bough.study.loop import run_trials as run_trials
+    from bough.study.results import failure as failure
+    from bough.study.results import outcome as outcome
+    from bough.study.runnable import RunnableStudy as RunnableStudy
     from bough.study.shortcuts import maximize as maximize
     from bough.study.shortcuts import minimize as minimize
     from bough.study.study import Study as Study
 
 _HOME = {
     "Event": "events",
+    "RunnableStudy": "runnable",
     "Study": "study",
     "copy_study": "catalogue",
     "delete_study": "catalogue",
     "export_study": "catalogue",
+    "failure": "results",
     "import_study": "catalogue",
     "maximize": "shortcuts",
     "minimize": "shortcuts",
     "open_study": "catalogue",
+    "outcome": "results",
+    "run_trials": "loop",
     "studies": "catalogue",
 }
 
 __all__ = [
-    "Event", "Study", "copy_study", "delete_study", "export_study", "import_study",
-    "maximize", "minimize", "open_study", "studies",
+    "Event", "RunnableStudy", "Study", "copy_study", "delete_study", "export_study", "failure",
+    "import_study", "maximize", "minimize", "open_study", "outcome", "run_trials", "studies",
 ]  # fmt: skip
 
 

@@ -87,7 +87,9 @@ def _record(header: dict[str, Any]) -> StudyRecord:
 def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | Storage) -> Study:
     opened = open_storage(storage)
     waiting = [
-        trial if trial.over else replace(trial, state="queued", worker=None, started=None, expires=None)
+        trial
+        if trial.is_finished
+        else replace(trial, state="queued", worker=None, started=None, expires=None)
         for trial in trials
     ]
     space = Space.from_json(record.space)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
-from bough.study.view import View
+from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
 __all__ = ["EncodedTrials"]
@@ -59,7 +59,7 @@ class _Results:
 
 
 class EncodedTrials:
-    """Encodes what a ``View`` holds, each trial once. ``sign`` is -1 for a study that maximises."""
+    """Encodes what a ``TrialIndex`` holds, each trial once. ``sign`` is -1 for a study that maximises."""
 
     def __init__(self, space: Space, seed: int, sign: float) -> None:
         self._space, self._seed, self._sign = space, seed, sign
@@ -69,7 +69,7 @@ class EncodedTrials:
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
 
-    def history(self, view: View) -> History:
+    def history(self, view: TrialIndex) -> History:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
         fresh = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
@@ -93,11 +93,6 @@ class EncodedTrials:
             pending=self._concat([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
         )
-
-    def blank(self, number: int) -> History:
-        """A history without trials, for a proposal that looks at none."""
-        none, numbers, values = self._none, np.empty(0, np.intp), np.empty(0)
-        return History(self._seed, number, none, values, values, numbers, none, numbers, none, numbers)
 
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]

@@ -17,11 +17,10 @@ from typing import Any, Protocol
 from bough.errors import StudyError
 from bough.study.orphans import KILL, Guardian, signal_group
 from bough.study.results import failure, outcome, reason
+from bough.study.runnable import Evaluate
 from bough.trial import Config, Trial
 
-__all__ = ["Pool", "WorkerLost", "evaluate", "open_pool"]
-
-Objective = Callable[[Config], Any]
+__all__ = ["Pool", "WorkerLost", "evaluate_objective", "open_pool"]
 
 
 class WorkerLost(Exception):
@@ -32,13 +31,13 @@ class Pool(Protocol):
     @property
     def starting(self) -> list[Future[Any]]: ...
     def ready(self) -> bool: ...
-    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]: ...
+    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]: ...
     def collect(self, future: Future[Trial], trial: Trial) -> Trial: ...
     def stop(self, future: Future[Trial]) -> None: ...
     def close(self) -> None: ...
 
 
-def evaluate(objective: Objective, trial: Trial) -> Trial:
+def evaluate_objective(objective: Callable[[Config], Any], trial: Trial) -> Trial:
     """The result of a trial; whatever the objective raises becomes a failed one. Runs in the worker."""
     try:
         return outcome(trial, objective(dict(trial.config)))
@@ -82,10 +81,10 @@ class _Inline:
     def ready(self) -> bool:
         return not self._busy
 
-    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
         future: Future[Trial] = Future()
         with self._interruptible():
-            result = evaluate(objective, trial)
+            result = evaluate(trial)
         future.set_result(result)
         self._busy = True
         return future
@@ -112,9 +111,9 @@ class _External:
     def ready(self) -> bool:
         return len(self._futures) < self._at_a_time
 
-    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
         try:
-            future = self._executor.submit(evaluate, objective, trial)
+            future = self._executor.submit(evaluate, trial)
         except RuntimeError as error:  # broken, or shut down
             raise StudyError(f"the executor takes no more trials: {error}") from error
         self._futures.add(future)
@@ -159,9 +158,9 @@ class _Processes:
             self._idle.append(executor)
         return bool(self._idle)
 
-    def submit(self, objective: Objective, trial: Trial) -> Future[Trial]:
+    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
         executor = self._idle.pop()
-        future = executor.submit(evaluate, objective, trial)
+        future = executor.submit(evaluate, trial)
         self._busy[future] = executor
         return future
 

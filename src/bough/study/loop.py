@@ -10,21 +10,22 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import Any, Generic, Literal, TypeVar
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study.events import Event, Progress, reporter
-from bough.study.executors import Pool, WorkerLost, open_pool
+from bough.study.executors import Pool, WorkerLost, evaluate_objective, open_pool
 from bough.study.leases import LEASE, Leases
 from bough.study.results import failure
+from bough.study.runnable import Evaluate, RunnableStudy
 from bough.study.signals import Interruption
 from bough.trial import Config, Trial
 
-if TYPE_CHECKING:
-    from bough.study.study import Study
+__all__ = ["run_objective", "run_trials"]
 
-__all__ = ["Budget", "run"]
+S = TypeVar("S", bound=RunnableStudy)
 
 _HOPELESS = 10
 """A run ends with an error when so many trials were tried and all of them failed."""
@@ -52,23 +53,31 @@ class Budget:
                 raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
 
 
-def run(
-    study: Study,
-    objective: Callable[[Config], Any],
-    budget: Budget,
+def run_objective(study: S, objective: Callable[[Config], Any], trials: int | None, **options: Any) -> S:
+    """Run a study with a function of a config; see ``Study.run`` for the options."""
+    return run_trials(study, partial(evaluate_objective, objective), trials, **options)
+
+
+def run_trials(
+    study: S,
+    evaluate: Evaluate,
+    trials: int | None = None,
     *,
-    workers: int | None,
-    executor: Executor | None,
-    callbacks: Sequence[Callable[[Study, Trial], Any]],
-    progress: bool | Progress | None,
-) -> None:
-    """See ``Study.run``."""
+    workers: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    callbacks: Sequence[Callable[[S, Trial], Any]] = (),
+    progress: bool | Progress | None = None,
+) -> S:
+    """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
+    budget = Budget(trials, timeout, trial_timeout)
     report = reporter(progress)
     with Interruption() as interruption:
         pool = open_pool(workers, executor, budget.trial_timeout, interruption.allowed)
         # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
-            this = _Run(study, objective, budget, pool, leases, interruption, callbacks, report)
+            this = _Run(study, evaluate, budget, pool, leases, interruption, callbacks, report)
             this.report("start")
             try:
                 this.until_done()
@@ -80,23 +89,24 @@ def run(
                 this.report("end")
     if interruption.signal not in (None, signal.SIGINT):
         raise SystemExit(128 + interruption.signal)
+    return study
 
 
-class _Run:
+class _Run(Generic[S]):
     """One call of ``run``: the evaluations that are going on, each with its trial and its deadline."""
 
     def __init__(
         self,
-        study: Study,
-        objective: Callable[[Config], Any],
+        study: S,
+        evaluate: Evaluate,
         budget: Budget,
         pool: Pool,
         leases: Leases,
         interruption: Interruption,
-        callbacks: Sequence[Callable[[Study, Trial], Any]],
+        callbacks: Sequence[Callable[[S, Trial], Any]],
         report: Progress,
     ) -> None:
-        self._study, self._objective, self._budget = study, objective, budget
+        self._study, self._evaluate, self._budget = study, evaluate, budget
         self._pool, self._leases, self._interruption = pool, leases, interruption
         self._callbacks, self._report = callbacks, report
         self._began = time.monotonic()
@@ -127,7 +137,7 @@ class _Run:
                 return self._study.status().finished < self._limit
             self._leases.hold(trial)
             deadline = time.monotonic() + (self._budget.trial_timeout or math.inf)
-            self._running[self._pool.submit(self._objective, trial)] = trial, deadline
+            self._running[self._pool.submit(self._evaluate, trial)] = trial, deadline
         return False
 
     def _over(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bough.errors import TrialError
@@ -13,41 +15,118 @@ from bough.trial import Trial
 __all__ = ["failure", "outcome", "reason", "told"]
 
 
-def told(number: int, value: Any, noise: Any = None, cost: Any = None, attempt: int = 0) -> Trial:
-    """The result of trial ``number``; NaN and infinite values are failures, a non-number is a TrialError."""
+def told(
+    number: int,
+    value: Any,
+    noise: Any = None,
+    cost: Any = None,
+    attempt: int = 0,
+    notes: Mapping[str, Any] | None = None,
+) -> Trial:
+    """The result of trial ``number``.
+
+    value: a number, or a dict with "value", perhaps "noise" and "cost", and other names. Other numbers are
+    kept as the trial's measures, anything else that is JSON data as its notes. A NaN or infinite value makes
+    a failure; something that is not a number is a TrialError.
+    """
+    parts = value if isinstance(value, Mapping) else {"value": value}
+    if "value" not in parts:
+        raise TrialError(f"the dict {_short(dict(parts))} must name the result 'value'")
+    for name, given in (("noise", noise), ("cost", cost)):
+        if given is not None and name in parts:
+            raise TrialError(f"{name} is given twice: in the dict, and as {name}=")
     what = f"the value of trial {number}" if number >= 0 else "the value"
-    result = _real(value, what)
+    result = _real(parts["value"], what)
+    measures, other = _sort(parts)
+    kept = {**other, **_checked_notes(notes)}
     if not math.isfinite(result):
-        return failure(number, f"the value is {result}", attempt)
+        failed = failure(number, f"the value is {result}", attempt)
+        return replace(failed, measures=measures, notes=kept)
     return Trial(
         number,
         {},
         "done",
         value=result,
-        noise=_optional(noise, "noise", lowest=0.0),
-        cost=_optional(cost, "cost", lowest=-math.inf),
+        noise=_optional(parts.get("noise", noise), "noise", lowest=0.0),
+        cost=_optional(parts.get("cost", cost), "cost", lowest=-math.inf),
         attempt=attempt,
+        measures=measures,
+        notes=kept,
     )
 
 
 def outcome(trial: Trial, returned: Any) -> Trial:
     """The result of an objective that returned ``returned``; whatever is wrong with it makes a failure."""
-    parts = returned if isinstance(returned, Mapping) else {"value": returned}
-    unknown = set(parts) - {"value", "noise", "cost"}
-    if unknown or "value" not in parts:
-        known = "'value', and perhaps 'noise' and 'cost'"
-        text = f"the objective returned a dict with {sorted(map(repr, parts))}, expected {known}"
-        return failure(trial.number, text, trial.attempt)
+    value = returned.get("value") if isinstance(returned, Mapping) else returned
+    if isinstance(returned, Mapping) and "value" not in returned:
+        names = ", ".join(_text(name) for name in returned) or "nothing"
+        why = f"the objective returned a dict without 'value' (it has {names}): name its result 'value'"
+    elif value is None:
+        why = "the objective returned None, not a number: is a 'return' missing?"
+    elif not _is_real(value):
+        why = f"the objective returned {_short(value)}, not a number"
+    else:
+        try:
+            return told(trial.number, returned, attempt=trial.attempt)
+        except TrialError as error:
+            why = f"the objective returned a wrong result: {error}"
+    return failure(trial.number, why, trial.attempt)
+
+
+def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
+    """The names of a returned dict that bough has no use for: numbers are measures, the rest notes."""
+    measures: dict[str, float] = {}
+    notes: dict[str, Any] = {}
+    for key, value in parts.items():
+        name = _storable(str(key))
+        if name in ("value", "noise", "cost"):
+            continue
+        try:
+            number = _real(value, name)
+        except TrialError:
+            notes[name] = _as_json(value)
+        else:
+            if math.isfinite(number):
+                measures[name] = number
+            else:
+                notes[name] = str(number)
+    return measures, notes
+
+
+def _as_json(value: Any) -> Any:
+    """The value as JSON data; its text where it is none."""
     try:
-        return told(trial.number, parts["value"], parts.get("noise"), parts.get("cost"), trial.attempt)
-    except TrialError as error:
-        return failure(trial.number, f"the objective returned {error}", trial.attempt)
+        return _clean(json.loads(json.dumps(value, allow_nan=False)))
+    except (TypeError, ValueError, RecursionError):
+        return _storable(_text(value))
+
+
+def _checked_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
+    if notes is None:
+        return {}
+    if not isinstance(notes, Mapping) or not all(isinstance(name, str) for name in notes):
+        raise TrialError(f"notes must be a dict of names and JSON data, not {_short(notes)}")
+    try:
+        kept: dict[str, Any] = _clean(json.loads(json.dumps(dict(notes), allow_nan=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TrialError(f"notes must be JSON data: {error}") from None
+    return kept
+
+
+def _clean(data: Any) -> Any:
+    """JSON data whose texts every storage can hold."""
+    if isinstance(data, str):
+        return _storable(data)
+    if isinstance(data, list):
+        return [_clean(each) for each in data]
+    if isinstance(data, dict):
+        return {_storable(name): _clean(each) for name, each in data.items()}
+    return data
 
 
 def failure(number: int, why: str, attempt: int = 0) -> Trial:
     """The result of a trial that failed; the reason is kept in a form that every storage can hold."""
-    text = why.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
-    return Trial(number, {}, "failed", error=text[:2000], attempt=attempt)
+    return Trial(number, {}, "failed", error=_storable(why)[:2000], attempt=attempt)
 
 
 def reason(error: BaseException) -> str:
@@ -61,15 +140,18 @@ def reason(error: BaseException) -> str:
     )
 
 
-def _real(value: Any, what: str) -> float:
-    """A real number of any make: Python's, NumPy's, a scalar array, a tensor."""
-    scalar = isinstance(value, numbers.Real) or (
+def _is_real(value: Any) -> bool:
+    """Whether it is a real number of any make: Python's, NumPy's, a scalar array, a tensor."""
+    return isinstance(value, numbers.Real) or (
         hasattr(value, "__float__")
         and getattr(value, "shape", ()) == ()
         and not isinstance(value, (numbers.Complex, str))
         and getattr(getattr(value, "dtype", None), "kind", "f") in "fiub"
     )
-    if not scalar:
+
+
+def _real(value: Any, what: str) -> float:
+    if not _is_real(value):
         raise TrialError(f"{what} must be a number, not {_short(value)}")
     try:
         return float(value)
@@ -87,7 +169,20 @@ def _optional(value: Any, what: str, lowest: float) -> float | None:
     return result
 
 
+def _storable(text: str) -> str:
+    """The text in a form that every storage can hold: without NUL, without halves of surrogate pairs."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
+def _text(value: Any) -> str:
+    """``repr``, whatever the class of the value does in it."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = _text(value)
     text = text if len(text) <= 40 else text[:37] + "..."
     return text if value is None else f"{text} ({type(value).__name__})"

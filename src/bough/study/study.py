@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import operator
 import os
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, overload
@@ -26,11 +27,11 @@ from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased, mixture_moments
 from bough.study.encoded import EncodedTrials
 from bough.study.events import Progress
-from bough.study.loop import Budget, run
+from bough.study.loop import run_objective
 from bough.study.records import check_same, method_of, new_record
 from bough.study.results import failure, told
 from bough.study.tables import table
-from bough.study.view import Status, View
+from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
 
 __all__ = ["Study"]
@@ -94,7 +95,7 @@ class Study:
         """Start from nothing read: everything here can be read from the storage again."""
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
-        self._view = View(self._sign)
+        self._view = TrialIndex(self._sign)
         self._encoded = EncodedTrials(self.space, self.seed, self._sign)
 
     def before_fork(self) -> None:
@@ -128,36 +129,43 @@ class Study:
     # ---- ask and tell -------------------------------------------------------------------------------
 
     @overload
-    def ask(self, n: None = None, *, lease: float | None = None) -> Trial: ...
+    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
     @overload
-    def ask(self, n: int, *, lease: float | None = None) -> list[Trial]: ...
-    def ask(self, n: int | None = None, *, lease: float | None = None) -> Trial | list[Trial]:
+    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial to evaluate, or the next ``n`` as a list.
 
         A queued trial comes first, or one whose worker let its lease end; else the method proposes one, with
         all running trials in mind. ``lease``: seconds after which the trial is handed out again unless it
-        was told; without a lease it is yours for ever. ExhaustedError when a finite space is used up.
+        was told; without a lease it stays yours. ``worker``: who evaluates it, otherwise host and process.
+        ExhaustedError when a finite space is used up.
         """
         if n is None:
-            return self._ask(lease)
+            return self.ask_up_to(1, lease=lease, worker=worker)[0]
         if n < 1:
             raise TrialError(f"ask for at least 1 trial, not {n}")
-        trials = [self._ask(lease)]
-        with contextlib.suppress(ExhaustedError):  # the last configurations of a finite space may be fewer
-            while len(trials) < n:
-                trials.append(self._ask(lease))
-        return trials
+        return self.ask_up_to(n, lease=lease, worker=worker)
 
     def tell(
-        self, trial: Trial | int, value: Any, *, noise: float | None = None, cost: float | None = None
+        self,
+        trial: Trial | int,
+        value: Any,
+        *,
+        noise: float | None = None,
+        cost: float | None = None,
+        notes: Mapping[str, Any] | None = None,
     ) -> Trial:
         """Give a trial its result and return it as stored.
 
-        noise: standard deviation of the value; cost: what the evaluation cost, in any unit. NaN and
+        value: a number, or a dict such as an objective returns: {"value": 0.1, "noise": 0.01, "memory": 512}.
+        Numbers under other names are kept as ``trial.measures``. noise: standard deviation of the value;
+        cost: what the evaluation cost, in any unit; notes: JSON data to remember with the trial. NaN and
         infinities make the trial a failed one. The same result may be told again; another is a ConflictError.
         """
         number, attempt = _which(trial)
-        return self.record_result(told(number, value, noise, cost, attempt))
+        return self.record_result(told(number, value, noise, cost, attempt, notes))
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
         """Say that a trial has no result, and why; methods learn to avoid where trials fail."""
@@ -169,15 +177,29 @@ class Study:
         return self.add_many([(config, value, noise)])[0]
 
     def add_many(
-        self, results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]]
+        self,
+        results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]],
+        *,
+        request: str | None = None,
     ) -> list[Trial]:
-        """Add known results, each (config, value) or (config, value, noise), in one transaction."""
-        rows = [replace(told(-1, *rest), config=self.space.validate(config)) for config, *rest in results]
-        return self._storage.insert(self._record.id, rows)
+        """Add known results, each (config, value) or (config, value, noise), in one transaction.
 
-    def enqueue(self, config: Config) -> Trial:
-        """Have a configuration tried next, before the method proposes anything."""
-        return self._storage.insert(self._record.id, [Trial(-1, self.space.validate(config), "queued")])[0]
+        request: mark of a request that may be sent again; the same one has no second effect.
+        """
+        rows = [replace(told(-1, *rest), config=self.space.validate(config)) for config, *rest in results]
+        return self._insert(rows, request)
+
+    def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
+        """Have a configuration tried next, before the method proposes anything; ``request`` as above."""
+        return self._insert([Trial(-1, self.space.validate(config), "queued")], request)[0]
+
+    def _insert(self, rows: list[Trial], request: str | None) -> list[Trial]:
+        if request is None:
+            return self._storage.insert(self._record.id, rows)
+        with self._current() as view:
+            if before := [_own(view.trials[number]) for number in view.inserted_by(request)]:
+                return before
+        return self._storage.insert(self._record.id, [replace(row, request=request) for row in rows])
 
     # ---- what is known ------------------------------------------------------------------------------
 
@@ -259,16 +281,17 @@ class Study:
         An objective that raises, or returns something else than a finite number, makes a failed trial. Ctrl-C
         ends the run and keeps all results.
         """
-        run(
+        return run_objective(
             self,
             objective,
-            Budget(trials, timeout, trial_timeout),
+            trials,
             workers=workers,
             executor=executor,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
             callbacks=callbacks,
             progress=progress,
         )
-        return self
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
@@ -276,21 +299,12 @@ class Study:
 
     # ---- inside -------------------------------------------------------------------------------------
 
-    @property
-    def _worker(self) -> str:
-        return f"{socket.gethostname()}:{os.getpid()}"
-
     @contextlib.contextmanager
-    def _current(self) -> Iterator[View]:
+    def _current(self) -> Iterator[TrialIndex]:
         """The view, up to date, and this thread's until the block ends."""
         with self._reading:
             self._view.update(self._storage.changes(self._record.id, self._view.revision))
             yield self._view
-
-    def _ask(self, lease: float | None) -> Trial:
-        trial = self.ask_within(None, lease)
-        assert trial is not None  # there is always room without a limit
-        return trial
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
@@ -301,28 +315,66 @@ class Study:
         with self._current() as view:
             return view.status()
 
-    def ask_within(self, limit: int | None, lease: float | None) -> Trial | None:
+    def ask_up_to(
+        self,
+        n: int,
+        *,
+        limit: int | None = None,
+        lease: float | None = None,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> list[Trial]:
+        """Up to ``n`` trials: fewer where a finite space ends, or where ``ask_within(limit)`` says None.
+
+        request: mark of a request that may be sent again; trials that run for it already come first.
+        """
+        trials: list[Trial] = []
+        if request is not None:
+            with self._current() as view:
+                trials = [_own(trial) for trial in view.held_by(request)][:n]
+        while len(trials) < n:
+            try:
+                trial = self.ask_within(limit, lease, worker=worker, request=request)
+            except ExhaustedError:
+                if not trials:
+                    raise
+                break
+            if trial is None:
+                break
+            trials.append(trial)
+        return trials
+
+    def ask_within(
+        self,
+        limit: int | None,
+        lease: float | None,
+        *,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> Trial | None:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
 
         A proposal is made without any lock on the storage, and inserted only under the number that it was
         made for. If another asker took that number, a new proposal takes the other trial into account.
         """
+        if lease is not None and not (_is_number(lease) and 0 < lease < math.inf):
+            raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
+        worker = worker or f"{socket.gethostname()}:{os.getpid()}"
         with self._asking:
             races_lost = 0
             while True:
                 with self._current() as view:
                     room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    waiting, number = view.waiting, len(view.trials)
-                    history = self._encoded.blank(number) if waiting else self._encoded.history(view)
+                    history = None if view.waiting else self._encoded.history(view)
                 if room <= 0:
                     return None
-                if waiting:
-                    taken = self._storage.take(self._record.id, self._worker, lease)
+                if history is None:
+                    taken = self._storage.take(self._record.id, worker, lease, request)
                     if taken is not None:
                         return _own(taken)
                     continue
                 point, numbers = self._propose(history, races_lost, room)
-                trial = Trial(-1, self.space.decode(point)[0], "running", worker=self._worker)
+                trial = Trial(-1, self.space.decode(point)[0], "running", worker=worker, holder=request)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
                     return _own(inserted[0])
@@ -336,6 +388,10 @@ class Study:
             return self._strategy.propose(self.space, history, rng), range(number, number + 1)
         rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
         return RandomSearch().propose(self.space, history, rng), range(number, number + room)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _which(trial: Trial | int) -> tuple[int, int]:

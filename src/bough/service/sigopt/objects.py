@@ -27,7 +27,7 @@ MOST = 1000
 
 
 def is_observation(trial: Trial) -> bool:
-    return trial.over and trial.error != DELETED
+    return trial.is_finished and trial.error != DELETED
 
 
 def experiment_json(document: Document, progress: Json) -> Json:
@@ -84,7 +84,7 @@ def suggestion_json(experiment: Document, trial: Trial, metadata: Json | None = 
         "object": "suggestion",
         "id": str(trial.number),
         "experiment": experiment.name,
-        "state": "closed" if trial.over else "open",
+        "state": "closed" if trial.is_finished else "open",
         "assignments": trial.config,
         "created": int(trial.started or 0),
         "metadata": metadata,
@@ -115,7 +115,7 @@ def observation_json(experiment: Document, trial: Trial, extra: Json | None = No
         "assignments": trial.config,
         "created": int(trial.finished or 0),
         "failed": trial.state == "failed",
-        "suggestion": None if trial.added else str(trial.number),
+        "suggestion": None if trial.was_added else str(trial.number),
         "value": trial.value,
         "value_stddev": trial.noise,
         "values": values,

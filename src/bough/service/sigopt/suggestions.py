@@ -55,7 +55,7 @@ def list_suggestions(context: SigOptContext, call: Call) -> Json:
     found = [
         suggestion_json(document, trial, extras.get(trial.number, {}).get("metadata"))
         for trial in study.trials
-        if trial.state != "queued" and not trial.added and trial.error != DELETED
+        if trial.state != "queued" and not trial.was_added and trial.error != DELETED
     ]
     return page([each for each in found if wanted in (None, each["state"])], call.query)
 
@@ -78,7 +78,7 @@ def delete_suggestion(context: SigOptContext, call: Call) -> None:
     _, study = context.experiment(call)
     part = "suggestion" if "suggestion" in call.path else "queued_suggestion"
     trial = context.trial(call, part, study)
-    if trial.over:
+    if trial.is_finished:
         raise SigOptError(f"Suggestion {trial.number} has an observation, so it cannot be deleted")
     study.fail(trial.number, DELETED)
 

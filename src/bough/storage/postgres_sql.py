@@ -14,13 +14,12 @@ A statement that had to wait for a lock goes by the row as it was left, and chec
 
 from __future__ import annotations
 
-from bough.trial import Trial
+from bough.storage.rows import COLUMNS
 
 __all__ = ["FINISH", "INSERT", "LOCK"]
 
 UNASSIGNED = 2**62
 
-_COLUMNS = tuple(Trial.__slots__)
 _SHIFTED = {  # NULL stays NULL
     "number": "locked.number",
     "started": "locked.now + CAST(:started AS double precision)",
@@ -46,17 +45,18 @@ INSERT = f"""
         WHERE id = :study AND trials >= :low AND trials < :high
         RETURNING revision, trials - 1 AS number, {{clock}} AS now),
     {_ASSIGN}
-    INSERT INTO bough_trials (study, revision, operation, {", ".join(_COLUMNS)})
+    INSERT INTO bough_trials (study, revision, operation, {", ".join(COLUMNS)})
     SELECT :study, locked.revision, :operation,
-        {", ".join(_SHIFTED.get(column, f":{column}") for column in _COLUMNS)}
+        {", ".join(_SHIFTED.get(column, f":{column}") for column in COLUMNS)}
     FROM locked
     RETURNING number, started, finished, expires"""
 """One more trial, if its number is within the range; its times are given relative to now."""
 
 FINISH = f"""
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
+        measures = :measures, notes = :notes, traceback = :traceback,
         finished = {{clock}}, expires = NULL, revision = {UNASSIGNED}, operation = NULL
     WHERE study = :study AND number = :number AND state IN ('queued', 'running')
         AND (CAST(:state AS TEXT) = 'done' OR :attempt IN (0, attempt))
-    RETURNING {", ".join(_COLUMNS)}"""
+    RETURNING {", ".join(COLUMNS)}"""
 """The result of a trial that has none yet, where ``transitions.finished`` would accept it."""

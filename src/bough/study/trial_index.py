@@ -8,7 +8,7 @@ from bough.storage.base import Changes
 from bough.storage.transitions import available
 from bough.trial import Trial
 
-__all__ = ["Status", "View"]
+__all__ = ["Status", "TrialIndex"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Status:
     best: Trial | None
 
 
-class View:
+class TrialIndex:
     """The trials by number, and what is asked of them at every step, so that no step walks all of them.
 
     over: numbers of finished trials in the order of their results; open: the others, by number.
@@ -43,16 +43,19 @@ class View:
         self.added = 0
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
+        self._of_request: dict[str, list[int]] = {}
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
         for trial in changes.trials:
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
+                if trial.request is not None:
+                    self._of_request.setdefault(trial.request, []).append(trial.number)
             known, self.trials[trial.number] = self.trials[trial.number], trial
-            if known.over and known.number == trial.number and known is not trial:
+            if known.is_finished and known.number == trial.number and known is not trial:
                 continue  # a finished trial may come again, but counts once
-            if trial.over:
+            if trial.is_finished:
                 self.open.pop(trial.number, None)
                 self._count(trial)
             else:
@@ -61,7 +64,7 @@ class View:
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
-        self.added += trial.added
+        self.added += trial.was_added
         if trial.value is None:
             self.last_failure = trial
             return
@@ -69,7 +72,7 @@ class View:
         if self.best is None or self.best.value is None or self._sign * (trial.value - self.best.value) < 0:
             self.best = trial
 
-    def before(self, number: int) -> View:
+    def before(self, number: int) -> TrialIndex:
         """The view as it was when trial ``number`` was started, as far as times tell."""
         started = self.trials[number].started
         over, running = [], []
@@ -81,13 +84,21 @@ class View:
                 over.append(trial)
             else:
                 running.append(replace(trial, state="running", value=None))
-        past = View(self._sign)
+        past = TrialIndex(self._sign)
         past.update(Changes([*over, *running], self.revision, self.now))
         return past
 
     def status(self) -> Status:
         failed = len(self.over) - self.done
         return Status(self.finished, failed, self.done, self.leased, self.best)
+
+    def inserted_by(self, request: str) -> list[int]:
+        """The numbers of the trials that a request put in."""
+        return self._of_request.get(request, [])
+
+    def held_by(self, request: str) -> list[Trial]:
+        """The running trials that were handed out to a request."""
+        return [t for t in self.open.values() if t.state == "running" and t.holder == request]
 
     @property
     def finished(self) -> int:

@@ -1,0 +1,109 @@
+"""A trial as a row of the table ``bough_trials``, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from bough.errors import StorageError
+from bough.trial import Trial
+
+__all__ = ["COLUMNS", "Row", "config_of", "row_of", "trials_of"]
+
+Row = tuple[Any, ...]
+
+COLUMNS: tuple[str, ...] = tuple(Trial.__slots__)
+
+_to_json = json.JSONEncoder(allow_nan=False).encode
+_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
+_STATES = frozenset(("queued", "running", "done", "failed"))
+_NUMBER = (float, int, type(None))
+
+
+def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
+    """All columns but the config, which is written once (``config_of``) and never changes."""
+    return {
+        "study": study,
+        "number": trial.number,
+        "state": trial.state,
+        "value": trial.value,
+        "noise": trial.noise,
+        "cost": trial.cost,
+        "error": trial.error,
+        "attempt": trial.attempt,
+        "started": trial.started,
+        "finished": trial.finished,
+        "worker": trial.worker,
+        "expires": trial.expires,
+        "measures": _to_json(trial.measures) if trial.measures else None,
+        "notes": _to_json(trial.notes) if trial.notes else None,
+        "traceback": trial.traceback,
+        "request": trial.request,
+        "holder": trial.holder,
+        "revision": revision,
+        "operation": operation,
+    }
+
+
+def config_of(trial: Trial) -> str:
+    """The column ``config``."""
+    return _to_json(trial.config)
+
+
+def trials_of(rows: Iterable[Row]) -> list[Trial]:
+    """Trials from rows of ``COLUMNS``; StorageError if a row is not one that bough writes.
+
+    Parsing all configs at once is fast, and shares the strings of their names.
+    """
+    rows = list(rows)
+    try:
+        configs, _ = _from_json(f"[{','.join([row[1] for row in rows])}]")
+        return [_trial(row, config) for row, config in zip(rows, configs, strict=True)]
+    except (ValueError, TypeError, RecursionError):
+        for row in rows:  # which one?
+            try:
+                _trial(row, json.loads(row[1]))
+            except (ValueError, TypeError, RecursionError) as error:
+                raise StorageError(f"the row of trial {row[0]} is damaged: {error}") from None
+        raise
+
+
+def _trial(row: Row, config: dict[str, Any]) -> Trial:
+    number, _, state, value, noise, cost, error, attempt, started, finished, worker, expires, *others = row
+    if type(config) is not dict or state not in _STATES or type(attempt) is not int:
+        raise ValueError("its config, state or attempt is not what bough writes")
+    for given in (value, noise, cost, started, finished, expires):
+        if type(given) not in _NUMBER:
+            raise ValueError(f"{given!r} is not a number")
+    if (state == "done") != (value is not None):
+        raise ValueError(f"it is {state} with the value {value}")
+    measures, notes, traceback, request, holder = others
+    return Trial(
+        number,
+        config,
+        state,
+        value,
+        noise,
+        cost,
+        error,
+        attempt,
+        started,
+        finished,
+        worker,
+        expires,
+        _object(measures),
+        _object(notes),
+        traceback,
+        request,
+        holder,
+    )
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    found, _ = _from_json(text)
+    if type(found) is not dict:
+        raise ValueError(f"{text[:40]!r} is not a JSON object")
+    return found

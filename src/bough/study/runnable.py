@@ -1,0 +1,45 @@
+"""What the loop needs of a study, wherever the study is, and of whoever evaluates its trials.
+
+A local ``Study`` and a served one (``client.RemoteStudy``) are both runnable. ``run_trials`` runs either of
+them; the command line passes its own ``Evaluate`` to it, which starts a program for each trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from bough.study.trial_index import Status
+from bough.trial import Trial
+
+__all__ = ["Evaluate", "RunnableStudy"]
+
+Evaluate = Callable[[Trial], Trial]
+"""Evaluates a trial and returns its result, as made by ``results.outcome`` or ``results.failure``."""
+
+
+class RunnableStudy(Protocol):
+    """A study that can be run."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def direction(self) -> str: ...
+
+    def ask_within(
+        self, limit: int | None, lease: float | None, *, worker: str | None = None
+    ) -> Trial | None:
+        """The next trial; None if the finished trials and those under a lease make up ``limit`` already."""
+        ...
+
+    def record_result(self, result: Trial) -> Trial:
+        """Store a result; returns the trial as stored."""
+        ...
+
+    def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
+        """Let the leases end ``lease`` seconds from now; None gives the trials back."""
+        ...
+
+    def status(self) -> Status:
+        """How far the study is."""
+        ...

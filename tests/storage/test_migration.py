@@ -1,0 +1,95 @@
+"""Databases of version 0.1: ``written_by_0_1.sql`` is the dump of a file that it wrote."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bough.storage import open_storage
+from bough.storage.database import Database, Transaction
+from bough.storage.schema import MIGRATIONS, migrate
+from bough.study import Study, open_study, studies
+
+DUMP = Path(__file__).with_name("written_by_0_1.sql")
+MARK_OF_ASK, MARK_OF_ENQUEUE = "YRLJxpn7lkLE9JZj9qxN", "7Lfkfn0VK7lRoxjYiong"
+
+
+@pytest.fixture
+def old_url(tmp_path: Path) -> str:
+    with sqlite3.connect(tmp_path / "old.db") as connection:
+        connection.executescript(DUMP.read_text())
+    connection.close()
+    return f"sqlite:///{tmp_path}/old.db"
+
+
+def test_an_old_study_is_read_as_it_was(old_url: str) -> None:
+    assert [(record.name, record.trials, record.goals) for record in studies(old_url)] == [
+        ("old", 6, None),
+        ("upward", 2, None),
+        ("served", 2, None),
+    ]
+    old = open_study("old", old_url)
+    assert [(trial.state, trial.value, trial.noise, trial.cost) for trial in old.trials] == [
+        ("done", -1.5, 0.25, None),
+        ("done", 0.5, 0.125, 2.0),
+        ("failed", None, None, None),
+        ("done", 0.0, None, None),
+        ("running", None, None, None),
+        ("queued", None, None, None),
+    ]
+    assert old.trials[2].error == "no memory"
+    assert all(trial.measures == {} and trial.notes == {} and trial.traceback is None for trial in old.trials)
+    assert open_study("upward", old_url).best.value == 4.0
+
+
+def test_an_old_study_goes_on(old_url: str) -> None:
+    old = open_study("old", old_url)
+    assert old.ask().number == 5, "what was queued comes first"
+    told = old.tell(5, {"value": -3.0, "memory": 512}, notes={"by": "hand"})
+    assert (told.measures, told.notes) == ({"memory": 512.0}, {"by": "hand"})
+    assert open_study("old", old_url).best == told
+    same = Study(old.space, name="old", storage=old_url, method="random", seed=3)
+    assert same.ask().number == 6
+
+
+def test_marks_of_requests_move_out_of_the_workers_names(old_url: str) -> None:
+    served = open_study("served", old_url)
+    assert [trial.number for trial in served.ask_up_to(1, request=MARK_OF_ASK)] == [0]
+    assert served.enqueue({"model": "svm", "C": 3.5, "scale": "none"}, request=MARK_OF_ENQUEUE).number == 1
+    assert [trial.worker for trial in served.trials] == ["alice", "alice"]
+    assert len(served.trials) == 2
+
+
+def test_two_old_files_are_upgraded_once(old_url: str) -> None:
+    for _ in range(2):
+        open_storage(old_url)
+        open_study("old", old_url).enqueue({"model": "svm", "C": 2.5, "scale": "none"})
+    with sqlite3.connect(old_url.removeprefix("sqlite:///")) as connection:
+        assert connection.execute("SELECT version FROM bough_schema").fetchall() == [(1,), (2,)]
+    connection.close()
+
+
+def test_postgresql_is_upgraded_alike(postgresql_url: str) -> None:
+    database = Database(postgresql_url, 1.0)
+    migrate(database, MIGRATIONS[:1])
+
+    def as_in_0_1(transaction: Transaction) -> None:
+        transaction.execute(
+            "INSERT INTO bough_studies (name, space, direction, method, seed, created, trials, revision) "
+            "VALUES "
+            '(\'s\', \'{"x": {"type": "float", "low": 0, "high": 1}}\', \'minimize\', '
+            '\'{"name": "random", "options": {}}\', 0, 1.0, 2, 2)'
+        )
+        transaction.execute(
+            "INSERT INTO bough_trials (study, number, config, state, attempt, worker, revision) VALUES "
+            "(1, 0, '{\"x\": 0.5}', 'running', 1, 'alice#mark', 1), "
+            "(1, 1, '{\"x\": 0.25}', 'queued', 0, NULL, 2)"
+        )
+
+    database.write("fill", as_in_0_1)
+    study = open_study("s", postgresql_url)
+    assert [trial.number for trial in study.ask_up_to(1, request="mark")] == [0]
+    assert [(trial.worker, trial.state) for trial in study.trials] == [("alice", "running"), (None, "queued")]
+    assert study.tell(0, {"value": 1.0, "memory": 3}).measures == {"memory": 3.0}
