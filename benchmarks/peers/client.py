@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.peers.adapters.registry import ADAPTERS
 from benchmarks.problems.base import Config, Problem
 from benchmarks.runner import Record
-from bough.space.configspace_export import to_configspace_dict
+from bough.integrations.configspace_export import to_configspace_dict
 
 PEERS = tuple(ADAPTERS)
 HERE = ("optuna", "optuna-group")

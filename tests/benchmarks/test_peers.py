@@ -22,7 +22,7 @@ from benchmarks.peers.adapters import space as shared
 from benchmarks.peers.adapters.columns import Columns
 from benchmarks.problems.base import Config, Problem
 from bough.errors import ConfigError
-from bough.space.configspace_export import to_configspace_dict
+from bough.integrations.configspace_export import to_configspace_dict
 
 ADAPTERS = Path(shared.__file__).parent
 

@@ -16,8 +16,8 @@ import pytest
 from hypothesis import assume, given
 
 from bough.errors import SpaceError
+from bough.integrations.configspace_export import to_configspace_dict
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.space.configspace_export import to_configspace_dict
 
 from .strategies import World, worlds
 from .test_properties import quick

@@ -1,8 +1,8 @@
-"""ConfigSpace objects as Spaces and back, and Spaces as ConfigSpace's JSON.
+"""Convert between Spaces and ConfigSpace's objects, and write Spaces as ConfigSpace's JSON.
 
-``bough.Space.load`` reads ConfigSpace's JSON files by itself. Objects take the same way through the JSON
-format; ``bough.space.configspace`` says how NEQ conditions on inactive parents are understood,
-and names in a warning what a Space cannot hold.
+``bough.Space.load`` reads ConfigSpace's JSON files directly. Objects are converted through the same JSON
+format. ``bough.integrations.configspace_import`` describes how NEQ conditions on inactive parents are read,
+and which properties a Space cannot hold.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import MissingExtraError
+from bough.integrations.configspace_export import to_configspace_dict
 from bough.space import Space
-from bough.space.configspace_export import to_configspace_dict
 
 if TYPE_CHECKING:
     from ConfigSpace import ConfigurationSpace
@@ -29,9 +29,9 @@ def from_configspace(theirs: ConfigurationSpace) -> Space:
 
 
 def to_configspace(space: Space) -> ConfigurationSpace:
-    """A ConfigurationSpace with the same configs; ``from_configspace`` gives back an equal Space.
+    """A ConfigurationSpace with the same configs; ``from_configspace`` returns an equal Space.
 
-    Parameters that share a name are called by their paths there, such as ``model=svm/C``.
+    Parameters that share a name get their paths as names, such as ``model=svm/C``.
     """
     try:
         from ConfigSpace import ConfigurationSpace

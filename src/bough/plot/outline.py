@@ -19,7 +19,7 @@ import numpy as np
 from bough.plot.switch_values import SwitchValue, cuts_by_switch, switch_values
 from bough.space import Space
 from bough.space.conditions import All, Any, Compare, Condition, Not, Relate
-from bough.space.flatten import Parameter
+from bough.space.desugar import Parameter
 from bough.trial import Trial
 
 __all__ = ["Activity", "Branch", "BranchPath", "Switch", "Tally", "activity", "count", "outline", "shortened"]

@@ -31,7 +31,7 @@ from bough.space.binding import (
 from bough.space.groups import Group
 from bough.space.parameters import Categorical, Domain
 
-__all__ = ["COMPARE", "Pieces", "Rules", "View", "cut_columns", "decide", "leaf_nodes", "real_values"]
+__all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "leaf_nodes", "real_values"]
 
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -139,7 +139,7 @@ class Rules:
             test: self.pieces[test.column].table(test.intervals) for test in tests if isinstance(test, Test)
         }
 
-    def holds(self, bound: Bound, view: View, on: BoolArray) -> BoolArray:
+    def holds(self, bound: Bound, view: EncodedView, on: BoolArray) -> BoolArray:
         """(n,) whether the condition is true; ``on`` must be final for every group it reads."""
         match bound:
             case Test(column, _):
@@ -157,14 +157,14 @@ class Rules:
             case Negation(part):
                 return ~self.holds(part, view, on)
 
-    def activity(self, view: View) -> BoolArray:
+    def activity(self, view: EncodedView) -> BoolArray:
         """(n, groups) which groups are active."""
         on = np.empty((len(self.groups), len(view.x)), dtype=bool).T  # columns are contiguous
         for group in self.groups:
             on[:, group.index] = True if group.bound is None else self.holds(group.bound, view, on)
         return on
 
-    def violations(self, view: View, on: BoolArray) -> BoolArray:
+    def violations(self, view: EncodedView, on: BoolArray) -> BoolArray:
         """(n, clauses) which forbidden clauses are true."""
         found = np.empty((len(self.clauses), len(view.x)), dtype=bool).T
         for i, clause in enumerate(self.clauses):
@@ -172,7 +172,7 @@ class Rules:
         return found
 
 
-class View:
+class EncodedView:
     """Encoded points as conditions see them; each column's pieces and numbers are computed once.
 
     x: (n, columns) snapped. numbers: exact values of some columns, where they are known.

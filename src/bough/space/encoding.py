@@ -13,8 +13,8 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.points import BoolArray, FloatArray, Points
-from bough.space.activity import Rules, View, real_values
-from bough.space.flatten import Parameter
+from bough.space.activity import EncodedView, Rules, real_values
+from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 from bough.space.scalars import Scalar
 
@@ -38,7 +38,7 @@ def snap(rules: Rules, x: FloatArray) -> Points:
     for column in rules.log_grids:
         domain = rules.domains[column]
         columns[column] = domain.position(domain.rank_at(columns[column]))
-    on = rules.activity(View(rules, columns.T))
+    on = rules.activity(EncodedView(rules, columns.T))
     np.copyto(columns, 0.5, where=~on.T[rules.group])
     return Points(columns.T, on)
 
@@ -68,13 +68,13 @@ def encode(rules: Rules, parameters: Sequence[Parameter], configs: Sequence[Mapp
 
 def encode_exact(
     rules: Rules, parameters: Sequence[Parameter], configs: Sequence[Mapping[str, Any]]
-) -> tuple[Points, View]:
+) -> tuple[Points, EncodedView]:
     """Points, and the view of them that knows the exact numbers (a relation may need them)."""
     count = len(configs)
     x = np.full((len(parameters), count), 0.5).T
     on = np.zeros((len(rules.groups), count), dtype=bool).T
     numbers: dict[int, FloatArray] = {}
-    view = View(rules, x, numbers)
+    view = EncodedView(rules, x, numbers)
     for group in rules.groups:
         on[:, group.index] = True if group.bound is None else rules.holds(group.bound, view, on)
         rows = np.flatnonzero(on[:, group.index])

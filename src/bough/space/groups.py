@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bough.space.binding import Bound, Conjunction, Test, columns_read
 from bough.space.conditions import Compare, Condition
-from bough.space.flatten import Flat
+from bough.space.desugar import Flat
 from bough.space.parameters import Categorical
 
 __all__ = ["Group", "make_groups", "single_option"]

@@ -14,10 +14,10 @@ import numpy as np
 
 from bough.errors import SpaceError
 from bough.points import FloatArray, Points
-from bough.space.activity import View
+from bough.space.activity import EncodedView
 from bough.space.binding import columns_read
+from bough.space.halton import halton
 from bough.space.parameters import Domain
-from bough.space.quasi import halton
 from bough.space.tree import Path
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _decisive(space: Space, n: int, rng: np.random.Generator) -> Points:
     x = np.empty((len(space), n)).T  # of which only these columns are ever touched
     for column in rules.pieces:
         x[:, column] = _snapped(rules.domains[column], rng.random(n))
-    view = View(rules, x)
+    view = EncodedView(rules, x)
     on = rules.activity(view)
     points = Points(x[:, list(rules.pieces)], on)
     return points.take(~np.any(rules.violations(view, on), axis=1)) if space.forbid else points

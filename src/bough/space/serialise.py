@@ -6,18 +6,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bough.errors import SpaceError
 from bough.space.choice import MAX_DEPTH, Choice, Declared
-from bough.space.configspace import from_configspace_dict, own_description
-from bough.space.flatten import MAX_PARAMETERS
+from bough.space.desugar import MAX_PARAMETERS
 from bough.space.parameters import Categorical, Float, Int, Unset
 
 __all__ = ["from_json", "load", "read", "to_dict", "to_json"]
 
 MAX_BYTES = 16 * 2**20
+
+CONFIGSPACE_READER = "bough.integrations.configspace_import"
+"""Loaded by name, and only for a file of ConfigSpace, because integrations build on spaces."""
 
 KEYS = {
     "float": ("low", "high", "log", "step", "default", "when"),
@@ -97,8 +100,8 @@ def read(data: object) -> tuple[dict[str, Declared], list[str]]:
     if not isinstance(data, Mapping) or not data:
         raise SpaceError('a space must be an object of at least one parameter: {name: {"type": ...}}')
     if isinstance(data.get("hyperparameters"), list):
-        own = own_description(data)
-        return from_configspace_dict(data) if own is None else read(own)
+        parameters, clauses = import_module(CONFIGSPACE_READER).read_configspace(data)
+        return parameters, clauses
     forbid: object = []
     inner = data.get("parameters")
     if isinstance(inner, Mapping) and not isinstance(inner.get("type"), str):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.points import FloatArray
-from bough.space.activity import COMPARE, Pieces, Rules, View, cut_columns, decide, leaf_nodes
+from bough.space.activity import COMPARE, EncodedView, Pieces, Rules, cut_columns, decide, leaf_nodes
 from bough.space.binding import Bound, Relation, Test, columns_read
 
 if TYPE_CHECKING:
@@ -199,7 +199,9 @@ def _list_legal(rules: Rules) -> int | float | None:
     weight = np.ones(1, dtype=object)
     cells = 0
     for group in rules.groups:
-        on[:, group.index] = True if group.bound is None else rules.holds(group.bound, View(rules, x), on)
+        on[:, group.index] = (
+            True if group.bound is None else rules.holds(group.bound, EncodedView(rules, x), on)
+        )
         for column in group.columns:
             active = on[:, group.index]
             if column not in pieces:
@@ -217,7 +219,7 @@ def _list_legal(rules: Rules) -> int | float | None:
             now = on[:, group.index]
             x[now, column] = _representatives(rules, column, pieces[column])[piece[now]]
             weight[now] *= np.array(widths, dtype=object)[piece[now]]
-    legal = ~rules.violations(View(rules, x), on).any(axis=1)
+    legal = ~rules.violations(EncodedView(rules, x), on).any(axis=1)
     total: int | float = sum(weight[legal].tolist())
     return total
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from bough.errors import ConfigError, SpaceError
 from bough.points import BoolArray, FloatArray, Layout, Points
-from bough.space import draw, encoding, sampling, serialise
-from bough.space.activity import Rules, View
+from bough.space import encoding, render, sampling, serialise
+from bough.space.activity import EncodedView, Rules
 from bough.space.binding import identity
 from bough.space.choice import Declared
 from bough.space.conditions import canonical
+from bough.space.desugar import Flat, Parameter, desugar
 from bough.space.encoding import Config
-from bough.space.flatten import Flat, Parameter, flatten
 from bough.space.groups import make_groups
 from bough.space.parameters import Categorical, Domain, Unset
 from bough.space.scalars import Scalar
@@ -46,7 +46,7 @@ class Space:
             raise SpaceError("forbid must be a list of conditions, not one string")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
         self.__dict__.update(
-            declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=flatten(parameters, clauses)
+            declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=desugar(parameters, clauses)
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -197,7 +197,7 @@ class Space:
 
     def violations(self, points: Points) -> BoolArray:
         """(n, clauses) which forbidden clauses are true."""
-        return self.rules.violations(View(self.rules, points.x), points.on)
+        return self.rules.violations(EncodedView(self.rules, points.x), points.on)
 
     def legal(self, points: Points) -> BoolArray:
         """(n,) whether no forbidden clause is true."""
@@ -225,7 +225,7 @@ class Space:
         return Space(*serialise.load(path))
 
     def __str__(self) -> str:
-        return draw.draw(self.declared, self.forbid)
+        return render.render(self.declared, self.forbid)
 
     def __repr__(self) -> str:
         forbid = f", forbid={list(self.forbid)!r}" if self.forbid else ""

@@ -18,8 +18,8 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, decide, leaf_nodes
 from bough.space.binding import Bound, Relation, Test, columns_read
+from bough.space.desugar import Flat
 from bough.space.encoding import encode
-from bough.space.flatten import Flat
 from bough.space.groups import Group, single_option
 from bough.space.roles import ROLE_PATHS, Roles, find_roles
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
-from bough.space.quasi import halton
+from bough.space.halton import halton
 from bough.space.sampling import perturb
 from bough.space.tree import Path
 

@@ -39,7 +39,7 @@ from bough.gp.posterior import Posterior
 from bough.papers.ma2020.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
-from bough.space.quasi import halton
+from bough.space.halton import halton
 
 __all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "beta"]
 

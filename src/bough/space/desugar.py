@@ -18,7 +18,7 @@ from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
 from bough.space.parameters import Categorical, Domain
 
-__all__ = ["Flat", "Parameter", "flatten"]
+__all__ = ["Flat", "Parameter", "desugar"]
 
 MAX_PARAMETERS = 20_000
 
@@ -65,7 +65,7 @@ class _Entry:
     when: str | None
 
 
-def flatten(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
+def desugar(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
     """Desugar and bind a whole space, or raise the first mistake in it."""
     entries = list(_entries(declared, (), ""))
     _check_names(entries)

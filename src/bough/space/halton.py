@@ -1,10 +1,11 @@
-"""Numbers spread evenly over a unit cube: a Halton sequence, its digits permuted and the whole of it rotated.
+"""Points spread evenly over the unit cube: a Halton sequence with permuted digits and a random rotation.
 
     h_b(i) = Σ_k π_k(digit k of i in base b) b^(−k−1),      x_i = (h_b(i) + u_b) mod 1
 
-with one prime b per column, fixed random permutations π_k (without which columns with large bases rise in
-step; Owen 2017, arXiv 1706.02808) and a rotation u drawn afresh. SciPy has Sobol sequences, but to load
-``scipy.stats`` takes as long as ten proposals, and a few dozen of their points are hardly more even.
+Each column has its prime b. The random permutations π_k are fixed; without them, columns with large
+bases would rise together (Owen 2017, arXiv 1706.02808). The rotation u is drawn for each sequence.
+SciPy's Sobol sequences are hardly more even for a few dozen points, and importing ``scipy.stats`` takes
+as long as ten proposals.
 """
 
 from __future__ import annotations
@@ -18,35 +19,37 @@ from bough.points import FloatArray, IntArray
 
 __all__ = ["halton"]
 
-KEPT = 2048
-"""So many rows are computed once; what lies beyond is computed when it is asked for."""
+CACHED_ROWS = 2048
+"""Rows that are computed once per number of columns; later rows are computed on demand."""
 
 
 def halton(columns: int, rng: np.random.Generator, start: int = 0) -> Callable[[int], FloatArray]:
-    """Draws the next points (count, columns) in [0, 1) of one sequence, beginning with row ``start``.
+    """A function that draws the next points (count, columns) in [0, 1) of one sequence from row ``start`` on.
 
-    Rows lie to each other as they always do; a few of them should not always be the same few.
+    The sequence is fixed up to its rotation. A random start varies the rows of short draws.
     """
     rotation, row = rng.random(columns), start
 
     def draw(count: int) -> FloatArray:
         nonlocal row
         first, row = row, row + count
-        rows = _kept(columns)[first:row] if row <= KEPT else _rows(columns, np.arange(first, row))
+        rows = (
+            _cached_rows(columns)[first:row] if row <= CACHED_ROWS else _rows(columns, np.arange(first, row))
+        )
         return np.asarray((rows + rotation) % 1.0)
 
     return draw
 
 
 @lru_cache(maxsize=16)
-def _kept(columns: int) -> FloatArray:
-    rows = _rows(columns, np.arange(KEPT))
+def _cached_rows(columns: int) -> FloatArray:
+    rows = _rows(columns, np.arange(CACHED_ROWS))
     rows.flags.writeable = False
     return rows
 
 
 def _rows(columns: int, index: IntArray) -> FloatArray:
-    """(len(index), columns) h of the module's docstring, less h(0)."""
+    """(len(index), columns) h(i) − h(0) for each index i."""
     out = np.zeros((len(index), columns))
     for column, base in enumerate(_primes(columns)):
         permutations = np.random.default_rng(base)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from bough.space.quasi import KEPT, halton
+from bough.space.halton import CACHED_ROWS, halton
 
 
 @pytest.mark.parametrize(("column", "base", "count"), [(0, 2, 64), (1, 3, 81), (2, 5, 125), (5, 13, 169)])
@@ -37,9 +37,9 @@ def test_columns_with_large_bases_do_not_rise_in_step() -> None:
 
 
 def test_draws_continue_the_sequence_whatever_their_sizes() -> None:
-    whole = halton(7, np.random.default_rng(3))(KEPT + 100)
+    whole = halton(7, np.random.default_rng(3))(CACHED_ROWS + 100)
     draw = halton(7, np.random.default_rng(3))
-    parts = [draw(1), draw(0), draw(30), draw(KEPT - 1), draw(70)]
+    parts = [draw(1), draw(0), draw(30), draw(CACHED_ROWS - 1), draw(70)]
     np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-12)
     later = halton(7, np.random.default_rng(3), start=50)(10)
     np.testing.assert_allclose(later, whole[50:60], atol=1e-12)

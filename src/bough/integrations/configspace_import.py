@@ -1,8 +1,8 @@
-"""ConfigSpace's JSON (format 0.4) read as the parameters of a Space; needs no ConfigSpace package.
+"""Read ConfigSpace's JSON (format 0.4) as the parameters of a Space. The ConfigSpace package is not needed.
 
-Meaning is kept exactly, with one thing to know. ConfigSpace marks an inactive parent by NaN, which
-differs from everything, so a NEQ condition *switches its child on* while its parent is inactive. In
-bough every comparison with an inactive parameter is false, ``!=`` too. NEQ on a parent that can be
+The meaning is kept exactly. One case needs care: ConfigSpace marks an inactive parent by NaN, which
+differs from everything, so a NEQ condition *activates its child* while its parent is inactive. In
+bough every comparison with an inactive parameter is false, also ``!=``. NEQ on a parent that can be
 inactive is therefore read as ``not (parent == value)``, which is true in the same cases, and as
 ``parent != value`` only where the parent is always active.
 """
@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 
 from bough.errors import SpaceError
+from bough.space import serialise
 from bough.space.activity import COMPARE
 from bough.space.choice import Declared
 from bough.space.conditions import quote
 from bough.space.parameters import UNSET, Categorical, Float, Int
 
-__all__ = ["digest", "from_configspace_dict", "own_description"]
+__all__ = ["digest", "read_configspace"]
 
 Item = Mapping[str, Any]
 
@@ -33,14 +34,17 @@ CONDITIONS = ("EQ", "NEQ", "LT", "GT")
 CLAUSES = ("EQUALS", "CLAUSE_LT", "CLAUSE_LE", "CLAUSE_GT", "CLAUSE_GE")
 
 
-def from_configspace_dict(data: Item) -> tuple[dict[str, Declared], list[str]]:
-    """The parameters and forbidden clauses that a ConfigSpace JSON document describes.
+def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str]]:
+    """The parameters and forbidden clauses of a ConfigSpace JSON document.
 
-    What a Space cannot hold (priors, weights, ``meta``, ``q``, the name) is left out, and one
-    warning names it all."""
+    One warning names everything that a Space cannot hold (priors, weights, ``meta``, ``q``, the name).
+    """
+    own = _own_description(data)
+    if own is not None:
+        return serialise.read(own)
     try:
         if lost := _lost(data):
-            message = f"left out, as a Space cannot hold it: {', '.join(lost)}"
+            message = f"left out, since a Space cannot hold it: {', '.join(lost)}"
             warnings.warn(message, UserWarning, stacklevel=5)  # at the caller of Space.load or from_json
         return _read(data)
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -48,8 +52,8 @@ def from_configspace_dict(data: Item) -> tuple[dict[str, Declared], list[str]]:
         raise SpaceError(f"malformed ConfigSpace description: {what}") from None
 
 
-def own_description(data: Item) -> Item | None:
-    """bough's own description in a document that it wrote, unless somebody changed the rest since."""
+def _own_description(data: Item) -> Item | None:
+    """bough's description in a document that bough wrote, unless the document was edited since."""
     own = data.get("bough")
     if isinstance(own, Mapping) and own.get("digest") == digest(data):
         space: Item | None = own.get("space")
@@ -58,9 +62,10 @@ def own_description(data: Item) -> Item | None:
 
 
 def digest(data: Item) -> str:
-    """A fingerprint of what ConfigSpace reads of ``data``, whatever the order of its lists.
+    """A fingerprint of the lists that ConfigSpace reads in ``data``, independent of their order.
 
-    Numbers count to 13 decimals, to which ConfigSpace rounds them."""
+    Numbers are rounded to 13 decimals, as ConfigSpace rounds them.
+    """
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -117,7 +122,7 @@ def _values(item: Item) -> tuple[Any, ...]:
 
 
 def _lost(data: Item) -> list[str]:
-    """What has no place in a Space, by name."""
+    """Everything in ``data`` that a Space cannot hold, by name."""
     lost = [f"the name {data['name']!r}"] if data.get("name") else []
     for item in data["hyperparameters"]:
         name, kind = item["name"], item["type"].partition("_")[0]

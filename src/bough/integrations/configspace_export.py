@@ -1,9 +1,9 @@
-"""A Space in ConfigSpace's JSON (format 0.4), its conditions written out in the words ConfigSpace has.
+"""Write a Space as ConfigSpace's JSON (format 0.4).
 
-ConfigSpace has no negation, no ``>=`` in conditions, and its NEQ is true for an inactive parent in
-one place and false in another. So conditions are first brought into a positive form, where a
-negated test becomes "the parameter is inactive, or its value is one of the others", and
-"inactive" is the negated condition of that parameter in turn.
+ConfigSpace has no negation and no ``>=`` in conditions, and its NEQ is true for an inactive parent in
+one place and false in another. So conditions are first rewritten without negation: a negated test
+becomes "the parameter is inactive, or its value is one of the others", and "inactive" is the negated
+condition of that parameter in turn.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bough.errors import SpaceError
+from bough.integrations.configspace_import import digest
 from bough.space.activity import COMPARE
 from bough.space.binding import Bound, Conjunction, Disjunction, Interval, Negation, Relation, Test
-from bough.space.configspace import digest
 from bough.space.parameters import Categorical, Domain, Float, Int, Unset
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ MAX_LISTED = 10_000
 def to_configspace_dict(space: Space) -> dict[str, Any]:
     """``space`` as a ConfigSpace JSON document.
 
-    Reused names are replaced by paths, steps become ordinals. Where reading the document would not
-    give an equal space, bough's own description stands beside it, under "bough".
+    Reused names are replaced by paths, steps become ordinals. If reading the document would not give an
+    equal space, the key "bough" holds the space in bough's format as well.
     """
     writer = _Writer(space)
     data: dict[str, Any] = {

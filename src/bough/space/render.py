@@ -9,14 +9,14 @@ from bough.space.choice import Choice, Declared
 from bough.space.parameters import Categorical, Float, Int, Unset
 from bough.space.scalars import Scalar
 
-__all__ = ["draw"]
+__all__ = ["render"]
 
 MAX_OPTIONS = 12
 PLAIN = re.compile(r"[^\W\d][^,|<]*")
 WORDS = {"True", "False", "None"}
 
 
-def draw(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
+def render(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
     """The whole space: choices as branches, then the forbidden clauses."""
     return "\n".join(["Space", *_branch(declared), *(f"forbidden: {clause}" for clause in forbid)])
 
