@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bough.space import Float as Float
     from bough.space import Int as Int
     from bough.space import Space as Space
+    from bough.strategies.base import Strategy as Strategy
     from bough.study import Study as Study
     from bough.study import maximize as maximize
     from bough.study import minimize as minimize
@@ -33,6 +34,7 @@ _HOME = {
     "Float": "bough.space",
     "Int": "bough.space",
     "Space": "bough.space",
+    "Strategy": "bough.strategies.base",
     "Study": "bough.study",
     "Trial": "bough.trial",
     "connect": "bough.client",
@@ -47,7 +49,7 @@ _HOME = {
 }
 
 __all__ = [
-    "Categorical", "Choice", "Float", "Int", "Space", "Study", "Trial", "connect", "errors",
+    "Categorical", "Choice", "Float", "Int", "Space", "Strategy", "Study", "Trial", "connect", "errors",
     "maximize", "method", "methods", "minimize", "open_study", "plot", "studies",
 ]  # fmt: skip
 

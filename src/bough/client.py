@@ -10,12 +10,14 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from dataclasses import asdict
 from typing import Any, overload
 from urllib.parse import quote
 
 from bough.errors import ServiceError, TrialError
-from bough.registry import Method
+from bough.registry import Method, describe
 from bough.space import Space
+from bough.strategies.base import Strategy
 from bough.study.events import Progress
 from bough.study.loop import run_objective
 from bough.study.results import failure, told
@@ -36,7 +38,7 @@ def connect(
     *,
     space: Space | None = None,
     direction: str = "minimize",
-    method: str | Method = "auto",
+    method: str | Method | Strategy = "auto",
     seed: int | None = None,
     patience: float = 60.0,
     timeout: float = 300.0,
@@ -57,7 +59,7 @@ def connect(
     if space is None:
         found = wire.call("GET", f"/studies/{quote(name, safe='')}", patience=0.0)
     else:
-        chosen = method if isinstance(method, str) else {"name": method.name, "options": dict(method.options)}
+        chosen = method if isinstance(method, str) else asdict(describe(method))
         wanted = {
             "name": name,
             "space": space.to_dict(),

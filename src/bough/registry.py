@@ -1,222 +1,297 @@
-"""Every method by name: a short composition of surrogate, acquisition, decision and initial design.
+"""Methods by name. A method is imported when it is first used.
 
-A function below is a method: its keyword arguments are the options of ``bough.method(name, ...)``,
-its docstring's first line is what ``bough.methods()`` says of it.
+A registered method is a class (usually a frozen dataclass) whose arguments are its options. An instance
+either is a strategy (it has ``propose``) or makes one for a space (it has ``strategy(space)``). Packages add
+names through the entry-point group ``bough.methods``.
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bough.acquisition.maximise.paths import search_paths
 from bough.errors import MethodError
-from bough.space import Space
-from bough.strategies import rivals
-from bough.strategies.base import Strategy
-from bough.strategies.compose import ACQUISITIONS, KERNELS, THOMPSON, model_based
-from bough.strategies.decisions import by, trusting
-from bough.strategies.designs import RandomSearch
-from bough.strategies.flat import flat_layout
-from bough.strategies.guard import PERIOD, guarded
-from bough.surrogates import kernel_gp
-from bough.surrogates.nested import TERMS, nested
 
-__all__ = ["Method", "method", "methods", "resolve", "strategy_for"]
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from bough.space import Space
+    from bough.strategies.base import Strategy
+
+__all__ = ["Method", "build", "describe", "is_registered", "method", "methods", "stored_method"]
+
+ENTRY_POINTS = "bough.methods"
+
+BUILT_IN: dict[str, tuple[str, str]] = {  # name: (module:class, one line)
+    "auto": (
+        "bough.auto:Auto",
+        "the default: branch offsets, additive groups and interactions in one covariance (this project)",
+    ),
+    "add-tree": (
+        "bough.papers.ma2020.methods:AddTree",
+        "additive tree covariance, EI searched on every path (Ma & Blaschko 2020, Alg. 1)",
+    ),
+    "add-tree-ucb": (
+        "bough.papers.ma2020.methods:AddTreeUcb",
+        "additive tree covariance, a confidence bound per vertex (Ma & Blaschko 2020, Alg. 2)",
+    ),
+    "add-tree-interactions": (
+        "bough.papers.ma2020.methods:AddTreeInteractions",
+        "additive tree covariance with products along a path (Ma & Blaschko 2020, App. E)",
+    ),
+    "tree": (
+        "bough.papers.jenatton2017.methods:SemiParametricTree",
+        "leaf processes with linear weights at inner nodes, path EI (Jenatton et al. 2017, sec. 2-3)",
+    ),
+    "tree-nonlinear": (
+        "bough.papers.jenatton2017.methods:NonlinearTree",
+        "'tree' with random Fourier features at inner nodes (Jenatton et al. 2017, sec. 4.3)",
+    ),
+    "independent": (
+        "bough.papers.jenatton2017.methods:IndependentPaths",
+        "one Gaussian process per path, nothing shared (baseline in Jenatton et al. 2017)",
+    ),
+    "marginal": (
+        "bough.papers.jenatton2017.methods:MarginalTree",
+        "'tree' with the weights integrated out, EI on every path (Jenatton et al. 2017, eq. 4)",
+    ),
+    "arc": (
+        "bough.papers.jenatton2017.methods:ArcGP",
+        "the arc kernel over all parameters (Swersky et al. 2014; baseline in Jenatton et al. 2017)",
+    ),
+    "gp": (
+        "bough.strategies.gp:PlainGP",
+        "a plain Gaussian process, inactive values drawn at random (baseline in Jenatton et al. 2017)",
+    ),
+    "conditional": (
+        "bough.papers.levesque2017.methods:Conditional",
+        "covariance only between equal signatures, best of 1000 samples (Lévesque et al. 2017)",
+    ),
+    "conditional-ls": (
+        "bough.papers.levesque2017.methods:ConditionalLocal",
+        "covariance only between equal signatures, local search (Lévesque et al. 2017)",
+    ),
+    "laplace": (
+        "bough.papers.levesque2017.methods:LaplaceGP",
+        "Laplace kernel over imputed values, best of 1000 samples (Lévesque et al. 2017)",
+    ),
+    "laplace-ls": (
+        "bough.papers.levesque2017.methods:LaplaceLocal",
+        "Laplace kernel over imputed values, local search (Lévesque et al. 2017)",
+    ),
+    "matern": (
+        "bough.papers.levesque2017.methods:MaternGP",
+        "Matérn-5/2 over imputed values, best of 1000 samples (Lévesque et al. 2017)",
+    ),
+    "matern-ls": (
+        "bough.papers.levesque2017.methods:MaternLocal",
+        "Matérn-5/2 over imputed values, local search (Lévesque et al. 2017)",
+    ),
+    "matern-noimpute": (
+        "bough.papers.levesque2017.methods:MaternNoImpute",
+        "Matérn-5/2, inactive values drawn at random, best of 1000 samples (Lévesque et al. 2017)",
+    ),
+    "mondrian": (
+        "bough.papers.levesque2017.methods:MondrianGP",
+        "Mondrian features over imputed values, best of 1000 samples (Lévesque et al. 2017)",
+    ),
+    "gp-warp": (
+        "bough.papers.assael2014.methods:WarpedGP",
+        "a plain Gaussian process on inputs warped by Beta CDFs (baseline in Assael et al. 2014)",
+    ),
+    "treed": (
+        "bough.papers.assael2014.methods:TreedGP",
+        "treed Gaussian processes with pooled hyperparameters (Assael et al. 2014)",
+    ),
+    "treed-warp": (
+        "bough.papers.assael2014.methods:WarpedTreedGP",
+        "'treed' on inputs warped by Beta CDFs (Assael et al. 2014)",
+    ),
+    "forest": (
+        "bough.strategies.forest:RandomForest",
+        "random forest, local search, some random trials (SMAC: Hutter, Hoos & Leyton-Brown 2011)",
+    ),
+    "tpe": (
+        "bough.strategies.parzen:ParzenSearch",
+        "tree-structured Parzen estimators, joint within a group (Bergstra et al. 2011)",
+    ),
+    "cma": ("bough.strategies.cma:CmaSearch", "CMA-ES on the flattened space (Hansen 2016)"),
+    "sobol": ("bough.strategies.designs:SobolSearch", "a scrambled Sobol sequence (baseline)"),
+    "lhs": ("bough.strategies.designs:LatinHypercube", "a Latin hypercube on every path (baseline)"),
+    "grid": (
+        "bough.strategies.grid:GridSearch",
+        "a grid, in an order that covers the space early (baseline)",
+    ),
+    "random": ("bough.strategies.designs:RandomSearch", "uniform random search (baseline)"),
+}
+
+RENAMED = {  # option of version 0.1: its name now
+    "guard": "explore_branches_every",
+    "trust": "exploit_every",
+    "inward": "boundary_penalty",
+    "growth": "refit_growth",
+    "least": "min_leaf_size",
+    "weight": "leaf_weight",
+    "random": "random_fraction",
+    "rows": "points_per_path",
+    "without": "drop_term",
+}
+SAME_AS = {"ei": "log-ei", "pi": "log-pi"}
+"""Acquisitions of version 0.1 that were other names of these."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method's name with the options that differ from its defaults; what a study stores."""
+    """A method's name with the options that were given: what a study stores."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def methods() -> dict[str, str]:
-    """Every method's name, with one line on what it is and where it comes from."""
-    return {name: (_build(name).__doc__ or "").partition("\n")[0] for name in _TABLE}
-
-
-def method(name: str, **options: Any) -> Method:
-    """A method with options, for ``method=``; an unknown name or option is an error that says what exists."""
-    return resolve(Method(name, options))
-
-
-def resolve(chosen: str | Method) -> Method:
-    """Check a name or Method: its name, its options and their values."""
-    if isinstance(chosen, str):
-        chosen = Method(chosen)
-    if not isinstance(chosen, Method):
-        raise MethodError(f"method must be a name or bough.method(...), not {type(chosen).__name__}")
-    if not isinstance(chosen.name, str):
-        raise MethodError(f"a method's name is a string, not {chosen.name!r}")
-    if chosen.name not in _TABLE:
-        near = difflib.get_close_matches(chosen.name, _TABLE, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(_TABLE)}"
-        raise MethodError(f"unknown method {chosen.name!r}: {hint}")
-    known = list(inspect.signature(_build(chosen.name)).parameters)[1:]
-    for option, value in chosen.options.items():
-        if option not in known:
-            takes = f"it takes {', '.join(known)}" if known else "it takes none"
-            raise MethodError(f"method {chosen.name!r} has no option {option!r}: {takes}")
-        wanted = _VALUES.get(f"{chosen.name}.{option}", _VALUES[option])
-        if not wanted.holds(value):
-            raise MethodError(f"option {option!r} of method {chosen.name!r} is {value!r}: give {wanted.text}")
-    return chosen
-
-
-def strategy_for(chosen: Method, space: Space) -> Strategy:
-    """The strategy that a checked method stands for, on a space."""
-    return _build(chosen.name)(space, **chosen.options)
-
-
-def _build(name: str) -> Callable[..., Strategy]:
-    """The function that makes a method; those of the papers are imported when first used."""
-    found = _TABLE[name]
-    if isinstance(found, str):
-        module, _, attribute = found.partition(":")
-        build: Callable[..., Strategy] = getattr(import_module(module), attribute)
-        return build
+    """The name of every method, with one line on it and its source."""
+    found = {name: text for name, (_, text) in BUILT_IN.items()}
+    for name, entry in _entry_points().items():
+        found.setdefault(name, _one_line(entry))
     return found
 
 
-def _auto(
-    space: Space,
-    acquisition: str = "log-ei",
-    guard: int = PERIOD,
-    trust: int = 2,
-    power: bool = False,
-    growth: float = 0.05,
-    initial: int | None = None,
-    samples: int = 0,
-    without: str | None = None,
-    inward: bool = True,
-) -> Strategy:
-    """the default: branch levels, additive groups and interactions in one covariance (this project)"""
-    decide = by(partial(search_paths, starts=16))
-    decide = trusting(decide, trust) if trust else decide
-    decide = guarded(decide, guard) if guard else decide
-    surrogate = nested(space.layout, space.tree, without=without, samples=samples)
-    return model_based(
-        surrogate, acquisition, decide, growth=growth, initial=initial, power=power, inward=inward
-    )
+def method(name: str, **options: Any) -> Method:
+    """A method with options, for ``method=``; an unknown name or option is a MethodError."""
+    chosen = Method(name, options)
+    _made(chosen)
+    return chosen
 
 
-def _gp(
-    space: Space,
-    kernel: str = "matern52",
-    acquisition: str = "log-ei",
-    growth: float = 0.05,
-    initial: int | None = None,
-) -> Strategy:
-    """a structure-blind Gaussian process, inactive values drawn at random (rival in Jenatton et al. 2017)"""
-    surrogate = kernel_gp.flat(flat_layout(space.layout), base=KERNELS[kernel])
-    return model_based(surrogate, acquisition, growth=growth, initial=initial, space=space)
+def describe(chosen: Any) -> Method:
+    """The name and options that a study stores for ``method=``: a name, a Method, or an object.
+
+    An instance of a registered class is stored under its registered name. Any other object is stored under
+    the name of its class, with the dataclass fields that differ from their defaults, if JSON can hold them.
+    """
+    if isinstance(chosen, (str, Method)):
+        named = Method(chosen) if isinstance(chosen, str) else chosen
+        _made(named)
+        return named
+    if isinstance(chosen, type) or not (hasattr(chosen, "propose") or hasattr(chosen, "strategy")):
+        raise MethodError(
+            "method must be a name, bough.method(...), or an object with propose(space, history, rng), "
+            f"not {chosen!r}"
+        )
+    kind = type(chosen)
+    for name, (where, _) in BUILT_IN.items():
+        if where == f"{kind.__module__}:{kind.__qualname__}":
+            return Method(name, _changed_fields(chosen))
+    for name, entry in _entry_points().items():
+        if entry.value == f"{kind.__module__}:{kind.__qualname__}":
+            return Method(name, _changed_fields(chosen))
+    if kind.__name__ in methods():
+        raise MethodError(f"class {kind.__name__!r} has the name of a registered method: rename it")
+    return Method(kind.__name__, _changed_fields(chosen))
 
 
-def _random(space: Space) -> Strategy:
-    """uniform random search (baseline)"""
-    return RandomSearch()
+def build(chosen: Any, space: Space) -> Strategy:
+    """The strategy of a name, a Method or an object, on a space."""
+    made = _made(Method(chosen) if isinstance(chosen, str) else chosen)
+    strategy: Strategy = made.strategy(space) if hasattr(made, "strategy") else made
+    return strategy
 
 
-_TABLE: dict[str, Callable[..., Strategy] | str] = {
-    "auto": _auto,
-    "add-tree": "bough.papers.ma2020.methods:add_tree",
-    "add-tree-ucb": "bough.papers.ma2020.methods:add_tree_ucb",
-    "add-tree-interactions": "bough.papers.ma2020.methods:add_tree_interactions",
-    "tree": "bough.papers.jenatton2017.methods:tree",
-    "tree-nonlinear": "bough.papers.jenatton2017.methods:tree_nonlinear",
-    "independent": "bough.papers.jenatton2017.methods:independent",
-    "marginal": "bough.papers.jenatton2017.methods:marginal",
-    "arc": "bough.papers.jenatton2017.methods:arc",
-    "gp": _gp,
-    "conditional": "bough.papers.levesque2017.methods:conditional",
-    "conditional-ls": "bough.papers.levesque2017.methods:conditional_ls",
-    "laplace": "bough.papers.levesque2017.methods:laplace",
-    "laplace-ls": "bough.papers.levesque2017.methods:laplace_ls",
-    "matern": "bough.papers.levesque2017.methods:matern",
-    "matern-ls": "bough.papers.levesque2017.methods:matern_ls",
-    "matern-noimpute": "bough.papers.levesque2017.methods:matern_noimpute",
-    "mondrian": "bough.papers.levesque2017.methods:mondrian",
-    "gp-warp": "bough.papers.assael2014.methods:gp_warp",
-    "treed": "bough.papers.assael2014.methods:treed",
-    "treed-warp": "bough.papers.assael2014.methods:treed_warp",
-    "forest": rivals.forest,
-    "tpe": rivals.tpe,
-    "cma": rivals.cma,
-    "sobol": rivals.sobol,
-    "lhs": rivals.lhs,
-    "grid": rivals.grid,
-    "random": _random,
-}
+def is_registered(name: str) -> bool:
+    """Whether a name belongs to a built-in method or to that of an installed package."""
+    return name in BUILT_IN or name in _entry_points()
 
 
-@dataclass(frozen=True)
-class _Value:
-    """What an option may be, and how to say so."""
-
-    holds: Callable[[Any], bool]
-    text: str
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _real(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def stored_method(text: str) -> Method:
+    """The method in the record of a study; options of version 0.1 get their present names."""
+    stored = json.loads(text)
+    options = dict(stored.get("options", {}))
+    if stored["name"] in BUILT_IN:
+        known = inspect.signature(_load(stored["name"])).parameters
+        for old, new in RENAMED.items():
+            if old in options and old not in known:
+                options[new] = options.pop(old)
+        if options.get("acquisition") in SAME_AS:
+            options["acquisition"] = SAME_AS[options["acquisition"]]
+    return Method(stored["name"], options)
 
 
-_COUNT = _Value(lambda v: _whole(v) and v >= 1, "a whole number, at least 1")
-_POSITIVE = _Value(lambda v: _real(v) and 0 < v < 1e6, "a positive number")
-_SHARE = _Value(lambda v: _real(v) and 0 < v < 1, "a number between 0 and 1")
+def _made(chosen: Any) -> Any:
+    """An instance of the class that a Method names, with its options checked; an object as it is."""
+    if not isinstance(chosen, Method):
+        return chosen
+    make = _load(chosen.name)
+    known = list(inspect.signature(make).parameters)
+    for option in chosen.options:
+        if option not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            if RENAMED.get(option) in known:
+                takes = f"it is now called {RENAMED[option]!r}"
+            raise MethodError(f"method {chosen.name!r} has no option {option!r}: {takes}")
+    try:
+        return make(**chosen.options)
+    except MethodError as error:
+        raise MethodError(f"method {chosen.name!r}: {error}") from None
+    except (TypeError, ValueError) as error:  # of a class that is not ours
+        raise MethodError(f"method {chosen.name!r} does not accept these options: {error}") from None
 
-_VALUES: dict[str, _Value] = {  # by option, or by method.option where one method differs
-    "candidates": _COUNT,
-    "least": _Value(lambda v: _whole(v) and v >= 2, "a number of points, at least 2"),
-    "population": _Value(
-        lambda v: v is None or (_whole(v) and v >= 4), "a number of trials, at least 4, or None"
-    ),
-    "prior": _POSITIVE,
-    "quantile": _SHARE,
-    "random": _SHARE,
-    "resolution": _Value(lambda v: _whole(v) and v >= 2, "a number of positions, at least 2"),
-    "rows": _COUNT,
-    "sigma": _POSITIVE,
-    "startup": _COUNT,
-    "trees": _COUNT,
-    "weight": _POSITIVE,
-    "kernel": _Value(lambda v: isinstance(v, str) and v in KERNELS, f"one of {', '.join(KERNELS)}"),
-    "acquisition": _Value(
-        lambda v: isinstance(v, str) and (v == THOMPSON or v in ACQUISITIONS),
-        f"one of {', '.join([*ACQUISITIONS, THOMPSON])}",
-    ),
-    "samples": _Value(lambda v: _whole(v) and v >= 0, "a number of slice samples, 0 for the mode"),
-    "treed.samples": _COUNT,
-    "treed-warp.samples": _COUNT,
-    "without": _Value(
-        lambda v: v is None or (isinstance(v, str) and v in TERMS), f"one of {', '.join(TERMS)}, or None"
-    ),
-    "growth": _Value(
-        lambda v: _real(v) and 0 <= v < 10,
-        "the fraction by which data grow before a refit, 0 to refit at every trial",
-    ),
-    "guard": _Value(
-        lambda v: _whole(v) and v >= 0, "every how many trials another branch gets a turn, 0 for never"
-    ),
-    "trust": _Value(
-        lambda v: _whole(v) and v >= 0, "every how many trials the model's means are trusted, 0 for never"
-    ),
-    "inward": _Value(lambda v: isinstance(v, bool), "True to count points on the edges of the space less"),
-    "power": _Value(lambda v: isinstance(v, bool), "True to make values more normal by a power transform"),
-    "initial": _Value(
-        lambda v: v is None or (_whole(v) and v >= 1),
-        "a number of initial points, or None for one per path, 4 to 16",
-    ),
-}
+
+def _load(name: Any) -> Callable[..., Any]:
+    """The registered class of a name."""
+    if not isinstance(name, str):
+        raise MethodError(f"a method's name is a string, not {name!r}")
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name][0].partition(":")
+        made: Callable[..., Any] = getattr(import_module(module), attribute)
+        return made
+    third_party = _entry_points()
+    if name in third_party:
+        try:
+            made = third_party[name].load()
+        except Exception as error:
+            raise MethodError(
+                f"method {name!r} cannot be imported from {third_party[name].value}: {error}"
+            ) from error
+        return made
+    known = [*BUILT_IN, *third_party]
+    folded = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    hint = f"did you mean {folded[near[0]]!r}?" if near else f"known are {', '.join(known)}"
+    raise MethodError(f"unknown method {name!r}: {hint}")
+
+
+def _entry_points() -> dict[str, EntryPoint]:
+    """Methods of other packages by name."""
+    from importlib.metadata import entry_points  # takes longer to import than all of this module
+
+    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+
+
+def _one_line(entry: EntryPoint) -> str:
+    """The first line of the docstring of another package's method."""
+    try:
+        return (inspect.getdoc(entry.load()) or entry.value).partition("\n")[0]
+    except Exception as error:
+        return f"cannot be imported from {entry.value}: {error}"
+
+
+def _changed_fields(made: Any) -> dict[str, Any]:
+    """The dataclass fields of an object that differ from their defaults, if JSON can hold them."""
+    if not is_dataclass(made):
+        return {}
+    changed = {}
+    for each in fields(made):
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        value = getattr(made, each.name)
+        if each.init and (default is MISSING or value != default):
+            changed[each.name] = value
+    try:
+        json.dumps(changed)
+    except TypeError:
+        return {}
+    return changed

@@ -102,7 +102,7 @@ def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
         elif block.runs and block.language == "python":
             printed = io.StringIO()
             # compiled under the page's name: a failure points at the line of the page
-            code = compile("\n" * block.line + block.code, page, "exec")
+            code = compile("\n" * block.line + block.code, page, "exec", dont_inherit=True)
             with contextlib.redirect_stdout(printed):
                 exec(code, namespace)
             yield block, _trimmed(printed.getvalue())

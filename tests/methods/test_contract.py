@@ -129,8 +129,8 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> N
     ("method", "option", "setting"),
     [
         ("auto", "acquisition", ["ei"]),
-        ("auto", "growth", True),
-        ("auto", "trust", -1),
+        ("auto", "refit_growth", True),
+        ("auto", "exploit_every", -1),
         ("add-tree", "kernel", {}),
         ("treed", "samples", 0),
         ("treed-warp", "samples", 0),
@@ -139,7 +139,7 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> N
 def test_an_impossible_value_of_an_option_is_an_error_that_says_what_to_give(
     method: str, option: str, setting: object
 ) -> None:
-    with pytest.raises(MethodError, match=rf"option '{option}' of method '{method}' is .*: give "):
+    with pytest.raises(MethodError, match=rf"method '{method}': option '{option}' is .*: give "):
         bough.method(method, **{option: setting})
 
 

@@ -13,7 +13,7 @@ from tests.strategies.histories import drive, history
 
 from bough import Categorical, Choice, Float, Int, Space
 from bough.errors import ExhaustedError
-from bough.registry import method, strategy_for
+from bough.registry import build, method
 from bough.space.size import AtMost
 from bough.strategies.designs import LatinHypercube, SobolSearch, latin_hypercube
 from bough.strategies.grid import GridSearch
@@ -61,7 +61,7 @@ def test_a_latin_hypercube_has_one_point_in_each_slice_of_each_column() -> None:
 
 
 def test_every_path_gets_its_latin_hypercube_in_turn() -> None:
-    told = [config for config, _ in drive(LatinHypercube(rows=8), THREE, zero, 24)]
+    told = [config for config, _ in drive(LatinHypercube(points_per_path=8), THREE, zero, 24)]
     for start in range(0, 24, 3):
         assert {config["m"] for config in told[start : start + 3]} == {"a", "b", "c"}
     x = np.array([(np.log10(config["x"]) + 3) / 6 for config in told if config["m"] == "a"])
@@ -132,7 +132,7 @@ def test_a_grid_covers_early() -> None:
 def test_a_space_of_unknown_size_ends_too(name: str) -> None:
     space = Space({"m": Choice({"a": {}, "b": {"k": Categorical(["p", "q"])}})})
     vars(space)["size"] = AtMost(10**7)  # as where clauses leave next to nothing of many columns
-    strategy = strategy_for(method(name), space)
+    strategy = build(method(name), space)
     told = drive(strategy, space, zero, 3)
     assert len({tuple(config.items()) for config, _ in told}) == 3
     with pytest.raises(ExhaustedError):

@@ -23,13 +23,15 @@ class Middle:
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return space.encode([{"x": 0.5}])
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
         return {"reason": "the middle"}
 
 
 def proposals(done: list[tuple[dict[str, Any], float]], n: int) -> np.ndarray:
     seen = history(SPACE, done)
-    strategy = Interleaved(Middle(), share=0.25)
+    strategy = Interleaved(Middle(), random_fraction=0.25)  # type: ignore[arg-type]
     return np.array([strategy.propose(SPACE, seen, np.random.default_rng([0, i])).x[0, 0] for i in range(n)])
 
 
@@ -44,7 +46,14 @@ def test_before_any_result_the_strategy_decides() -> None:
     assert np.all(proposals([], 50) == 0.5)
 
 
-def test_explanations_are_those_of_the_strategy() -> None:
+def test_explanations_name_the_trials_that_were_drawn_at_random() -> None:
     seen = history(SPACE, [({"x": 0.1}, 1.0)])
-    told = Interleaved(Middle(), share=0.25).explain(SPACE, seen, SPACE.encode([{"x": 0.5}]))
-    assert told["reason"] == "the middle, or drawn at random (every 4th trial)"
+    strategy = Interleaved(Middle(), random_fraction=0.25)  # type: ignore[arg-type]
+    reasons = set()
+    for number in range(40):
+        point = strategy.propose(SPACE, seen, np.random.default_rng([0, number]))
+        told = strategy.explain(SPACE, seen, point, np.random.default_rng([0, number]))
+        drawn = point.x[0, 0] != 0.5
+        assert told["reason"] == ("drawn at random, to check the model" if drawn else "the middle")
+        reasons.add(told["reason"])
+    assert len(reasons) == 2

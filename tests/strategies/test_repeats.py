@@ -9,7 +9,7 @@ import numpy as np
 from tests.strategies.histories import drive, history
 
 import bough
-from bough.registry import method, strategy_for
+from bough.registry import build, method
 from bough.strategies.base import noise_seen
 
 SPACE = bough.Space({"kind": bough.Choice({"a": {"n": bough.Int(1, 6)}, "b": {"x": bough.Float(0, 1)}})})
@@ -36,6 +36,6 @@ def test_steps_and_ties_do_not_make_a_method_repeat_itself() -> None:
             return (0.1, 0.3, 0.1, 0.2, 0.1, 0.3)[config["n"] - 1]
         return 0.4 + 0.1 * (int(20 * config["x"]) % 2)
 
-    tried = drive(strategy_for(method("auto"), SPACE), SPACE, steps, 20)
+    tried = drive(build(method("auto"), SPACE), SPACE, steps, 20)
     integers = [config["n"] for config, _ in tried if config["kind"] == "a"]
     assert len(integers) == len(set(integers))

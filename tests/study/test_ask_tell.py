@@ -350,7 +350,7 @@ def test_explain_sees_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
     study.tell(first, 1.0)
     seen: list[Any] = []
 
-    def explain(self: Any, space: Space, history: Any, point: Any) -> dict[str, Any]:
+    def explain(self: Any, space: Space, history: Any, point: Any, rng: Any) -> dict[str, Any]:
         seen.append(
             (history.number, history.done_numbers.tolist(), history.pending_numbers.tolist(), point.x)
         )

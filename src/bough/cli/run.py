@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +41,12 @@ NO_RESULT, INTERRUPTED = 1, 130
 )
 @storage_option
 @click.option("--name", help="Name of the study; otherwise that of the space file.")
-@click.option("--method", default="auto", show_default=True, help="Search method; see 'bough methods'.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="Search method: a name of 'bough methods', or your own as MODULE:CLASS.",
+)
 @click.option("--seed", type=int, help="Makes the search repeatable.")
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
 @click.option(
@@ -108,7 +116,7 @@ def run(
         wanted,
         name=name or space.stem,
         storage=storage,
-        method=method,
+        method=_method(method),
         seed=seed,
         direction="maximize" if maximize else "minimize",
     )
@@ -165,6 +173,23 @@ def _warn_about_variables(space: Space) -> None:
             "use {name} placeholders or {config}",
             err=True,
         )
+
+
+def _method(text: str) -> Any:
+    """A method's name, or an instance of the class MODULE:CLASS, which may lie in the current folder."""
+    module, colon, name = text.partition(":")
+    if not colon:
+        return text
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(import_module(module), name)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise click.UsageError(
+            f"--method {text}: {error}; give MODULE:CLASS, a class that needs no arguments",
+            click.get_current_context(),
+        ) from None
+    finally:
+        sys.path.pop(0)
 
 
 def _load(path: Path, kind: Any) -> Any:

@@ -1,41 +1,68 @@
-"""What a strategy is, and what all of them share."""
+"""The protocol that every method follows, and helpers that several of them share."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bough.errors import ExhaustedError
+from bough.errors import ExhaustedError, MethodError
 from bough.history import History
-from bough.points import Points, row_keys
+from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 
-__all__ = ["Strategy", "check_exhausted", "tried_points", "unseen"]
+__all__ = [
+    "Explains",
+    "Predicts",
+    "Strategy",
+    "check_exhausted",
+    "check_proposal",
+    "noise_seen",
+    "same_point",
+    "tried_points",
+    "unseen",
+]
 
 
+@runtime_checkable
 class Strategy(Protocol):
-    """A pure function of the history; whatever it caches may be dropped without changing a proposal."""
+    """Proposes trials. A proposal is a function of its arguments; caches must not change it."""
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         """The next point, as Points of one row. Raises ExhaustedError when a finite space is used up."""
         ...
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        """What the strategy thinks of ``point``: JSON-able, with at least a "reason"."""
+
+@runtime_checkable
+class Explains(Protocol):
+    """A strategy that can say why it proposed a point."""
+
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """JSON-able, with at least a "reason". ``rng`` is in the state that ``propose`` was given."""
+        ...
+
+
+@runtime_checkable
+class Predicts(Protocol):
+    """A strategy with a model of the objective."""
+
+    def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation (n,) of the objective at points; at least one trial is done."""
         ...
 
 
 def tried_points(history: History) -> Points:
-    """Everything handed out so far: finished, failed and pending."""
+    """All points proposed so far: finished, failed and pending."""
     return Points.concat([history.done, history.failed, history.pending])
 
 
 def noise_seen(space: Space, history: History) -> bool:
-    """Whether results are known to be noisy: it was told, or one configuration gave different values.
+    """Whether observations are known to be noisy: noise was reported, or one point has two values.
 
-    A model that finds noise is no proof. To a model, ties, steps and plateaus are noise, too, though a
-    trial that is repeated there gives just the same.
+    An estimated noise level is not evidence: ties and plateaus also look like noise, although repeating
+    the trial returns the same value.
     """
     if np.any(history.noise > 0):
         return True
@@ -45,7 +72,7 @@ def noise_seen(space: Space, history: History) -> bool:
 
 
 def check_exhausted(space: Space, history: History) -> None:
-    """Raise ExhaustedError if every configuration of a finite space has been handed out."""
+    """Raise ExhaustedError if every configuration of a finite space has been proposed."""
     if space.size > len(history.done) + len(history.failed) + len(history.pending):
         return
     if len(set(row_keys(space.layout, tried_points(history)))) >= space.size:
@@ -61,3 +88,26 @@ def unseen(space: Space, points: Points, seen: set[bytes]) -> Points:
             keys.add(key)
             fresh.append(index)
     return points.take(fresh)
+
+
+def check_proposal(space: Space, points: Any, name: str) -> None:
+    """Raise MethodError unless ``points`` is one legal point of the space; ``name``: the method to blame."""
+    if not isinstance(points, Points):
+        raise MethodError(f"method {name!r} proposed a {type(points).__name__}: return Points of one row")
+    layout = space.layout
+    if points.x.shape != (1, layout.columns) or points.on.shape != (1, layout.groups):
+        raise MethodError(f"method {name!r} proposed {len(points)} points: return Points of one row")
+    active = layout.active(points.on)
+    if not np.all((points.x >= 0) & (points.x <= 1), where=active):
+        raise MethodError(f"method {name!r} proposed a value outside the unit cube: clip it to [0, 1]")
+    snapped = space.snap(np.where(active, points.x, 0.5))
+    if not np.array_equal(snapped.on, points.on):
+        raise MethodError(f"method {name!r} proposed a point with wrong activity: make it by space.snap(x)")
+    if not space.legal(snapped)[0]:
+        raise MethodError(f"method {name!r} proposed a forbidden point: check it by space.legal(points)")
+
+
+def same_point(space: Space, one: Points, other: Points) -> bool:
+    """Whether two single rows are one configuration; stored floats come back to within 1e-14."""
+    active = space.layout.active(one.on)
+    return bool(np.array_equal(one.on, other.on) and np.all(np.abs(one.x - other.x)[active] < 1e-9))

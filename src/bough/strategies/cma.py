@@ -21,6 +21,7 @@ from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.designs import RandomSearch
+from bough.strategies.options import POSITIVE, Options, at_least, option, require
 
 if TYPE_CHECKING:
     from cmaes import CMA
@@ -43,15 +44,19 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class CmaSearch:
+class CmaSearch(Options):
     """sigma: first step size. population: size of a generation (None: 4 + 3 ln columns).
 
     A search that has converged starts again from a random place with twice the population (IPOP,
     Auger & Hansen 2005).
     """
 
-    sigma: float = 0.25
-    population: int | None = None
+    sigma: float = option(0.25, POSITIVE)
+    population: int | None = option(None, at_least(4, or_none=True))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require("cmaes", "method 'cma' needs the cmaes package: pip install 'bough-opt[cma]'")
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         check_exhausted(space, history)
@@ -65,7 +70,9 @@ class CmaSearch:
                 return point
         return RandomSearch().propose(space, history, rng)
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
         return {"reason": "drawn from the normal distribution that CMA-ES has adapted to the best trials"}
 
     def _replay(self, space: Space, history: History) -> tuple[CMA, int]:

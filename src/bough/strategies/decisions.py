@@ -1,11 +1,11 @@
-"""Decisions: how the next point is chosen once the model is there."""
+"""Decisions: how a model-based method chooses the next point once its model is conditioned on the data."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,31 +20,27 @@ from bough.space import Space
 from bough.space.sampling import sample_points
 
 __all__ = [
+    "Choice",
+    "ConditionedModel",
+    "CriterionFactory",
     "Decision",
     "Maximiser",
-    "Model",
-    "Situation",
-    "Worth",
-    "by",
-    "joint_draw",
-    "trusting",
+    "ProposalContext",
+    "exploit",
+    "maximise_with",
+    "thompson_sampling",
 ]
 
 THOMPSON_CANDIDATES = 1000
-
-TRUST = 0.3
-"""Share of the predictive deviations that counts in a trial that trusts the model's means."""
-
-STALE = 8
-"""So many results in a row without a new best one, and what the model promises is in doubt."""
+THOMPSON_COPIES_PER_INCUMBENT = 16
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """All that is believed when a proposal is made.
+class ConditionedModel:
+    """The model that a proposal is based on.
 
     posteriors: one per hyperparameter sample, conditioned on finished and pending trials.
-    best: the value to beat under each. z: (n,) the finished values on the model's scale.
+    best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
     """
 
     targets: Targets
@@ -53,39 +49,37 @@ class Model:
     z: FloatArray
 
 
-class Worth(Protocol):
-    """A criterion, given the value to beat under each posterior and how much of their deviations counts."""
+class CriterionFactory(Protocol):
+    """Makes a criterion from the incumbent under each posterior.
 
-    def __call__(self, best: Sequence[float], share: float = 1.0) -> Criterion: ...
+    sd_share: the share of the predictive standard deviation that counts.
+    """
+
+    def __call__(self, best: Sequence[float], sd_share: float = 1.0) -> Criterion: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Situation:
-    """What a decision looks at.
+class ProposalContext:
+    """The input of a decision.
 
-    worth: what makes the criterion.
-    gain: log expected improvement, whatever the criterion; less where a trial may fail.
-    done: finished points, as ``model.z`` has their values; number: the trial to be proposed.
-    avoid: points not to be proposed again.
+    make_criterion: makes the criterion of the method.
+    improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail.
+    done: finished points, in the order of ``model.z``. avoid: points that must not be proposed again.
+    number: the number of the trial to propose.
     """
 
     space: Space
-    model: Model
-    worth: Worth
-    gain: Criterion
+    model: ConditionedModel
+    make_criterion: CriterionFactory
+    improvement: Criterion
     done: Points
     avoid: Points
     number: int
 
     @property
     def criterion(self) -> Criterion:
-        """What another trial is worth."""
-        return self.worth(self.model.best)
-
-    @property
-    def stuck(self) -> bool:
-        """Whether it is long since there was a new best result."""
-        return len(self.model.z) - 1 - int(np.argmin(self.model.z)) >= STALE
+        """The criterion over the incumbent of all observations."""
+        return self.make_criterion(self.model.best)
 
     @property
     def near(self) -> Points:
@@ -93,8 +87,17 @@ class Situation:
         return self.done.take(np.argsort(self.model.z, kind="stable"))
 
 
-Decision = Callable[[Situation, np.random.Generator], Points]
-"""One legal, snapped point, or no row where everything is to be avoided."""
+class Choice(NamedTuple):
+    """A decision: one legal, snapped point, or no row if every candidate must be avoided.
+
+    reason: why this point, if the acquisition function alone does not say it.
+    """
+
+    points: Points
+    reason: str = ""
+
+
+Decision = Callable[[ProposalContext, np.random.Generator], Choice]
 
 
 class Maximiser(Protocol):
@@ -105,38 +108,44 @@ class Maximiser(Protocol):
     ) -> Points: ...
 
 
-def by(maximise: Maximiser) -> Decision:
-    """Where the criterion is largest."""
+def maximise_with(maximise: Maximiser) -> Decision:
+    """Propose the maximum of the criterion."""
 
-    def decide(now: Situation, rng: np.random.Generator) -> Points:
-        return maximise(now.space, now.criterion, near=now.near, avoid=now.avoid, rng=rng)
+    def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        return Choice(
+            maximise(context.space, context.criterion, near=context.near, avoid=context.avoid, rng=rng)
+        )
 
     return decide
 
 
-def trusting(decide: Decision, period: int) -> Decision:
-    """``decide``, but every ``period``-th trial trusts the means of the model more than its deviations.
+def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
+    """``decide``, except that every ``every``-th trial exploits: the predictive sd counts only in part.
 
-    A criterion that weighs what is unsure spends many trials on finding out, and a study that ends soon never
-    reaps it; predictive deviations of small data are rough guesses besides. Going where the mean is low is
+    Criteria that reward uncertainty spend many trials exploring; a short study ends before that pays off.
+    With few data, predictive standard deviations are rough estimates besides. Proposing the lowest mean is
     as good or better in many comparisons (Rehbach et al. 2020, arXiv 2001.02957; De Ath et al. 2021, arXiv
-    1911.12809), but on its own it gets stuck. So trials take turns. Some of the deviation still
+    1911.12809), but alone it gets stuck, so the two take turns. Part of the standard deviation still
     counts, because the mean alone is lowest beside a known point.
     """
 
-    def with_trust(now: Situation, rng: np.random.Generator) -> Points:
-        turn = now.number % period == period - 1
-        return decide(replace(now, worth=partial(now.worth, share=TRUST)) if turn else now, rng)
+    def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        if context.number % every != every - 1:
+            return decide(context, rng)
+        sharper = replace(context, make_criterion=partial(context.make_criterion, sd_share=sd_share))
+        return Choice(
+            decide(sharper, rng).points,
+            "exploitation turn: the predicted mean counts for more than its uncertainty",
+        )
 
-    return with_trust
+    return with_exploitation
 
 
-def joint_draw(now: Situation, rng: np.random.Generator) -> Points:
-    """Thompson sampling: the minimum of one joint draw over random points and some around the best."""
-    pool = Points.concat(
-        [sample_points(now.space, THOMPSON_CANDIDATES, rng), around(now.space, now.near, 16, rng)]
-    )
-    pool = pool.take(Allowed(now.space, now.avoid).mask(pool))
-    if not len(pool):
-        return pool
-    return pool.take(thompson(now.model.posteriors, pool, 1, rng))
+def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:
+    """The minimum of one joint draw over random points and points near the incumbents."""
+    near = around(context.space, context.near, THOMPSON_COPIES_PER_INCUMBENT, rng)
+    candidates = Points.concat([sample_points(context.space, THOMPSON_CANDIDATES, rng), near])
+    candidates = candidates.take(Allowed(context.space, context.avoid).mask(candidates))
+    if len(candidates):
+        candidates = candidates.take(thompson(context.model.posteriors, candidates, 1, rng))
+    return Choice(candidates, "Thompson sampling: the minimum of one draw from the posterior")

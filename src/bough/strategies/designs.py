@@ -1,8 +1,8 @@
-"""Designs that look at no result: random search, a Sobol sequence, a Latin hypercube on every path.
+"""Designs that ignore the observations: random search, a Sobol sequence, a Latin hypercube on every path.
 
-Each is a fixed sequence of points, drawn from the study's seed alone; trial number k gets its k-th
-point. In a finite space no configuration comes twice: there the trial gets the first point of the
-sequence that was not tried yet.
+Each is a fixed sequence of points that depends only on the study's seed; trial number k gets its k-th
+point. In a finite space no configuration comes twice: the trial gets the first point of the
+sequence that has not been tried.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ from bough.space.sampling import path_points, sample_points
 from bough.space.size import AtMost
 from bough.space.tree import Path
 from bough.strategies.base import check_exhausted, tried_points, unseen
+from bough.strategies.options import Options, at_least, option
 
 __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
 
 _SEQUENCE_STREAM = 2**31 + 3
 """Random numbers of a whole sequence, apart from those of its trials (whose numbers start at 0)."""
 
-HOPELESS = 16
+MAX_STALE_BATCHES = 16
 """Batches of draws without any new point before a space whose size is not known counts as used up."""
 
-FRUITLESS = 16
+MAX_STALE_BLOCKS = 16
 """Blocks of a sequence without any new point before a design falls back to random draws."""
+
+PATHS_PER_ROUND = 100
+"""Paths that get a Latin hypercube at a time."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +49,16 @@ class RandomSearch:
         check_exhausted(space, history)
         seen = set(row_keys(space.layout, tried_points(history)))
         # Where the size is known, at least one configuration is left and each draw may hit it.
-        for _ in range(HOPELESS) if isinstance(space.size, AtMost) else itertools.repeat(None):
+        for _ in range(MAX_STALE_BATCHES) if isinstance(space.size, AtMost) else itertools.repeat(None):
             fresh = unseen(space, sample_points(space, 64, rng), seen)
             if len(fresh):
                 return fresh.take([0])
         raise ExhaustedError("no configuration was found that has not been tried")
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        return {"reason": "drawn at random, whatever the results so far"}
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": "drawn at random, independent of all observations"}
 
 
 @dataclass(frozen=True)
@@ -63,34 +69,37 @@ class SobolSearch:
         blocks = (space.snap(x) for x in sobol_blocks(space.layout.columns, history.seed))
         return _next_of(blocks, space, history, rng)
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        return {"reason": "the next point of a Sobol sequence, whatever the results so far"}
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": "the next point of a Sobol sequence, independent of all observations"}
 
 
 @dataclass(frozen=True)
-class LatinHypercube:
-    """A Latin hypercube of ``rows`` points on each path, then another one; paths take turns.
+class LatinHypercube(Options):
+    """A Latin hypercube of ``points_per_path`` points on each path, then another one; paths take turns.
 
-    Every path gets its first point before any gets its second. Of a space with more than ``most``
-    paths each round of hypercubes takes a random subset.
+    Every path gets its first point before any gets its second. In a space with more than
+    PATHS_PER_ROUND paths, each round of hypercubes takes a random subset.
     """
 
-    rows: int = 10
-    most: int = 100
+    points_per_path: int = option(10, at_least(1))
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return _next_of(self._blocks(space, history.seed), space, history, rng)
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        return {"reason": "the next point of its path's Latin hypercube, whatever the results so far"}
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": "the next point of its path's Latin hypercube, independent of all observations"}
 
     def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
         rng = np.random.default_rng([seed, _SEQUENCE_STREAM])
         while True:
-            few = space.tree.path_count(self.most) <= self.most
-            paths = space.tree.path_of((path_points if few else sample_points)(space, self.most, rng))
-            cubes = np.stack([latin_hypercube(path, self.rows, rng) for path in paths], axis=1)
-            turns = rng.permuted(np.tile(np.arange(len(paths)), (self.rows, 1)), axis=1)
+            few = space.tree.path_count(PATHS_PER_ROUND) <= PATHS_PER_ROUND
+            paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
+            cubes = np.stack([latin_hypercube(path, self.points_per_path, rng) for path in paths], axis=1)
+            turns = rng.permuted(np.tile(np.arange(len(paths)), (self.points_per_path, 1)), axis=1)
             yield space.snap(np.take_along_axis(cubes, turns[:, :, None], axis=1).reshape(-1, cubes.shape[2]))
 
 
@@ -119,7 +128,7 @@ def _next_of(blocks: Iterator[Points], space: Space, history: History, rng: np.r
     seen = set(row_keys(space.layout, tried_points(history)))
     finite = space.size < np.inf
     turn = 0 if finite else history.number
-    fruitless = 0
+    stale = 0
     for block in blocks:
         points = block.take(space.legal(block))
         if finite:
@@ -127,7 +136,7 @@ def _next_of(blocks: Iterator[Points], space: Space, history: History, rng: np.r
         if len(points) > turn:
             return points.take([turn])
         turn -= len(points)
-        fruitless = 0 if len(points) else fruitless + 1
-        if fruitless == FRUITLESS:
+        stale = 0 if len(points) else stale + 1
+        if stale == MAX_STALE_BLOCKS:
             break
     return RandomSearch().propose(space, history, rng)

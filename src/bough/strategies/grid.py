@@ -23,24 +23,25 @@ from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies.base import tried_points, unseen
 from bough.strategies.designs import sobol_blocks
+from bough.strategies.options import Options, at_least, option
 
 __all__ = ["GridSearch"]
 
-PATIENCE = 8
+SOBOL_POINTS_PER_TRIAL = 8
 """Sobol points looked at per tried point before counting begins."""
 
-SAME = 1e-9
+SAME_POSITION = 1e-9
 """Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
 
-CHUNK = 256
+POINTS_PER_CHUNK = 256
 """Counted points that are snapped and compared at a time."""
 
 
 @dataclass(frozen=True)
-class GridSearch:
+class GridSearch(Options):
     """resolution: positions of a numeric column, where the space is not finite."""
 
-    resolution: int = 5
+    resolution: int = option(5, at_least(2, "a number of positions, at least 2"))
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         tried = tried_points(history)
@@ -53,8 +54,10 @@ class GridSearch:
                 return fresh.take([0])
         raise ExhaustedError(f"all {len(seen):,} points of the grid have been tried")
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        return {"reason": "the next point of the grid, whatever the results so far"}
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": "the next point of the grid, independent of all observations"}
 
     def _seen(self, space: Space, tried: Points) -> set[bytes]:
         """Keys of the grid points among ``tried``: off-grid trials do not stand for their cells."""
@@ -65,7 +68,7 @@ class GridSearch:
             grid = self._grid(space, column)
             nearest[:, column] = grid[np.abs(x[:, column, None] - grid).argmin(axis=1)]
         rounded = space.snap(nearest)
-        on_grid = (np.abs(rounded.x - x) < SAME) | ~active
+        on_grid = (np.abs(rounded.x - x) < SAME_POSITION) | ~active
         return set(row_keys(space.layout, rounded.take(np.flatnonzero(on_grid.all(axis=1)))))
 
     def _coarse(self, space: Space) -> np.ndarray:
@@ -90,7 +93,7 @@ class GridSearch:
         for block in sobol_blocks(space.layout.columns, seed):
             yield block
             looked_at += len(block)
-            if looked_at > PATIENCE * tried:
+            if looked_at > SOBOL_POINTS_PER_TRIAL * tried:
                 return
 
     def _count(self, space: Space, tried: int) -> Iterator[FloatArray]:
@@ -98,7 +101,7 @@ class GridSearch:
         for path in space.tree.paths(tried + 1):
             lists = [self._positions(space, path, column, tried + 1) for column in range(len(path.low))]
             rows = itertools.product(*lists)
-            while chunk := list(itertools.islice(rows, CHUNK)):
+            while chunk := list(itertools.islice(rows, POINTS_PER_CHUNK)):
                 yield np.array(chunk)
 
     def _positions(self, space: Space, path: Path, column: int, most: int) -> FloatArray:
@@ -108,7 +111,7 @@ class GridSearch:
             return np.array([low])
         if self._coarse(space)[column]:
             grid = self._grid(space, column)
-            inside = (grid >= low - SAME) & (grid <= high + SAME)
+            inside = (grid >= low - SAME_POSITION) & (grid <= high + SAME_POSITION)
             return np.asarray((np.flatnonzero(inside) + 0.5) / self.resolution)
         domain = space.parameters[column].domain
         first, last = domain.rank_at(np.array([low, high]))

@@ -1,8 +1,8 @@
 """Bayesian optimization: fit a surrogate to the history, then decide what to try next.
 
-Everything here is a function of the history. Hyperparameters and the scaling of values belong to
-a scheduled prefix of it (``schedule``); fits are cached by the content of that prefix, and
-dropping the cache changes no proposal.
+Everything here is a function of the history. Hyperparameters and the output transform are fitted to a
+scheduled prefix of it (``schedule``). Fits are cached by the content of that prefix, and dropping the cache
+changes no proposal.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
 from bough.acquisition.edges import Inside
-from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, Acquisition
+from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
+from bough.errors import ExhaustedError
 from bough.gp.posterior import Posterior
 from bough.gp.targets import Targets
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points, row_keys
 from bough.space import Space
-from bough.strategies.base import check_exhausted, noise_seen, tried_points
-from bough.strategies.decisions import Decision, Model, Situation, Worth
+from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
+from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
 from bough.strategies.flat import FlatPosterior, filling, flat_history
 from bough.strategies.initial import InitialDesign
@@ -35,18 +36,15 @@ from bough.surrogates.base import Surrogate
 
 __all__ = ["ModelBased"]
 
-SURPRISE = 3.0
-"""A result this many predictive standard deviations off calls for new hyperparameters at once."""
-
-IN_LOGARITHMS = {EI: LOG_EI, PI: LOG_PI}
-
 _FIT_STREAM = 2**31 + 2
 _CACHED_FITS = 64
+
+NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What is learned from a prefix of the history: the scaling of values, and hyperparameters."""
+    """The output transform and the hyperparameters, fitted to a prefix of the history."""
 
     targets: Targets
     theta: FloatArray
@@ -56,102 +54,120 @@ class Fitted:
 class ModelBased:
     """A surrogate, an acquisition function, a decision and an initial design make a method.
 
-    growth: hyperparameters are learned anew when the data grew by this fraction, or surprised.
-    flat: the layout of the space if the surrogate is to see it flattened (``flat``), else None.
-    targets: how values are transformed, learned from them.
-    inward: whether points on the edges of the space count less (``acquisition.edges``).
+    refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
+    surprise_sds: or when an observation is this many predictive standard deviations off.
+    flat: the layout of the space if the surrogate sees it flattened (``flat``), else None.
+    targets: fits the output transform to the observed values.
+    boundary_penalty: whether points on the boundary of the space count less (``acquisition.edges``).
     """
 
     surrogate: Surrogate
     decide: Decision
     acquisition: Acquisition
     initial: InitialDesign
-    growth: float = 0.05
+    refit_growth: float = 0.05
+    surprise_sds: float = 3.0
     flat: Layout | None = None
     targets: Callable[[FloatArray], Targets] = Targets.fit
-    inward: bool = False
+    boundary_penalty: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        return self._choose(space, history, rng).points
+
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """Repeats the proposal with the same random numbers, so the reason is the true one."""
+        try:
+            chosen = self._choose(space, history, rng)
+        except ExhaustedError:
+            chosen = Choice(point.take([]))
+        repeated = len(chosen.points) == 1 and same_point(space, chosen.points, point)
+        if len(history.done) == 0:
+            return {"reason": chosen.reason if repeated else NOT_REPEATED}
+        context = self._context(space, history)
+        mean, sd = mixture_moments(context.model.posteriors, point)
+        centre, spread = context.model.targets.inverse(mean, sd)
+        on_branch = space.tree.branch_ids(Points.concat([point, history.done]))
+        visits = int(np.sum(on_branch[1:] == on_branch[0]))
+        best = float(np.min(context.model.best))
+        prospect = _prospect(visits, float(mean[0]), float(sd[0]), best)
+        return {
+            "mean": float(centre[0]),
+            "sd": float(spread[0]),
+            "criterion": float(context.criterion(point)[0]),
+            "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
+        }
+
+    def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
+        model = self.model(history)
+        return model.targets.inverse(*mixture_moments(model.posteriors, points))
+
+    def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         check_exhausted(space, history)
         tried = tried_points(history)
         first = self.initial.next(space, history)
         if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
-            return first
+            return Choice(first, "part of the initial design: every branch gets a look")
         if len(history.done) == 0:
             return most_viable(space, history, rng)
-        now = self._situation(space, history)
-        found = self.decide(now, rng)
-        # What is left of a nearly exhausted space may be all but impossible to meet by searching.
-        return found if len(found) else most_viable(space, history, rng)
+        found = self.decide(self._context(space, history), rng)
+        # A search may fail to hit the few configurations that are left of a nearly exhausted space.
+        return found if len(found.points) else most_viable(space, history, rng)
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        if len(history.done) == 0:
-            return {"reason": "part of the initial design: no result was known yet"}
-        now = self._situation(space, history)
-        mean, sd = mixture_moments(now.model.posteriors, point)
-        centre, spread = now.model.targets.inverse(mean, sd)
-        on_branch = space.tree.branch_ids(Points.concat([point, history.done]))
-        visits = int(np.sum(on_branch[1:] == on_branch[0]))
-        in_design = len(tried_points(history)) < self.initial.size(space)
-        return {
-            "mean": float(centre[0]),
-            "sd": float(spread[0]),
-            "criterion": float(now.criterion(point)[0]),
-            "reason": _reason(in_design, visits, float(mean[0]), float(sd[0]), float(np.min(now.model.best))),
-        }
-
-    def _situation(self, space: Space, history: History) -> Situation:
+    def _context(self, space: Space, history: History) -> ProposalContext:
         model = self.model(history)
         repeat = space.size == np.inf and noise_seen(space, history)
-        return Situation(
+        return ProposalContext(
             space=space,
             model=model,
-            worth=_worth(space, history, model, self.acquisition, self.inward),
-            gain=_worth(space, history, model, LOG_EI)(model.best),
+            make_criterion=_criterion_factory(space, history, model, self.acquisition, self.boundary_penalty),
+            improvement=_criterion_factory(space, history, model, LOG_EI)(model.best),
             done=history.done,
-            # to repeat a trial tells something only where results are noisy; a finite space is used up
+            # Repeating a trial is informative only under noise; a finite space is used up.
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
         )
 
-    def model(self, history: History) -> Model:
-        """The posteriors given all results, with the hyperparameters of the scheduled prefix."""
+    def model(self, history: History) -> ConditionedModel:
+        """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
         seen = history if self.flat is None else flat_history(history, self.flat)
-        length = scheduled(len(seen.done), self.growth)
+        length = scheduled(len(seen.done), self.refit_growth)
         rows = working_rows(seen.y)
         model = self._model(seen, rows, length)
-        surprises = rows[(np.abs(model.posteriors[0].innovations()) > SURPRISE) & (rows >= length)]
+        residuals = np.abs(model.posteriors[0].innovations())
+        surprises = rows[(residuals > self.surprise_sds) & (rows >= length)]
         if len(surprises):
             model = self._model(seen, rows, int(surprises[-1]) + 1)
         posteriors = model.posteriors
         if len(seen.pending):
-            # running trials are believed to give what is expected of them (Ginsbourger et al. 2010)
+            # Condition on the predicted values of running trials (Ginsbourger et al. 2010).
             believed = [p.predict(seen.pending)[0] for p in posteriors]
             posteriors = [p.condition(seen.pending, z) for p, z in zip(posteriors, believed)]
-            # what is believed is to be beaten, too, or the next trial would join the one that runs
+            # Those values count as incumbents, or the next trial would join the running one.
             model = replace(model, best=[min(b, float(z.min())) for b, z in zip(model.best, believed)])
         if self.flat is not None:
             fill = filling(self.flat, history.number, history.seed)
             posteriors = [FlatPosterior(p, self.flat, fill) for p in posteriors]
         return replace(model, posteriors=posteriors)
 
-    def _model(self, history: History, rows: IntArray, length: int) -> Model:
+    def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         fitted = self._fit(history, length)
         z = fitted.targets.forward(history.y)
         noise = fitted.targets.noise(history.y, history.noise)
         points = history.done.take(rows)
         posteriors = self.surrogate.posterior(fitted.theta, points, z[rows], noise[rows])
         best = [incumbent(p, points, z[rows], noisy=p.noisy) for p in posteriors]
-        return Model(fitted.targets, posteriors, best, z)
+        return ConditionedModel(fitted.targets, posteriors, best, z)
 
     def _fit(self, history: History, length: int) -> Fitted:
-        """Hyperparameters of the first ``length`` results: a function of those and the seed alone."""
+        """Hyperparameters of the first ``length`` observations: a function of those and the seed alone."""
         points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
         key = _digest(points, y, noise, history.seed)
         fitted = self._fits.get(key)
         if fitted is None:
-            earlier = half_way(length, self.growth)
+            earlier = half_way(length, self.refit_growth)
             start = self._fit(history, earlier).theta if earlier else None
             targets = self.targets(y)
             z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
@@ -164,21 +180,24 @@ class ModelBased:
         return fitted
 
 
-def _worth(
-    space: Space, history: History, model: Model, acquisition: Acquisition, inward: bool = False
-) -> Worth:
-    """The acquisition over a value to beat, times the probability that the trial does not fail."""
+def _criterion_factory(
+    space: Space,
+    history: History,
+    model: ConditionedModel,
+    acquisition: Acquisition,
+    boundary_penalty: bool = False,
+) -> CriterionFactory:
+    """The acquisition over an incumbent, times the probability that the trial does not fail."""
     weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
-    # weights multiply, and what is tiny must still be climbed: whatever can be is counted in logarithms
-    counted = IN_LOGARITHMS.get(acquisition, acquisition)
-    if inward and counted.log:
+    if boundary_penalty and acquisition.log:
         weights.append(Inside(space.layout))
 
-    def worth(best: Sequence[float], share: float = 1.0) -> Criterion:
-        gain = Expected(model.posteriors, best, counted if share == 1.0 else counted.trusting(share))
+    def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
+        counted = acquisition if sd_share == 1.0 else acquisition.trusting(sd_share)
+        gain = Expected(model.posteriors, best, counted)
         return Total([gain, *weights]) if weights else gain
 
-    return worth
+    return make_criterion
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:
@@ -194,17 +213,18 @@ def viability(space: Space, history: History) -> Viability:
     return Viability(space.layout, tried, np.arange(len(tried)) < len(history.done))
 
 
-def most_viable(space: Space, history: History, rng: np.random.Generator) -> Points:
-    """The new point that is least likely to fail; while every trial failed, that is all there is to model."""
+def most_viable(space: Space, history: History, rng: np.random.Generator) -> Choice:
+    """The new point that is least likely to fail, for histories without any observation to model."""
     found = best_of_samples(
         space, viability(space, history), near=history.done, avoid=tried_points(history), rng=rng, samples=256
     )
-    return found if len(found) else RandomSearch().propose(space, history, rng)
+    if len(found):
+        return Choice(found, "no better criterion was available: the point least likely to fail")
+    return Choice(RandomSearch().propose(space, history, rng), "drawn at random: hardly any point is left")
 
 
-def _reason(in_design: bool, visits: int, mean: float, sd: float, best: float) -> str:
-    if in_design:
-        return "part of the initial design: every branch gets a look"
+def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
+    """How a point compares with the incumbent, in words."""
     if visits == 0:
         return "nothing is known of this branch yet"
     if mean < best:

@@ -1,4 +1,4 @@
-"""Tree-structured Parzen estimators (Bergstra et al. 2011): where do good results lie, where the others?
+"""Tree-structured Parzen estimators (Bergstra et al. 2011): densities of good trials and of the others.
 
 The finished trials are split at a quantile of their values into good and other ones. For each
 group of parameters that exist under the same condition, a Parzen estimator per set,
@@ -10,9 +10,8 @@ and of the uniform prior u with weight a. It is joint within a group. The tree g
 configuration from the root down: in each group that the choices so far have made active,
 candidates are drawn from the estimator l of the good trials, and the one with the largest
 log l − log g stays, which is the one of largest expected improvement (section 4.1 of the paper).
-Failed and pending trials count among the others. Candidates that would complete a configuration which is
-forbidden or was tried before are none; where a group has no other ones, the next best candidate of the
-groups above it has its turn.
+Failed and pending trials count among the others. Candidates that complete a forbidden or already tried
+configuration are discarded. If none remain, the search backtracks to the parent group's next-best candidate.
 """
 
 from __future__ import annotations
@@ -30,16 +29,20 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.designs import LatinHypercube, RandomSearch
+from bough.strategies.options import POSITIVE, SHARE, Options, at_least, option
 
 __all__ = ["Parzen", "ParzenSearch"]
 
 UNIFORM_VARIANCE = 1 / 12
 """Variance of a uniform variable on [0, 1]: what the prior says about the spread of a column."""
 
-NARROWEST = 1e-3
+MIN_BANDWIDTH = 1e-3
 """Smallest bandwidth of a real column, in the unit cube."""
 
-DEAD_ENDS = 16
+MAX_GOOD = 25
+"""Good trials at most, as in Hyperopt: more of them blur the estimate of where good values lie."""
+
+MAX_DEAD_ENDS = 16
 """Groups of which every candidate is forbidden or was tried before, until random search takes over."""
 
 
@@ -70,7 +73,7 @@ class Parzen:
         squares = ((self.centres - mean) ** 2).sum(axis=0)
         of_prior = UNIFORM_VARIANCE + (0.5 - mean) ** 2
         spread = np.sqrt((squares + self.prior * of_prior) / (n + self.prior))
-        floor = np.where(self.levels > 0, 0.5 / np.maximum(self.levels, 1), NARROWEST)
+        floor = np.where(self.levels > 0, 0.5 / np.maximum(self.levels, 1), MIN_BANDWIDTH)
         return np.asarray(np.maximum(spread * max(n, 1) ** (-1 / (d + 4)), floor))
 
     @cached_property
@@ -134,17 +137,16 @@ class Parzen:
 
 
 @dataclass(frozen=True)
-class ParzenSearch:
+class ParzenSearch(Options):
     """startup: trials of a Latin hypercube design before the first estimate.
-    candidates: draws from the good estimator. quantile: share of trials that count as good.
-    most_good: at most this many. prior: weight of the uniform prior.
+    candidates: draws from the good estimator. prior: weight of the uniform prior.
+    quantile: share of trials that count as good, at most MAX_GOOD of them.
     """
 
-    startup: int = 10
-    candidates: int = 24
-    quantile: float = 0.1
-    most_good: int = 25
-    prior: float = 1.0
+    startup: int = option(10, at_least(1))
+    candidates: int = option(24, at_least(1))
+    quantile: float = option(0.1, SHARE)
+    prior: float = option(1.0, POSITIVE)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         check_exhausted(space, history)
@@ -154,9 +156,11 @@ class ParzenSearch:
         point = self._descend(space, *self.split(history), Allowed(space, tried), rng)
         return RandomSearch().propose(space, history, rng) if point is None else point
 
-    def explain(self, space: Space, history: History, point: Points) -> dict[str, Any]:
-        if len(history.done) == 0:
-            return {"reason": "part of the initial design: no result yet"}
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        if len(tried_points(history)) < self.startup or len(history.done) == 0:
+            return {"reason": "part of the initial design: a Latin hypercube on every path"}
         good, others = self.split(history)
         ratio = 0.0
         for group in np.flatnonzero(point.on[0]).tolist():
@@ -171,7 +175,7 @@ class ParzenSearch:
     def split(self, history: History) -> tuple[Points, Points]:
         """Good trials, and all others."""
         order = np.argsort(history.y, kind="stable")
-        split = min(int(np.ceil(self.quantile * len(order))), self.most_good)
+        split = min(int(np.ceil(self.quantile * len(order))), MAX_GOOD)
         others = Points.concat([history.done.take(order[split:]), history.failed, history.pending])
         return history.done.take(order[:split]), others
 
@@ -195,7 +199,7 @@ class ParzenSearch:
         root = space.snap(np.full((1, layout.columns), 0.5))
         trail = [(-1, iter([root]))]  # groups that are decided, and their candidates that are left
         dead_ends = 0
-        while trail and dead_ends < DEAD_ENDS:
+        while trail and dead_ends < MAX_DEAD_ENDS:
             decided, left = trail[-1]
             point = next(left, None)
             if point is None:

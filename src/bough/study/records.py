@@ -8,7 +8,7 @@ import secrets
 from typing import Any
 
 from bough.errors import StudyError
-from bough.registry import Method, resolve
+from bough.registry import Method, describe, stored_method
 from bough.space import Space
 from bough.storage import StudyRecord
 
@@ -17,9 +17,7 @@ __all__ = ["check_same", "method_of", "new_record"]
 _DIRECTIONS = ("minimize", "maximize")
 
 
-def new_record(
-    space: Space, name: str | None, direction: str, method: str | Method, seed: int | None
-) -> StudyRecord:
+def new_record(space: Space, name: str | None, direction: str, method: Any, seed: int | None) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
         raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
@@ -29,7 +27,7 @@ def new_record(
         raise StudyError(f"a study's name must be 1 to 200 printable characters, not {name!r}")
     if direction not in _DIRECTIONS:
         raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
-    chosen = resolve(method)
+    chosen = describe(method)
     return StudyRecord(
         name,
         space.to_json(),
@@ -41,11 +39,10 @@ def new_record(
 
 def method_of(record: StudyRecord) -> Method:
     """The method that a record was created with."""
-    stored = json.loads(record.method)
-    return resolve(Method(stored["name"], stored["options"]))
+    return stored_method(record.method)
 
 
-def check_same(record: StudyRecord, wanted: StudyRecord, method: str | Method, seed: int | None) -> None:
+def check_same(record: StudyRecord, wanted: StudyRecord, method: Any, seed: int | None) -> None:
     """StudyError, saying what differs, if an existing study is not the one that is wanted.
 
     A method or seed that was left open (method "auto", seed None) agrees with any.
@@ -55,7 +52,7 @@ def check_same(record: StudyRecord, wanted: StudyRecord, method: str | Method, s
         differs = f"its direction is {record.direction}, not {wanted.direction}"
     elif record.space != wanted.space:
         differs = _difference(Space.from_json(record.space), Space.from_json(wanted.space))
-    elif method != "auto" and record.method != wanted.method:
+    elif not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
         differs = f"its method is {method_of(record)}, not {method_of(wanted)}"
     elif seed is not None and record.seed != wanted.seed:
         differs = f"its seed is {record.seed}, not {wanted.seed}"

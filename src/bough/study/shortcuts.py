@@ -9,6 +9,7 @@ from typing import Any
 from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
+from bough.strategies.base import Strategy
 from bough.study.events import Progress
 from bough.study.study import Study
 from bough.trial import Config, Trial
@@ -21,7 +22,7 @@ def minimize(
     space: Space,
     trials: int | None = None,
     *,
-    method: str | Method = "auto",
+    method: str | Method | Strategy = "auto",
     seed: int | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -55,7 +56,7 @@ def maximize(
     space: Space,
     trials: int | None = None,
     *,
-    method: str | Method = "auto",
+    method: str | Method | Strategy = "auto",
     seed: int | None = None,
     workers: int | None = None,
     executor: Executor | None = None,

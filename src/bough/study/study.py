@@ -12,19 +12,19 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
 
-from bough.errors import ExhaustedError, StudyError, TrialError
+from bough.errors import ExhaustedError, MethodError, StudyError, TrialError
 from bough.history import History
 from bough.points import FloatArray, Points
-from bough.registry import Method, strategy_for
+from bough.registry import BUILT_IN, Method, build, is_registered
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, forks, open_storage
+from bough.strategies.base import Explains, Predicts, Strategy, check_proposal
 from bough.strategies.designs import RandomSearch
-from bough.strategies.interleave import Interleaved
-from bough.strategies.model_based import ModelBased, mixture_moments
 from bough.study.encoded import EncodedTrials
 from bough.study.events import Progress
 from bough.study.loop import run_objective
@@ -57,7 +57,7 @@ class Study:
         *,
         name: str | None = None,
         storage: str | Storage | None = None,
-        method: str | Method = "auto",
+        method: str | Method | Strategy = "auto",
         seed: int | None = None,
         direction: str = "minimize",
     ) -> None:
@@ -67,6 +67,7 @@ class Study:
         opened = open_storage(storage)
         found = opened.find(wanted.name)
         if not found:
+            build(method, space)  # before anything is stored: an optional package may be missing
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults)]
@@ -74,6 +75,8 @@ class Study:
         check_same(record, wanted, method, seed)
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
+        if not isinstance(method, (str, Method)):
+            self._strategy = build(method, self.space)
 
     @classmethod
     def of_record(cls, record: StudyRecord, storage: Storage) -> Study:
@@ -86,10 +89,19 @@ class Study:
         self._record, self._storage = record, storage
         self.space = space
         self.method = method_of(record)
-        self._strategy = strategy_for(self.method, space)
         self._sign = 1.0 if record.direction == "minimize" else -1.0
         self._forget()
         forks.register(self)
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        """Made when first needed: the results of a study can be read without its method."""
+        if not is_registered(self.method.name):
+            raise MethodError(
+                f"study {self.name!r} uses the method {self.method.name!r}, which is not registered here: "
+                f"open it with Study(..., method={self.method.name}(...)), or install the package that has it"
+            )
+        return build(self.method, self.space)
 
     def _forget(self) -> None:
         """Start from nothing read: everything here can be read from the storage again."""
@@ -229,28 +241,25 @@ class Study:
             if not 0 <= number < len(view.trials):
                 raise TrialError(f"study {self.name!r} has no trial {number}")
             chosen, past = view.trials[number], view.before(number)
+        if not isinstance(self._strategy, Explains):
+            return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
         history = EncodedTrials(self.space, self.seed, self._sign).history(past)
-        return self._strategy.explain(self.space, history, self.space.encode([chosen.config]))
+        point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
+        return self._strategy.explain(self.space, history, point, rng)
 
     @property
     def has_model(self) -> bool:
         """Whether the method has a model of the objective, so that ``predict`` can be asked."""
-        return self._model_based is not None
-
-    @property
-    def _model_based(self) -> ModelBased | None:
-        strategy = self._strategy.main if isinstance(self._strategy, Interleaved) else self._strategy
-        return strategy if isinstance(strategy, ModelBased) else None
+        return isinstance(self._strategy, Predicts)
 
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
         with self._current() as view:
             history = self._encoded.history(view)
-        if self._model_based is None or not len(history.done):
+        if not isinstance(self._strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
-        model = self._model_based.model(history)
-        mean, sd = model.targets.inverse(*mixture_moments(model.posteriors, self.space.encode(configs)))
+        mean, sd = self._strategy.predict(history, self.space.encode(configs))
         return self._sign * mean, sd
 
     # ---- running ------------------------------------------------------------------------------------
@@ -385,7 +394,10 @@ class Study:
         number = history.number
         if races_lost < _PROPOSALS:
             rng = np.random.default_rng([self.seed, number])
-            return self._strategy.propose(self.space, history, rng), range(number, number + 1)
+            point = self._strategy.propose(self.space, history, rng)
+            if self.method.name not in BUILT_IN:
+                check_proposal(self.space, point, self.method.name)
+            return point, range(number, number + 1)
         rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
         return RandomSearch().propose(self.space, history, rng), range(number, number + room)
 

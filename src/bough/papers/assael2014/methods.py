@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from bough.acquisition.functions import LOG_EI
 from bough.gp.kernels.base import Scale
@@ -14,57 +16,65 @@ from bough.papers.assael2014.warp import Warp
 from bough.points import Layout
 from bough.space import Space
 from bough.strategies.base import Strategy
-from bough.strategies.compose import model_based
-from bough.strategies.decisions import by
+from bough.strategies.composition import ACQUISITION, model_based
+from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
 from bough.strategies.initial import InitialDesign
 from bough.strategies.model_based import ModelBased
+from bough.strategies.options import INITIAL, POSITIVE, ModelOptions, Options, at_least, option
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import VARIANCE, all_columns
 
 
-def treed(
-    space: Space,
-    least: int = 5,
-    weight: float = 1.0,
-    samples: int = 10,
-    candidates: int = 20_000,
-    initial: int | None = None,
-) -> Strategy:
-    """treed Gaussian processes with pooled hyperparameters (Assael et al. 2014)"""
-    surrogate = Treed(space.layout, space.tree, least=least, weight=weight, samples=samples)
-    return _over_sobol_grid(surrogate, candidates, initial)
+@dataclass(frozen=True)
+class TreedGP(Options):
+    """``treed``: treed Gaussian processes with pooled hyperparameters, EI on a Sobol grid.
+
+    min_leaf_size: fewest observations of a leaf. leaf_weight: w_0 of eq. 9, 2 in the paper.
+    candidates: points of the Sobol grid.
+    """
+
+    min_leaf_size: int = option(5, at_least(2, "a number of observations, at least 2"))
+    leaf_weight: float = option(1.0, POSITIVE)
+    samples: int = option(10, at_least(1))
+    candidates: int = option(20_000, at_least(1))
+    initial: int | None = option(None, INITIAL)
+    warp: ClassVar[bool] = False
+
+    def strategy(self, space: Space) -> Strategy:
+        surrogate = Treed(
+            space.layout,
+            space.tree,
+            warp=self.warp,
+            least=self.min_leaf_size,
+            weight=self.leaf_weight,
+            samples=self.samples,
+        )
+        decide = maximise_with(partial(best_of_sobol, points=self.candidates))
+        # The tree depends on all the data, so it is grown and its leaves are fitted at every trial.
+        return ModelBased(surrogate, decide, LOG_EI, InitialDesign(self.initial), refit_growth=0.0)
 
 
-def treed_warp(
-    space: Space,
-    least: int = 5,
-    weight: float = 1.0,
-    samples: int = 10,
-    candidates: int = 20_000,
-    initial: int | None = None,
-) -> Strategy:
-    """the same on inputs warped by Beta CDFs (Assael et al. 2014)"""
-    surrogate = Treed(space.layout, space.tree, warp=True, least=least, weight=weight, samples=samples)
-    return _over_sobol_grid(surrogate, candidates, initial)
+@dataclass(frozen=True)
+class WarpedTreedGP(TreedGP):
+    """``treed-warp``: the same on inputs warped by Beta CDFs."""
+
+    warp: ClassVar[bool] = True
 
 
-def _over_sobol_grid(surrogate: Treed, candidates: int, initial: int | None) -> Strategy:
-    # the tree belongs to all the data, so it is grown and its leaves are fitted anew at every trial
-    decide = by(partial(best_of_sobol, points=candidates))
-    return ModelBased(surrogate, decide, LOG_EI, InitialDesign(initial), growth=0.0)
+@dataclass(frozen=True)
+class WarpedGP(ModelOptions):
+    """``gp-warp``: a plain Gaussian process on inputs warped by Beta CDFs (Snoek et al. 2014)."""
 
+    acquisition: str = option("log-ei", ACQUISITION)
 
-def gp_warp(
-    space: Space, acquisition: str = "log-ei", growth: float = 0.05, initial: int | None = None
-) -> Strategy:
-    """the structure-blind process on inputs warped by Beta CDFs (rival in Assael et al. 2014)"""
-    surrogate = warped_process(flat_layout(space.layout))
-    return model_based(surrogate, acquisition, growth=growth, initial=initial, space=space)
+    def strategy(self, space: Space) -> Strategy:
+        surrogate = warped_process(flat_layout(space.layout))
+        return model_based(surrogate, self, self.acquisition, flat=space.layout)
 
 
 def warped_process(layout: Layout) -> KernelGP:
-    """The structure-blind process on inputs warped by Beta CDFs (Snoek et al. 2014)."""
+    """A Gaussian process that reads every column, the numeric ones through Beta CDFs."""
     numeric, nominal = all_columns(layout)
     kernel = Matern52(numeric, nominal)
     return KernelGP(Model(Scale(Warp(numeric, layout.columns, kernel) if numeric else kernel, VARIANCE)))

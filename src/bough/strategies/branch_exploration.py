@@ -1,0 +1,143 @@
+"""Branch exploration: a second look at the branches that the model has given up.
+
+A model that has many observations on one branch and few on the others is overconfident: it refines the best
+observation of a branch that was lucky early, while a better branch waits. So every few trials another
+branch gets a turn, and the trial tries to improve on the best observation *of that branch*. This happens only
+when the model expects almost no improvement, or when the last observations brought none. With b_k the best
+observation and n_k the number of trials of branch k (in standard deviations of all observations), the
+branch is the one with the smallest
+
+    b_k − optimism n_k^(−2/d_k),
+
+the value it may still reach. d_k counts its free parameters: the best of n trials comes within n^(−2/d) of a
+smooth optimum in d dimensions, so two trials say much about a branch with one parameter and little about one
+with four. If this bound is above the incumbent for every branch, there is nothing to explore, unless
+the search has stalled: then a random configuration of the branch with the fewest trials per free parameter
+gets the turn. Smoothness is an assumption, and a flat branch with a narrow valley is found only by chance.
+(Choosing a branch as in an extreme-value bandit and tuning inside it is common in algorithm selection, e.g.
+MaxUCB, arXiv 2505.05226.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.acquisition.criterion import incumbent
+from bough.acquisition.maximise.paths import search_boxes
+from bough.acquisition.maximise.pool import Allowed
+from bough.acquisition.maximise.starts import spread
+from bough.points import IntArray
+from bough.space.tree import Path
+from bough.strategies.decisions import Choice, Decision, ProposalContext
+
+__all__ = ["Branch", "BranchExploration", "other_branches", "promising", "stalled"]
+
+RANDOM_CANDIDATES = 16
+"""Random configurations of a branch among which a new one is looked for."""
+
+
+@dataclass(frozen=True)
+class BranchExploration:
+    """When another branch gets a turn, and how it is searched.
+
+    every: trials between two turns.
+    optimism_sds: how much better than its only observation a branch may be.
+    negligible_gain_sds: expected improvement below which the model expects almost none.
+    stall_length: observations in a row without improvement after which the search has stalled.
+    starts: local searches inside the branch.
+    """
+
+    every: int
+    optimism_sds: float
+    negligible_gain_sds: float
+    stall_length: int
+    starts: int
+
+    def wrap(self, decide: Decision) -> Decision:
+        """``decide``, except that some trials explore another branch."""
+
+        def with_exploration(context: ProposalContext, rng: np.random.Generator) -> Choice:
+            found = decide(context, rng)
+            stuck = stalled(context, self.stall_length)
+            if context.number % self.every or (
+                len(found.points) and not stuck and self._gains(context, found)
+            ):
+                return found
+            others = other_branches(context)
+            if branch := promising(context, others, self.optimism_sds):
+                explored = self._improve(context, branch, rng)
+            elif stuck and others:
+                fewest = min(others, key=lambda b: len(b.rows) / b.free)
+                explored = _random_configuration(context, fewest, rng)
+            else:
+                return found
+            return explored if len(explored.points) else found
+
+        return with_exploration
+
+    def _gains(self, context: ProposalContext, found: Choice) -> bool:
+        return bool(context.improvement(found.points)[0] > np.log(self.negligible_gain_sds))
+
+    def _improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
+        """The best chance of a branch to improve on its own best observation."""
+        points, z = context.done.take(branch.rows), context.model.z[branch.rows]
+        best = [incumbent(p, points, z, noisy=p.noisy) for p in context.model.posteriors]
+        criterion = context.make_criterion(best)
+        found = search_boxes(
+            context.space,
+            criterion,
+            [branch.box],
+            near=points,
+            avoid=context.avoid,
+            rng=rng,
+            starts=self.starts,
+        )
+        return Choice(found, "branch exploration: this branch may still improve on its own best observation")
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """A branch. rows: its observations, best first; free: how many parameters vary; box: their ranges."""
+
+    rows: IntArray
+    free: int
+    box: Path
+
+
+def stalled(context: ProposalContext, length: int) -> bool:
+    """Whether the last ``length`` observations brought no new incumbent."""
+    return len(context.model.z) - 1 - int(np.argmin(context.model.z)) >= length
+
+
+def other_branches(context: ProposalContext) -> list[Branch]:
+    """The branches with observations and free parameters, except the branch of the incumbent."""
+    order = np.argsort(context.model.z, kind="stable")
+    branch = context.space.tree.branch_ids(context.done)[order]
+    found = []
+    for number in np.unique(branch[branch != branch[0]]).tolist():
+        rows = order[branch == number]
+        box = context.space.tree.path_of(context.done.take(rows[:1]))[0]
+        if free := int(np.sum(box.low < box.high)):
+            found.append(Branch(rows, free, box))
+    return found
+
+
+def promising(context: ProposalContext, others: Sequence[Branch], optimism_sds: float) -> Branch | None:
+    """The branch that may reach the lowest value; None if even that does not beat the incumbent."""
+    z = context.model.z
+
+    def reachable(branch: Branch) -> float:
+        return float(z[branch.rows[0]] - optimism_sds * len(branch.rows) ** (-2.0 / branch.free))
+
+    best = min(others, key=reachable, default=None)
+    return best if best is not None and reachable(best) < z.min() else None
+
+
+def _random_configuration(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
+    """A new random configuration of a branch; no row if a few draws are all known."""
+    points, _ = spread(context.space, [branch.box], RANDOM_CANDIDATES, rng)
+    new = points.take(np.flatnonzero(Allowed(context.space, context.avoid).mask(points))[:1])
+    return Choice(new, "branch exploration: the search has stalled, and this branch has the fewest trials")

@@ -1,0 +1,45 @@
+"""The usual model-based strategy, from the names that options give to kernels and acquisition functions."""
+
+from __future__ import annotations
+
+from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
+from bough.acquisition.maximise.paths import search_paths
+from bough.gp.kernels.stationary import SE, Laplace, Matern32, Matern52
+from bough.points import Layout
+from bough.strategies.decisions import Decision, maximise_with, thompson_sampling
+from bough.strategies.initial import InitialDesign
+from bough.strategies.model_based import ModelBased
+from bough.strategies.options import ModelOptions, one_of
+from bough.surrogates.base import Surrogate
+
+__all__ = ["ACQUISITION", "ACQUISITIONS", "KERNEL", "KERNELS", "THOMPSON", "model_based"]
+
+KERNELS = {"matern52": Matern52, "matern32": Matern32, "se": SE, "laplace": Laplace}
+ACQUISITIONS = {"log-ei": LOG_EI, "log-pi": LOG_PI, "lcb": lcb()}
+THOMPSON = "thompson"
+
+KERNEL = one_of(KERNELS)
+ACQUISITION = one_of([*ACQUISITIONS, THOMPSON])
+
+
+def model_based(
+    surrogate: Surrogate,
+    options: ModelOptions,
+    acquisition: str = "log-ei",
+    decide: Decision | None = None,
+    flat: Layout | None = None,
+) -> ModelBased:
+    """A surrogate with an acquisition searched on every path, or with another decision.
+
+    flat: the layout of the space if the surrogate sees it flattened.
+    """
+    if acquisition == THOMPSON:
+        return model_based(surrogate, options, decide=thompson_sampling, flat=flat)
+    return ModelBased(
+        surrogate,
+        decide or maximise_with(search_paths),
+        ACQUISITIONS[acquisition],
+        InitialDesign(options.initial),
+        options.refit_growth,
+        flat=flat,
+    )

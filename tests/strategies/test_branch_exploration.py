@@ -1,0 +1,145 @@
+"""Branch exploration: which branch gets a turn, what it aims at, and when nothing is explored."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.strategies.histories import history
+
+import bough
+from bough.acquisition.criterion import Expected
+from bough.acquisition.functions import LOG_EI
+from bough.gp.targets import Targets
+from bough.points import Points
+from bough.registry import build, method
+from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
+from bough.strategies.decisions import Choice, ConditionedModel, ProposalContext
+from bough.strategies.model_based import ModelBased
+
+SPACE = bough.Space(
+    {
+        "kind": bough.Choice(
+            {
+                "a": {"x": bough.Float(0, 1)},
+                "b": {"y": bough.Float(0, 1)},
+                "c": {"z": bough.Float(0, 1)},
+                "only": {},
+            }
+        )
+    }
+)
+
+
+class Flat:
+    """A posterior that expects zero everywhere and is equally unsure about it."""
+
+    noisy = False
+
+    def predict(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(len(points)), np.ones(len(points))
+
+
+class Level:
+    """A criterion that is ``level`` everywhere, a bit more for larger values."""
+
+    def __init__(self, level: float) -> None:
+        self.level = level
+
+    def __call__(self, points: Points) -> np.ndarray:
+        return self.level + 1e-3 * np.where(SPACE.layout.active(points.on), points.x, 0).sum(axis=1)
+
+    def with_gradient(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        real = SPACE.layout.active(points.on) & (SPACE.layout.levels == 0)
+        return self(points), 1e-3 * real
+
+
+def context_of(
+    results: list[tuple[dict[str, object], float]], level: float, number: int = 2
+) -> ProposalContext:
+    done = SPACE.encode([config for config, _ in results])
+    z = np.array([value for _, value in results])
+    return ProposalContext(
+        space=SPACE,
+        model=ConditionedModel(Targets(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
+        make_criterion=lambda best, sd_share=1.0: Level(level),
+        improvement=Level(level),
+        done=done,
+        avoid=done,
+        number=number,
+    )
+
+
+def known(context: ProposalContext, rng: np.random.Generator) -> Choice:
+    return Choice(SPACE.encode([{"kind": "a", "x": 0.25}]))
+
+
+OPTIMISM, STALL = 3.0, 8
+EXPLORE = BranchExploration(2, OPTIMISM, 0.03, STALL, starts=6).wrap(known)
+
+LEADER = [({"kind": "a", "x": 0.1 * i}, -2.0 + 0.01 * i) for i in range(5)]
+
+
+def test_the_branch_that_may_reach_the_lowest_value_gets_the_turn() -> None:
+    poor_but_new = ({"kind": "b", "y": 0.3}, 0.9)
+    better_known = [({"kind": "c", "z": 0.1 * i}, 0.0) for i in range(1, 5)]
+    context = context_of([*LEADER, poor_but_new, *better_known], level=-10.0)
+    assert 0.0 - OPTIMISM / math.sqrt(4) > 0.9 - OPTIMISM
+    branch = promising(context, other_branches(context), OPTIMISM)
+    assert branch is not None
+    assert branch.rows.tolist() == [5]
+    point = EXPLORE(context, np.random.default_rng(0)).points
+    assert SPACE.decode(point)[0]["kind"] == "b"
+
+
+def test_nothing_is_explored_where_no_branch_can_beat_the_incumbent() -> None:
+    hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
+    context = context_of([*hopeless, ({"kind": "only"}, 0.0), *reversed(LEADER)], level=-10.0)
+    assert promising(context, other_branches(context), OPTIMISM) is None
+    assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0] == {"kind": "a", "x": 0.25}
+
+
+@pytest.mark.parametrize(("level", "number"), [(-1.0, 2), (-10.0, 3)])
+def test_it_waits_while_the_model_expects_improvement_and_between_turns(level: float, number: int) -> None:
+    context = context_of([*LEADER, ({"kind": "b", "y": 0.3}, 0.9)], level, number)
+    assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0] == {"kind": "a", "x": 0.25}
+
+
+def test_a_stalled_search_draws_from_the_branch_with_the_fewest_trials() -> None:
+    hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
+    fewer = [({"kind": "c", "z": 0.01 * i}, 3.0) for i in range(10)]
+    context = context_of([*LEADER, *hopeless, *fewer], level=-1.0)
+    assert promising(context, other_branches(context), OPTIMISM) is None
+    looks = [SPACE.decode(EXPLORE(context, np.random.default_rng(seed)).points)[0] for seed in range(20)]
+    assert {look["kind"] for look in looks} == {"c"}
+    places = np.sort([look["z"] for look in looks])
+    assert places[0] < 0.25
+    assert places[-1] > 0.75
+    assert np.diff(places).max() < 0.4
+
+
+def test_it_acts_when_the_search_has_stalled() -> None:
+    promising_branch = ({"kind": "b", "y": 0.3}, 0.0)
+    fruitless = [({"kind": "a", "x": 0.5 + 0.01 * i}, -1.0) for i in range(STALL)]
+    for count, kind in ((STALL - 2, "a"), (STALL - 1, "b")):
+        context = context_of([LEADER[0], promising_branch, *fruitless[:count]], level=-1.0)
+        assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0]["kind"] == kind
+
+
+@pytest.mark.parametrize("acquisition", ["log-ei", "log-pi", "lcb"])
+def test_the_improvement_does_not_depend_on_the_criterion(acquisition: str) -> None:
+    strategy = build(method("auto", acquisition=acquisition, initial=4), SPACE)
+    assert isinstance(strategy, ModelBased)
+    told = history(SPACE, [*LEADER, ({"kind": "b", "y": 0.3}, 0.9)])
+    seen: list[ProposalContext] = []
+
+    def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        seen.append(context)
+        return known(context, rng)
+
+    replace(strategy, decide=decide).propose(SPACE, told, np.random.default_rng(0))
+    (context,) = seen
+    expected = Expected(context.model.posteriors, context.model.best, LOG_EI)(context.done)
+    np.testing.assert_array_equal(context.improvement(context.done), expected)
