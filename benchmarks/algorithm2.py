@@ -21,9 +21,11 @@ import bough
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
-from bough.gp.kernels.stationary import SE
+from bough.gp.kernels import SE
+from bough.gp.likelihood import Data
 from bough.gp.params import prior_median
 from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.separable_ucb import additive_ucb
 
 RESULTS = Path(__file__).parent / "results" / "ma-appendix-c.json"
@@ -50,7 +52,8 @@ def compare(depth: int) -> dict[str, float]:
     y = rng.standard_normal(TRIALS)
     surrogate = additive_tree(space.layout, space.tree, base=SE)
     theta = prior_median(surrogate.model.params)
-    posteriors = surrogate.posterior(theta, points, y, np.full(TRIALS, np.nan))
+    data = Data(points, y, np.full(TRIALS, np.nan))
+    posteriors = [AdditiveGP.of(known) for known in surrogate.posterior(theta, data)]
     bound = Expected(posteriors, [float(y.min())] * len(posteriors), lcb())
     near = points.take(np.argsort(y))
     spent: dict[str, list[float]] = {"algorithm2": [], "every_leaf": []}

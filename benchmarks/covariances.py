@@ -11,9 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 import bough
-from bough.gp.kernels.base import Kernel
-from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.stationary import SE, Laplace
+from bough.gp.kernels import SE, Imputed, Kernel, Laplace, SameSignature
 from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import FloatArray, Points
 from bough.strategies.flat import flatten

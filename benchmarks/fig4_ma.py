@@ -26,7 +26,8 @@ from threadpoolctl import threadpool_limits
 import bough
 from benchmarks.problems import jenatton
 from benchmarks.statistics import bootstrap
-from bough.gp.kernels.stationary import SE
+from bough.gp.kernels import SE
+from bough.gp.likelihood import Data
 from bough.papers.jenatton2017.independent import Independent
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.papers.ma2020.additive_tree import additive_tree
@@ -59,10 +60,10 @@ def test_error(name: str, n: int, seed: int, original: bool) -> float:
         y -= 0.75 * np.array([config[f"x{problem.branch(config)}"] ** 2 for config in configs])
     train, test = slice(TEST_POINTS, None), slice(0, TEST_POINTS)
     centre = y[train].mean()
-    fit = surrogates(problem.space)[name].fit(
-        points.take(train), y[train] - centre, np.full(n, np.nan), np.random.default_rng(seed)
-    )
-    mean, _ = fit.posteriors[0].predict(points.take(test))
+    surrogate = surrogates(problem.space)[name]
+    data = Data(points.take(train), y[train] - centre, np.full(n, np.nan))
+    theta = surrogate.fit(data, np.random.default_rng(seed))
+    mean, _ = surrogate.posterior(theta, data)[0].predict(points.take(test))
     return float(np.mean((centre + mean - y[test]) ** 2))
 
 

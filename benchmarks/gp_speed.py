@@ -18,9 +18,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import bough
-from bough.gp.kernels.base import Scale
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import Data, Model, log_likelihood
+from bough.gp.kernels import Matern52, Scale
+from bough.gp.likelihood import Data, GPModel, log_likelihood
 from bough.gp.params import prior_median, total_size
 from bough.papers.jenatton2017.block_model import block_log_likelihood
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
@@ -83,7 +82,7 @@ def beside_sklearn(seconds: float, n: int = 200, columns: int = 10) -> None:
 
     rng = np.random.default_rng(0)
     x, y = rng.random((n, columns)), rng.standard_normal(n)
-    model = Model(Scale(Matern52(tuple(range(columns)))))
+    model = GPModel(Scale(Matern52(tuple(range(columns)))))
     theta = prior_median(model.params)
     data = Data(Points(x, np.ones((n, 1), dtype=bool)), y, np.full(n, np.nan))
     kernel = ConstantKernel(1.0) * Matern(np.exp(theta[1:-1]), nu=2.5) + WhiteKernel(float(np.exp(theta[-1])))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bough.acquisition.maximise.paths import search_paths
-from bough.gp.targets import Targets
+from bough.gp.output_transform import OutputTransform
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.branch_exploration import BranchExploration
@@ -84,7 +84,7 @@ class Auto(ModelOptions):
             initial=InitialDesign(self.initial),
             refit_growth=self.refit_growth,
             surprise_sds=self.refit_surprise_sds,
-            targets=partial(Targets.fit, power=self.power),
+            targets=partial(OutputTransform.fit, power=self.power),
             boundary_penalty=self.boundary_penalty,
         )
 

@@ -18,6 +18,7 @@ class SquaredExponential:
     y: FloatArray
     length: float = 0.4
     noise: float = 1e-4
+    has_noise: bool = False
 
     def kernel(self, a: FloatArray, b: FloatArray) -> FloatArray:
         return np.exp(-0.5 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / self.length**2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bough.acquisition.criterion import Expected, Total, incumbent, log_sum_exp
-from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, lcb
+from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
 from bough.acquisition.thompson import thompson
 
 from .fakes import SquaredExponential, flat
@@ -26,20 +26,22 @@ BEST = [-0.3, -0.5, 0.1]
 def test_expected_improvement_is_averaged_and_not_the_moments(members: list[SquaredExponential]) -> None:
     rng = np.random.default_rng(2)
     points = flat(rng.random((4, 3)))
-    log_weights = np.log([0.5, 0.2, 0.3]) + 7.0  # need not be normalised
     gains = []
     for posterior, best in zip(members, BEST):
         mean, sd = posterior.predict(points)
         gains.append(np.maximum(best - (mean + sd * rng.normal(size=(400_000, 1))), 0).mean(axis=0))
-    expected = np.array([0.5, 0.2, 0.3]) @ np.array(gains)
-    assert Expected(members, BEST, EI, log_weights)(points) == pytest.approx(expected, rel=0.02, abs=1e-3)
-    log_value = Expected(members, BEST, LOG_EI, log_weights)(points)
-    assert log_value == pytest.approx(np.log(Expected(members, BEST, EI, log_weights)(points)), rel=1e-9)
-    equal = Expected(members, BEST, EI)(points)
-    assert equal == pytest.approx(Expected(members, BEST, EI, np.zeros(3))(points))
+    expected = np.mean(gains, axis=0)
+    value = np.exp(Expected(members, BEST, LOG_EI)(points))
+    assert value == pytest.approx(expected, rel=0.02, abs=1e-3)
 
 
-@pytest.mark.parametrize("acquisition", [EI, LOG_EI, PI, LOG_PI, lcb(2.0)])
+def test_scores_that_are_no_logarithms_are_averaged_as_they_are(members: list[SquaredExponential]) -> None:
+    points = flat(np.random.default_rng(2).random((4, 3)))
+    bounds = [2.0 * sd - mean for mean, sd in (member.predict(points) for member in members)]
+    assert Expected(members, BEST, lcb(2.0))(points) == pytest.approx(np.mean(bounds, axis=0))
+
+
+@pytest.mark.parametrize("acquisition", [LOG_EI, LOG_PI, lcb(2.0)])
 @pytest.mark.parametrize("count", [1, 3])
 def test_gradient_matches_finite_differences(members, acquisition, count) -> None:
     one = Expected(members[:count], BEST[:count], acquisition)
@@ -53,12 +55,10 @@ def test_gradient_matches_finite_differences(members, acquisition, count) -> Non
         assert slope[:, column] == pytest.approx(numeric, rel=1e-5, abs=1e-6)
 
 
-def test_a_single_member_needs_no_weight(members: list[SquaredExponential]) -> None:
+def test_equal_members_average_to_one(members: list[SquaredExponential]) -> None:
     points = flat(np.random.default_rng(4).random((5, 3)))
     alone = Expected(members[:1], [0.0])(points)
     assert Expected(members[:1] * 2, [0.0, 0.0])(points) == pytest.approx(alone)
-    heavy = Expected(members[:2], [0.0, 0.0], log_weights=np.array([0.0, -800.0]))(points)
-    assert heavy == pytest.approx(alone)
 
 
 def test_incumbent_is_a_prediction_only_under_noise(members: list[SquaredExponential]) -> None:
@@ -66,8 +66,9 @@ def test_incumbent_is_a_prediction_only_under_noise(members: list[SquaredExponen
     x = np.repeat(np.linspace(0, 1, 5)[:, None], 20, axis=0)
     y = 1.0 + rng.normal(0, 0.5, len(x))  # a constant, seen through noise
     posterior = SquaredExponential(x, y, length=1.0, noise=0.25)
-    assert incumbent(posterior, flat(x), y, noisy=False) == y.min() < 0.2
-    assert incumbent(posterior, flat(x), y, noisy=True) == pytest.approx(1.0, abs=0.2)
+    assert not posterior.has_noise and incumbent(posterior, flat(x), y) == y.min() < 0.2
+    noisy = SquaredExponential(x, y, length=1.0, noise=0.25, has_noise=True)
+    assert incumbent(noisy, flat(x), y) == pytest.approx(1.0, abs=0.2)
 
 
 def test_log_sum_exp_neither_overflows_nor_underflows() -> None:
@@ -77,11 +78,11 @@ def test_log_sum_exp_neither_overflows_nor_underflows() -> None:
 
 def test_thompson_draws_rows_as_often_as_they_are_the_minimum(members: list[SquaredExponential]) -> None:
     candidates = flat(np.random.default_rng(6).random((5, 3)))
-    rows = thompson(members[:2], candidates, 20_000, np.random.default_rng(7), np.log([0.75, 0.25]))
+    rows = thompson(members[:2], candidates, 20_000, np.random.default_rng(7))
     mean, covariance = zip(*(member.joint(candidates) for member in members[:2]))
     rng = np.random.default_rng(8)
     wins = np.zeros(5)
-    for weight, m, c in zip((0.75, 0.25), mean, covariance):
+    for weight, m, c in zip((0.5, 0.5), mean, covariance):
         draws = m + rng.normal(size=(200_000, 5)) @ np.linalg.cholesky(c + 1e-10 * np.eye(5)).T
         wins += weight * np.bincount(draws.argmin(axis=1), minlength=5) / 200_000
     assert np.bincount(rows, minlength=5) / 20_000 == pytest.approx(wins, abs=0.015)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.acquisition.edges import MARGIN, Inside
+from bough.acquisition.edges import MARGIN, BoundaryPenalty
 from bough.points import Points
 
 SPACE = bough.Space(
@@ -32,13 +32,13 @@ def test_the_weight_is_the_share_of_the_neighbourhood_inside() -> None:
     points = SPACE.encode(configs)
     columns = [i for i, p in enumerate(SPACE.parameters) if p.name in ("x", "n", "r")]
     expected = [np.prod([share(u) for u in row[columns]]) for row in points.x]
-    assert np.exp(Inside(SPACE.layout)(points)) == pytest.approx(expected, abs=1e-4)
+    assert np.exp(BoundaryPenalty(SPACE.layout)(points)) == pytest.approx(expected, abs=1e-4)
 
 
 def test_inactive_columns_do_not_count() -> None:
     points = SPACE.encode([{"kind": "b", "c": "q", "r": 0.5}])
     poisoned = Points(np.where(SPACE.layout.active(points.on), points.x, np.nan), points.on)
-    value, gradient = Inside(SPACE.layout).with_gradient(poisoned)
+    value, gradient = BoundaryPenalty(SPACE.layout).with_gradient(poisoned)
     assert value == pytest.approx([0.0])
     assert not gradient.any()
 
@@ -50,11 +50,11 @@ def test_gradient() -> None:
     real = [i for i, p in enumerate(SPACE.parameters) if p.name in ("x", "r")]
     x[:, real] = rng.choice([0.02, 0.07, 0.3, 0.95], (40, len(real)))
     points = Points(x, points.on)
-    value, gradient = Inside(SPACE.layout).with_gradient(points)
+    value, gradient = BoundaryPenalty(SPACE.layout).with_gradient(points)
     for column in real:
         step = np.zeros(x.shape[1])
         step[column] = 1e-6
-        up, down = (Inside(SPACE.layout)(Points(x + s * step, points.on)) for s in (1, -1))
+        up, down = (BoundaryPenalty(SPACE.layout)(Points(x + s * step, points.on)) for s in (1, -1))
         assert gradient[:, column] == pytest.approx((up - down) / 2e-6, abs=1e-5)
     assert value.max() <= 0
 

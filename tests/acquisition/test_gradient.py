@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
 from bough.acquisition.criterion import Expected
-from bough.acquisition.maximise.gradient import ascend, projected_bfgs
+from bough.acquisition.maximise.gradient import gradient_ascent, projected_bfgs
 from bough.points import Points
 
 from .fakes import SquaredExponential, flat
@@ -113,7 +113,7 @@ def test_only_columns_that_may_move_do() -> None:
     starts = flat(rng.random((5, 4)))
     moving = np.array([[True, False, True, False]] * 4 + [[False] * 4])
     low, high = np.full((5, 4), 0.2), np.full((5, 4), 0.8)
-    reached, value = ascend(criterion, starts, low, high, moving)
+    reached, value = gradient_ascent(criterion, starts, low, high, moving)
     assert (reached.x[~moving] == starts.x[~moving]).all()
     assert (reached.x[moving] >= 0.2).all() and (reached.x[moving] <= 0.8).all()
     assert value == pytest.approx(criterion(reached))

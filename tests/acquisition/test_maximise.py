@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from bough.acquisition.maximise.alternate import alternate_search, exchanges
+from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.maximise.local import climb, local_search
-from bough.acquisition.maximise.mixed import exchanges, refine
+from bough.acquisition.maximise.local import local_search, local_search_from
 from bough.acquisition.maximise.paths import search_boxes, search_paths
-from bough.acquisition.maximise.pool import Allowed, best_of_each, top
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import around, choose, spread, transplant
+from bough.acquisition.maximise.starts import near_incumbents, select_starts, spread, transplant
 from bough.points import Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 
@@ -245,10 +245,12 @@ def test_local_search_crosses_a_plateau_without_cycling() -> None:
     levels = np.array([0.0] * 8 + [1.0] + [0.0] * 32)  # flat, with one good value
     criterion = Plain(lambda x, on: levels[np.floor(x[:, 0] * 41).astype(int)])
     start = space.encode([{"k": 1}])
-    seen, value = climb(space, criterion, start, criterion(start), np.random.default_rng(0), steps=50)
+    seen, value = local_search_from(
+        space, criterion, start, criterion(start), np.random.default_rng(0), steps=50
+    )
     assert value.max() == 1.0
     flat = Plain(lambda x, on: np.zeros(len(x)))
-    seen, value = climb(space, flat, start, flat(start), np.random.default_rng(0), steps=1000)
+    seen, value = local_search_from(space, flat, start, flat(start), np.random.default_rng(0), steps=1000)
     assert len(seen) < 500  # patience ends
 
 
@@ -276,7 +278,7 @@ def test_refinement_never_loses_and_stays_in_its_box() -> None:
     starts = spread(space, space.tree.paths(9), 4, rng)[0]
     boxes = space.tree.path_of(starts)
     low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
-    reached, value = refine(space, criterion, starts, low, high)
+    reached, value = alternate_search(space, criterion, starts, low, high)
     assert (value >= criterion(starts)).all() and value == pytest.approx(criterion(reached))
     assert (reached.on == starts.on).all()
     active = space.layout.active(starts.on)
@@ -298,7 +300,7 @@ def test_starts_are_the_best_of_the_best_branches_and_well_apart() -> None:
     space = branching()
     points = spread(space, space.tree.paths(9), 64, np.random.default_rng(0))[0]
     value = ruggedness(space, 1)(points)
-    rows = choose(space, points, value, branches=2, starts=6)
+    rows = select_starts(space, points, value, branches=2, starts=6)
     branch = space.tree.branch_ids(points)
     leaders = {}
     for row in np.argsort(-value):
@@ -309,22 +311,22 @@ def test_starts_are_the_best_of_the_best_branches_and_well_apart() -> None:
         if a != b and branch[a] == branch[b]:
             gap = np.abs(points.x[a] - points.x[b])[space.layout.active(points.on[[a]])[0]]
             assert gap.max() > 0.25
-    assert len(choose(space, points, np.full(len(points), -np.inf), 2, 3)) == 0
+    assert len(select_starts(space, points, np.full(len(points), -np.inf), 2, 3)) == 0
 
 
 def test_steps_around_good_points_stay_on_their_branches() -> None:
     space = branching()
     near = spread(space, space.tree.paths(9), 3, np.random.default_rng(0))[0]
-    steps = around(space, near, 4, np.random.default_rng(1))
+    steps = near_incumbents(space, near, 4, np.random.default_rng(1))
     assert {row.tobytes() for row in steps.on} == {row.tobytes() for row in near.on}
-    assert not len(around(space, none(space), 4, np.random.default_rng(1)))
+    assert not len(near_incumbents(space, none(space), 4, np.random.default_rng(1)))
 
 
 def test_pool_picks_the_best_allowed_row() -> None:
     space = finite()
     points = every_point(space, 10_000).take(slice(0, 5))
     value = np.array([1.0, 5.0, np.nan, 3.0, 4.0])
-    best = top(points, Allowed(space, points.take([1])).score(points, value))
+    best = best_row(points, CandidateFilter(space, points.take([1])).score(points, value))
     assert row_keys(space.layout, best) == row_keys(space.layout, points.take([4]))
     assert best_of_each(np.array([1.0, 2, 2, 0, -1]), np.array([0, 0, 0, 1, 1]), 2).tolist() == [1, 3]
     poisoned = Points(np.where(space.layout.active(points.on), points.x, np.nan), points.on)

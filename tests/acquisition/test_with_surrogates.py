@@ -7,10 +7,12 @@ import pytest
 
 from bough.acquisition.criterion import Expected
 from bough.acquisition.maximise.paths import search_paths
+from bough.gp.likelihood import Data
 from bough.gp.params import prior_median
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.papers.jenatton2017.two_step import path_ei, rank_paths, two_step
 from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.parts import tree_parts
 from bough.papers.ma2020.separable_ucb import SeparableBound, additive_ucb, beta
 from bough.points import FloatArray, Points, row_keys
@@ -54,7 +56,7 @@ def surrogate_posteriors(name: str, seed: int):
     else:
         surrogate = additive_tree(SPACE.layout, SPACE.tree)
     theta = prior_median(surrogate.model.params)
-    return points, y, surrogate.posterior(theta, points, y, noise)
+    return points, y, surrogate.posterior(theta, Data(points, y, noise))
 
 
 @pytest.mark.parametrize("name", ["tree", "additive"])
@@ -106,7 +108,8 @@ def test_two_steps_of_the_semi_parametric_model(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_separable_bound_is_maximised_vertex_by_vertex_and_over_paths(seed: int) -> None:
-    tried, y, posteriors = surrogate_posteriors("additive", seed)
+    tried, y, known = surrogate_posteriors("additive", seed)
+    posteriors = [AdditiveGP.of(posterior) for posterior in known]
     near = poisoned(tried.take(np.argsort(y)))
     found = additive_ucb(SPACE, posteriors, 25, near=near, avoid=near, rng=np.random.default_rng(seed))
     own = np.bincount(SPACE.layout.group[~SPACE.layout.switch], minlength=SPACE.layout.groups)

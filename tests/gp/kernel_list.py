@@ -7,24 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.gp.kernels.base import Fixed, Kernel, On, Scale, Sum, Tied
-from bough.gp.kernels.centred import Centred
-from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.features import (
-    Activity,
-    Fourier,
-    Gated,
-    Linear,
-    OneHot,
-    Stack,
-    Weighted,
+from bough.gp.kernels import (
+    SE,
+    Centred,
+    Constant,
+    Fixed,
+    Hamming,
+    Imputed,
+    Kernel,
+    Laplace,
+    Mapped,
+    Matern32,
+    Matern52,
+    Nested,
+    SameSignature,
+    Scale,
+    Stationary,
+    Sum,
+    Tied,
+    WhereActive,
 )
-from bough.gp.kernels.mapped import Dot, Mapped
-from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.stationary import SE, Constant, Hamming, Laplace, Matern32, Matern52, Stationary
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal
 from bough.papers.assael2014.warp import Warp
+from bough.papers.jenatton2017 import features as maps
 from bough.papers.jenatton2017.arc import Arc
 from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import FloatArray, Layout
@@ -63,7 +69,7 @@ def groups(layout: Layout) -> tuple[int, ...]:
 def additive(layout: Layout) -> Kernel:
     return Sum(
         tuple(
-            On(group, Constant() + Scale(Matern52(*of_group(layout, group))))
+            WhereActive(group, Constant() + Scale(Matern52(*of_group(layout, group))))
             for group in range(layout.groups)
         )
     )
@@ -71,19 +77,22 @@ def additive(layout: Layout) -> Kernel:
 
 def features(layout: Layout) -> Kernel:
     numeric, nominal = root(layout)
-    maps = [Weighted(Stack((Activity((0,)), Linear(numeric)))), Fourier(numeric, 5), Activity((0, 1))]
-    maps += [OneHot(c, int(layout.levels[c]), (0, 1)) for c in nominal]
-    return Dot(Stack((*maps, Gated(1, Activity((1,))))))
+    linear = maps.Weighted(maps.Stack((maps.Activity((0,)), maps.Linear(numeric))))
+    all_maps = [linear, maps.Fourier(numeric, 5), maps.Activity((0, 1))]
+    all_maps += [maps.OneHot(c, int(layout.levels[c]), (0, 1)) for c in nominal]
+    return maps.Dot(maps.Stack((*all_maps, maps.WhereActive(1, maps.Activity((1,))))))
 
 
 def shared_nodes(layout: Layout) -> Kernel:
     """The features of a semi-parametric tree: offsets, and Fourier features and indicators per group."""
-    maps = [Weighted(Activity(tuple(range(layout.groups))))]
+    all_maps = [maps.Weighted(maps.Activity(tuple(range(layout.groups))))]
     for group in range(layout.groups):
         numeric, nominal = of_group(layout, group)
-        maps.append(Weighted(Gated(group, Fourier(numeric, 3, seed=group))))
-        maps += [Gated(group, OneHot(c, int(layout.levels[c]), (0, 2))) for c in nominal]
-    return Dot(Stack(tuple(maps)))
+        fourier = maps.Fourier(numeric, 3, seed=group)
+        all_maps.append(maps.Weighted(maps.WhereActive(group, fourier)))
+        options = (maps.OneHot(c, int(layout.levels[c]), (0, 2)) for c in nominal)
+        all_maps += [maps.WhereActive(group, option) for option in options]
+    return maps.Dot(maps.Stack(tuple(all_maps)))
 
 
 def mondrian(layout: Layout) -> Kernel:
@@ -130,7 +139,9 @@ KERNELS = [
     Entry("sum", lambda layout: Constant() + Matern52(root(layout)[0]) + Hamming(root(layout)[1])),
     Entry("empty sum", lambda layout: Sum(())),
     Entry("product", lambda layout: Scale(Matern52(root(layout)[0])) * Hamming(root(layout)[1])),
-    Entry("on", lambda layout: On(layout.groups - 1, Matern52(*of_group(layout, layout.groups - 1)))),
+    Entry(
+        "on", lambda layout: WhereActive(layout.groups - 1, Matern52(*of_group(layout, layout.groups - 1)))
+    ),
     Entry("additive", additive),
     Entry("imputed matern52", lambda layout: Imputed(Matern52(*everything(layout)), groups(layout))),
     Entry("imputed laplace", lambda layout: Imputed(Laplace(*everything(layout)), groups(layout))),
@@ -149,8 +160,4 @@ KERNELS = [
     Entry("shared nodes", shared_nodes),
     Entry("mondrian", mondrian, smooth=False),
     Entry("beta warp", lambda layout: Warp(root(layout)[0], layout.columns, Matern52(*root(layout)))),
-    Entry(
-        "kumaraswamy warp",
-        lambda layout: Warp(root(layout)[0], layout.columns, SE(*root(layout)), shape="kumaraswamy"),
-    ),
 ]

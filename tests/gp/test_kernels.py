@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.gp.kernels.base import Kernel, On
-from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.stationary import SE, Laplace, Matern32, Matern52
+from bough.gp.kernels import SE, Imputed, Kernel, Laplace, Matern32, Matern52, SameSignature, WhereActive
 from bough.gp.params import prior_draw, total_size
 from bough.points import FloatArray, Points, rows_by_signature
 
@@ -181,7 +179,7 @@ def test_distances_of_many_points_are_those_of_a_few_rows_at_a_time(kernel: Kern
 def test_under_on_two_inactive_points_do_not_covary(entry: Entry) -> None:
     case = Case(entry, 7)
     for group in range(1, case.space.layout.groups):
-        k, _ = On(group, case.kernel)(case.theta, case.a, case.b)
+        k, _ = WhereActive(group, case.kernel)(case.theta, case.a, case.b)
         either_off = ~(case.a.on[:, group][:, None] & case.b.on[:, group])
         assert not k[either_off].any()
         inner = case.kernel(case.theta, case.a, case.b)[0]

@@ -10,12 +10,12 @@ import pytest
 from tests.acquisition.test_maximise import none
 
 from bough.acquisition.maximise.finite import every_point
-from bough.gp.kernels.base import On, Scale
-from bough.gp.kernels.stationary import Constant, Matern52
-from bough.gp.likelihood import Data, Model
+from bough.gp.kernels import Constant, Matern52, Scale, WhereActive
+from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
 from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.parts import best_tree_path, by_activity, convex_tree_path, path_parts, tree_parts
 from bough.papers.ma2020.separable_ucb import SeparableBound, additive_ucb, beta
 from bough.points import FloatArray, IntArray, Points, row_keys
@@ -237,7 +237,7 @@ def test_what_only_the_sum_of_terms_shows_does_not_hide_what_is_unknown() -> Non
     rng = np.random.default_rng(0)
     tried = sample_points(space, 60, rng)
     y = np.where(space.layout.active(tried.on) & ~space.layout.nominal, tried.x, 0.0).sum(axis=1)
-    gp = posterior(model, prior_median(model.params), Data(tried, y, np.full(60, 1e-3)))
+    gp = AdditiveGP.of(posterior(model, prior_median(model.params), Data(tried, y, np.full(60, 1e-3))))
     order = tried.take(np.argsort(y))
     parts = tree_parts(space, order)
     best = order.take([0])
@@ -290,14 +290,14 @@ def test_bound_of_a_gaussian_process_and_its_gradient() -> None:
     terms = []
     for group in space.tree.groups:
         columns = tuple(column for column in group.columns if not space.layout.switch[column])
-        terms.append(On(group.index, Constant()))
+        terms.append(WhereActive(group.index, Constant()))
         if columns:
-            terms.append(On(group.index, Scale(Matern52(columns))))
-    model = Model(sum(terms[1:], start=terms[0]))
+            terms.append(WhereActive(group.index, Scale(Matern52(columns))))
+    model = GPModel(sum(terms[1:], start=terms[0]))
     rng = np.random.default_rng(0)
     tried = sample_points(space, 15, rng)
     y = rng.normal(size=15)
-    gp = posterior(model, prior_median(model.params), Data(tried, y, np.full(15, np.nan)))
+    gp = AdditiveGP.of(posterior(model, prior_median(model.params), Data(tried, y, np.full(15, np.nan))))
     parts = tree_parts(space, tried.take(np.argsort(y)))
     bound = SeparableBound([gp, gp], np.full(space.layout.groups, 1.5), parts)
     points = sample_points(space, 6, rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.gp.kernels.stationary import SE
+from bough.gp.kernels import SE
 from bough.papers.jenatton2017.arc import Arc, ArcMap
 from bough.points import Layout, Points
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.surrogates.fitting import fit
 
 import bough
 from bough.gp.likelihood import Data
@@ -30,27 +31,27 @@ def branch(points: Points) -> np.ndarray:
 
 def test_each_path_is_a_process_of_its_own() -> None:
     points, y, noise = observations(30)
-    fit = SURROGATE.fit(points, y, noise, np.random.default_rng(0))
+    fitted = fit(SURROGATE, points, y, noise, np.random.default_rng(0))
     new = observations(20, seed=1)[0]
-    mean, sd, *gradients = fit.posteriors[0].predict_grad(new)
+    mean, sd, *gradients = fitted.posteriors[0].predict_grad(new)
     position = 0
     for path in dict.fromkeys(branch(points).tolist()):  # in order of occurrence
         mine, there = branch(points) == path, branch(new) == path
         model = SURROGATE.model(points.on[mine][0])
-        theta = fit.theta[position : position + sum(p.size for p in model.params)]
+        theta = fitted.theta[position : position + sum(p.size for p in model.params)]
         position += len(theta)
         alone = posterior(model, theta, Data(points.take(mine), y[mine], noise[mine]))
         expected = alone.predict_grad(new.take(there))
         for ours, theirs in zip((mean, sd, *gradients), expected):
             np.testing.assert_allclose(ours[there], theirs, atol=1e-12)
-    assert position == len(fit.theta)
+    assert position == len(fitted.theta)
 
 
 def test_a_path_does_not_learn_from_another() -> None:
     points, y, noise = observations(30)
-    (before,) = SURROGATE.fit(points, y, noise, np.random.default_rng(0)).posteriors
+    (before,) = fit(SURROGATE, points, y, noise, np.random.default_rng(0)).posteriors
     changed = np.where(branch(points) == 0, y + 100, y)
-    (after,) = SURROGATE.fit(points, changed, noise, np.random.default_rng(0)).posteriors
+    (after,) = fit(SURROGATE, points, changed, noise, np.random.default_rng(0)).posteriors
     others = points.take(branch(points) != 0)
     np.testing.assert_allclose(before.predict(others), after.predict(others), rtol=1e-6)
 
@@ -58,7 +59,7 @@ def test_a_path_does_not_learn_from_another() -> None:
 def test_a_path_without_data_is_at_its_prior() -> None:
     points, y, noise = observations(30)
     seen = branch(points) != 0
-    (known,) = SURROGATE.fit(points.take(seen), y[seen], noise[seen], np.random.default_rng(0)).posteriors
+    (known,) = fit(SURROGATE, points.take(seen), y[seen], noise[seen], np.random.default_rng(0)).posteriors
     mean, sd = known.predict(points.take(~seen))
     np.testing.assert_array_equal(mean, 0.0)
     np.testing.assert_allclose(sd, sd[0])
@@ -67,32 +68,33 @@ def test_a_path_without_data_is_at_its_prior() -> None:
 
 def test_theta_of_a_prefix_begins_theta() -> None:
     points, y, noise = observations(30)
-    theta = SURROGATE.fit(points, y, noise, np.random.default_rng(0)).theta
+    theta = fit(SURROGATE, points, y, noise, np.random.default_rng(0)).theta
     few = points.take(slice(0, 2))
-    begin = SURROGATE.fit(few, y[:2], noise[:2], np.random.default_rng(0)).theta
+    begin = fit(SURROGATE, few, y[:2], noise[:2], np.random.default_rng(0)).theta
     assert len(begin) < len(theta)
-    (known,) = SURROGATE.posterior(begin, points, y, noise)  # paths beyond it are at their median
+    (known,) = SURROGATE.posterior(begin, Data(points, y, noise))  # paths beyond it are at their median
     assert np.isfinite(known.predict(points)[0]).all()
-    warm = SURROGATE.fit(points, y, noise, np.random.default_rng(0), start=begin).theta
+    warm = fit(SURROGATE, points, y, noise, np.random.default_rng(0), start=begin).theta
     assert len(warm) == len(theta)
 
 
 def test_conditioning_equals_refitting_and_rows_keep_their_order() -> None:
     points, y, noise = observations(20)
-    theta = SURROGATE.fit(points, y, noise, np.random.default_rng(0)).theta
-    (whole,) = SURROGATE.posterior(theta, points, y, noise)
+    theta = fit(SURROGATE, points, y, noise, np.random.default_rng(0)).theta
+    (whole,) = SURROGATE.posterior(theta, Data(points, y, noise))
     head, tail = slice(0, 12), slice(12, 20)
-    (part,) = SURROGATE.posterior(theta, points.take(head), y[head], noise[head])
+    (part,) = SURROGATE.posterior(theta, Data(points.take(head), y[head], noise[head]))
     grown = part.condition(points.take(tail), y[tail])
     for left, right in zip(
-        (*grown.predict(points), *grown.leave_one_out()), (*whole.predict(points), *whole.leave_one_out())
+        (*grown.predict(points), grown.standardised_residuals()),
+        (*whole.predict(points), whole.standardised_residuals()),
     ):
         np.testing.assert_allclose(left, right, rtol=1e-8, atol=1e-10)
 
 
 def test_samples_have_the_mean_and_deviation_of_the_posterior() -> None:
     points, y, noise = observations(20)
-    (known,) = SURROGATE.fit(points, y, noise, np.random.default_rng(0)).posteriors
+    (known,) = fit(SURROGATE, points, y, noise, np.random.default_rng(0)).posteriors
     new = observations(8, seed=2)[0]
     mean, sd = known.predict(new)
     draws = known.sample(new, 5000, np.random.default_rng(3))

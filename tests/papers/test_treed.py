@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
+from tests.surrogates.fitting import fit
 
 from bough import Categorical, Choice, Float, Space
-from bough.gp.kernels.base import Scale
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import Data, Model
+from bough.gp.kernels import Matern52, Scale
+from bough.gp.likelihood import Data, GPModel
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
 from bough.papers.assael2014 import pooled_density, stacked
@@ -239,15 +239,14 @@ def test_rows_of_other_branches_are_independent_given_the_hyperparameters() -> N
 def test_without_a_split_the_posterior_is_that_of_a_plain_process() -> None:
     points, y, noise = sample(PLANE, 12, 1)
     theta = np.log([1.3, 0.5, 0.8, 1e-3])
-    plain = posterior(Model(Scale(Matern52((0, 1)))), theta, Data(points, y, noise))
+    plain = posterior(GPModel(Scale(Matern52((0, 1)))), theta, Data(points, y, noise))
     surrogate = Treed(PLANE.layout, PLANE.tree, least=12)
-    (treed,) = surrogate.posterior(np.array([[0.0, *theta]]), points, y, noise)
+    (treed,) = surrogate.posterior(np.array([[0.0, *theta]]), Data(points, y, noise))
     test, more = sample(PLANE, 25, 2)[0], sample(PLANE, 3, 4)
     for ours, theirs in ((treed, plain), (treed.condition(*more[:2]), plain.condition(*more[:2]))):
         for a, b in zip(ours.predict_grad(test), theirs.predict_grad(test)):
             np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
-        for a, b in zip(ours.leave_one_out(), theirs.leave_one_out()):
-            np.testing.assert_allclose(a, b, rtol=1e-9)
+        np.testing.assert_allclose(ours.standardised_residuals(), theirs.standardised_residuals(), rtol=1e-9)
 
 
 def test_each_leaf_predicts_from_its_own_rows_and_interpolates_the_shared_one() -> None:
@@ -257,7 +256,7 @@ def test_each_leaf_predicts_from_its_own_rows_and_interpolates_the_shared_one() 
     targets = targets_of(surrogate, data)
     assert len(targets) > 2
     quiet = np.concatenate([[*target.hyper.start[:-1], np.log(1e-6)] for target in targets])
-    (treed,) = surrogate.posterior(quiet[None], points, y, noise)
+    (treed,) = surrogate.posterior(quiet[None], Data(points, y, noise))
     mean, sd = treed.predict(points)
     # a row on a threshold is data of both leaves, so there is no gap in which neither knows it
     np.testing.assert_allclose(mean, y, atol=0.02)
@@ -272,16 +271,16 @@ def test_a_signature_without_data_has_the_pooled_prior_until_it_gets_some() -> N
     assert 0 < len(unseen) < 40
     surrogate = Treed(BRANCHES.layout, BRANCHES.tree, samples=2)
     rows = np.flatnonzero(~right)
-    fit = surrogate.fit(seen, y[rows], noise[rows], np.random.default_rng(0))
-    assert len(fit.posteriors) == 2
-    for known in fit.posteriors:
+    fitted = fit(surrogate, seen, y[rows], noise[rows], np.random.default_rng(0))
+    assert len(fitted.posteriors) == 2
+    for known in fitted.posteriors:
         mean, sd = known.predict(unseen)
         assert np.ptp(mean) == 0
         assert np.ptp(sd) == 0
         after = known.condition(unseen, y[right])
         assert np.all(after.predict(unseen)[1] < sd)
         np.testing.assert_allclose(after.predict(seen)[0], known.predict(seen)[0])
-        assert len(after.leave_one_out()[0]) == 40
+        assert len(after.standardised_residuals()) == 40
         assert known.sample(points, 3, np.random.default_rng(1)).shape == (3, 40)
 
 
@@ -289,10 +288,10 @@ def test_fit_is_reproducible_from_theta() -> None:
     points, y, noise = sample(BRANCHES, 25, 13)
     for warp in (False, True):
         surrogate = Treed(BRANCHES.layout, BRANCHES.tree, warp=warp, samples=2)
-        fit = surrogate.fit(points, y, noise, np.random.default_rng(2))
-        again = replace(surrogate, _last=[]).posterior(fit.theta, points, y, noise)
+        fitted = fit(surrogate, points, y, noise, np.random.default_rng(2))
+        again = surrogate.posterior(fitted.theta, Data(points, y, noise))
         test = sample(BRANCHES, 20, 14)[0]
-        for one, other in zip(fit.posteriors, again):
+        for one, other in zip(fitted.posteriors, again):
             np.testing.assert_array_equal(one.predict(test), other.predict(test))
-        other = surrogate.posterior(fit.theta, points, y + np.arange(25) % 2, noise)
-        assert not np.array_equal(other[0].predict(test), fit.posteriors[0].predict(test))
+        other = surrogate.posterior(fitted.theta, Data(points, y + np.arange(25) % 2, noise))
+        assert not np.array_equal(other[0].predict(test), fitted.posteriors[0].predict(test))

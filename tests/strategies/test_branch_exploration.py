@@ -12,7 +12,7 @@ from tests.strategies.histories import history
 import bough
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import LOG_EI
-from bough.gp.targets import Targets
+from bough.gp.output_transform import OutputTransform
 from bough.points import Points
 from bough.registry import build, method
 from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
@@ -63,7 +63,7 @@ def context_of(
     z = np.array([value for _, value in results])
     return ProposalContext(
         space=SPACE,
-        model=ConditionedModel(Targets(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
+        model=ConditionedModel(OutputTransform(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
         make_criterion=lambda best, sd_share=1.0: Level(level),
         improvement=Level(level),
         done=done,

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.surrogates.fitting import fit
 
 import bough
-from bough.gp.kernels.base import On, Sum
-from bough.gp.kernels.stationary import SE, Constant
+from bough.gp.kernels import SE, Constant, Sum, WhereActive
+from bough.gp.likelihood import Data
+from bough.gp.output_transform import OutputTransform
 from bough.gp.params import prior_median
-from bough.gp.targets import Targets
 from bough.papers.assael2014.methods import warped_process
 from bough.papers.jenatton2017.methods import arc_process
 from bough.papers.levesque2017.surrogates import conditional, joint, mondrian
@@ -64,23 +65,23 @@ def test_contract(name: str) -> None:
     surrogate, points = SURROGATES[name](space), sample_points(space, 25, rng)
     y = points.x[:, 0] + np.sin(4 * points.x[:, -1])
     y = (y - y.mean()) / y.std()
-    fit = surrogate.fit(points, y, untold(25), np.random.default_rng(1))
-    assert len(fit.posteriors) == max(surrogate.samples, 1) == len(np.atleast_2d(fit.theta))
+    fitted = fit(surrogate, points, y, untold(25), np.random.default_rng(1))
+    assert len(fitted.posteriors) == max(surrogate.samples, 1) == len(np.atleast_2d(fitted.theta))
     new = sample_points(space, 7, rng)
-    for posterior in fit.posteriors:
+    for posterior in fitted.posteriors:
         mean, sd, d_mean, d_sd = posterior.predict_grad(new)
         assert mean.shape == sd.shape == (7,) and d_mean.shape == d_sd.shape == new.x.shape
         assert np.all(sd > 0) and np.all(np.isfinite(d_mean)) and np.all(np.isfinite(d_sd))
         assert not d_mean[:, space.layout.nominal].any()
         at_data = posterior.predict(points)
         assert np.mean((at_data[0] - y) ** 2) < 0.5 * np.var(y)
-        assert posterior.innovations().shape == (25,)
-    again = surrogate.posterior(fit.theta, points, y, untold(25))
-    np.testing.assert_array_equal(again[-1].predict(new), fit.posteriors[-1].predict(new))
-    same = surrogate.fit(points, y, untold(25), np.random.default_rng(1))
-    np.testing.assert_array_equal(same.theta, fit.theta)
-    warm = surrogate.fit(points, y, untold(25), np.random.default_rng(2), start=fit.theta)
-    assert warm.theta.shape == fit.theta.shape
+        assert posterior.standardised_residuals().shape == (25,)
+    again = surrogate.posterior(fitted.theta, Data(points, y, untold(25)))
+    np.testing.assert_array_equal(again[-1].predict(new), fitted.posteriors[-1].predict(new))
+    same = fit(surrogate, points, y, untold(25), np.random.default_rng(1))
+    np.testing.assert_array_equal(same.theta, fitted.theta)
+    warm = fit(surrogate, points, y, untold(25), np.random.default_rng(2), start=fitted.theta)
+    assert warm.theta.shape == fitted.theta.shape
 
 
 @pytest.mark.parametrize("name", [name for name in SURROGATES if name not in READ_EVERYTHING])
@@ -93,7 +94,7 @@ def test_values_under_inactive_columns_do_not_matter(name: str) -> None:
         return Points(np.where(space.layout.active(p.on), p.x, np.nan), p.on)
 
     y = rng.normal(size=15)
-    fits = [surrogate.fit(p, y, untold(15), np.random.default_rng(0)) for p in (points, nan(points))]
+    fits = [fit(surrogate, p, y, untold(15), np.random.default_rng(0)) for p in (points, nan(points))]
     np.testing.assert_array_equal(fits[0].theta, fits[1].theta)
     clean = fits[0].posteriors[0].predict_grad(new)
     for part, other in zip(clean, fits[1].posteriors[0].predict_grad(nan(new))):
@@ -127,14 +128,14 @@ def test_degenerate_data_neither_crash_nor_warn(name: str, case: str, space: str
     new = sample_points(SPACES[space], 6, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        targets = Targets.fit(y)
-        fit = SURROGATES[name](SPACES[space]).fit(points, targets.forward(y), untold(len(y)), rng)
-        for posterior in fit.posteriors:
+        targets = OutputTransform.fit(y)
+        fitted = fit(SURROGATES[name](SPACES[space]), points, targets.forward(y), untold(len(y)), rng)
+        for posterior in fitted.posteriors:
             parts = posterior.predict_grad(new)
             more = posterior.condition(new, np.zeros(6)).condition(new, np.ones(6)).predict(new)
             draws = posterior.sample(new, 3, rng)
             reported = targets.inverse(*posterior.predict(new))
-    for part in (*parts, *more, draws, *reported, *posterior.leave_one_out()):
+    for part in (*parts, *more, draws, *reported, posterior.standardised_residuals()):
         assert np.all(np.isfinite(part))
 
 
@@ -146,7 +147,7 @@ def test_a_leaf_without_data_keeps_its_prior_variance() -> None:
     seen, unseen = points.take(~points.on[:, group]), points.take(points.on[:, group])
     y = rng.normal(size=len(seen))
     for name in ("add-tree", "conditional", "arc"):
-        posterior = SURROGATES[name](space).fit(seen, y, untold(len(y)), rng).posteriors[0]
+        posterior = fit(SURROGATES[name](space), seen, y, untold(len(y)), rng).posteriors[0]
         assert posterior.predict(unseen)[1].min() > posterior.predict(seen)[1].mean()
 
 
@@ -188,8 +189,8 @@ def test_switches_are_seen_by_offsets_only_where_groups_stand_for_their_options(
     kernel = additive_tree(space.layout, space.tree).model.kernel
     assert isinstance(kernel, Sum)
     root = kernel.terms[0]
-    assert isinstance(root, On) and isinstance(root.inner, Sum) and len(root.inner.terms) == 2
-    offsets = [t for t in kernel.terms if isinstance(t, On) and isinstance(t.inner, Sum)
+    assert isinstance(root, WhereActive) and isinstance(root.inner, Sum) and len(root.inner.terms) == 2
+    offsets = [t for t in kernel.terms if isinstance(t, WhereActive) and isinstance(t.inner, Sum)
                and any(isinstance(u, Constant) for u in t.inner.terms)]  # fmt: skip
     assert len(offsets) == space.layout.groups - 1
     points = sample_points(space, 40, np.random.default_rng(7))
@@ -206,9 +207,9 @@ def test_slice_samples_differ_and_point_estimates_are_one() -> None:
     space, rng = SPACES["no branching"], np.random.default_rng(10)
     points = sample_points(space, 12, rng)
     y = rng.normal(size=12)
-    sampled = conditional(space.layout, samples=4).fit(points, y, untold(12), rng)
+    sampled = fit(conditional(space.layout, samples=4), points, y, untold(12), rng)
     assert sampled.theta.shape[0] == 4 and len({row.tobytes() for row in sampled.theta}) == 4
-    assert flat(space.layout).fit(points, y, untold(12), rng).theta.ndim == 1
+    assert fit(flat(space.layout), points, y, untold(12), rng).theta.ndim == 1
 
 
 def test_additive_model_shares_between_branches() -> None:
@@ -224,8 +225,8 @@ def test_additive_model_shares_between_branches() -> None:
     truth: Callable[[Points], FloatArray] = lambda p: np.sin(7 * p.x[:, 0])  # noqa: E731
     error = {}
     for name in ("add-tree", "conditional"):
-        fit = SURROGATES[name](space).fit(train, truth(train), untold(len(train)), rng)
-        error[name] = float(np.mean((fit.posteriors[0].predict(test)[0] - truth(test)) ** 2))
+        fitted = fit(SURROGATES[name](space), train, truth(train), untold(len(train)), rng)
+        error[name] = float(np.mean((fitted.posteriors[0].predict(test)[0] - truth(test)) ** 2))
     assert error["add-tree"] < 0.1 < error["conditional"]
 
 
@@ -251,6 +252,6 @@ def test_told_noise_is_believed() -> None:
     points = sample_points(space, 2, np.random.default_rng(13))
     y, noise = np.array([2.0, 2.0]), np.array([0.0, 10.0])
     for name in ("add-tree", "conditional", "gp"):
-        fit = SURROGATES[name](space).fit(points, y, noise, np.random.default_rng(0))
-        mean, sd = fit.posteriors[0].predict(points)
+        fitted = fit(SURROGATES[name](space), points, y, noise, np.random.default_rng(0))
+        mean, sd = fitted.posteriors[0].predict(points)
         assert mean[0] == pytest.approx(2.0, abs=0.05) and sd[0] < 0.05 < sd[1]

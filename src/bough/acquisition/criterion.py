@@ -1,9 +1,8 @@
-"""The criterion a maximiser climbs: the worth of points, averaged over models, with its gradient.
+"""Criteria: the function that a maximiser maximises, with its gradient.
 
-A criterion is anything with the two methods of ``Criterion``. The one that matters is ``Expected``: an
-acquisition function under one posterior, or its average over several (hyperparameter samples, or the
-members of a mixture of models). What is averaged is the improvement itself, never the moments: a mixture
-is not a Gaussian.
+A criterion is anything with the two methods of ``Criterion``. The usual one is ``Expected``: an acquisition
+function under one posterior, or its average over several (hyperparameter samples). It averages the
+improvement itself, never the moments, because a mixture of Gaussians is not a Gaussian.
 """
 
 from __future__ import annotations
@@ -24,37 +23,34 @@ __all__ = ["Criterion", "Expected", "Total", "average", "incumbent", "log_sum_ex
 
 
 class Criterion(Protocol):
-    """The worth of points: larger is better."""
+    """The value of trying a point: larger is better."""
 
     def __call__(self, points: Points) -> FloatArray:
-        """(n,) worth of each point."""
+        """(n,) the value of each point."""
         ...
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        """(n,) worth and its (n, columns) gradient, zero under inactive and nominal columns."""
+        """(n,) the values and their (n, columns) gradient, zero under inactive and nominal columns."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """An acquisition function averaged over posteriors.
+    """An acquisition function averaged over posteriors, with equal weights.
 
-    best: the incumbent under each posterior; they differ where members scale the values differently.
-    log_weights: (members,) logarithms of the members' weights, equal if None. They need not be normalised;
-        a member whose unit of y is c times the common one enters its log c here, since EI scales with y.
+    best: the incumbent under each posterior.
     """
 
     posteriors: Sequence[Posterior]
     best: Sequence[float]
     acquisition: Acquisition = LOG_EI
-    log_weights: FloatArray | None = None
 
     def __call__(self, points: Points) -> FloatArray:
         scores = []
         for posterior, best in zip(self.posteriors, self.best, strict=True):
             mean, sd = posterior.predict(points)
             scores.append(self.acquisition.score(mean, sd, best)[0])
-        return average(scores, self.acquisition.log, self.log_weights)[0]
+        return average(scores, self.acquisition.log)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         scores, slopes = [], []
@@ -63,7 +59,7 @@ class Expected:
             score, by_mean, by_sd = self.acquisition.score(mean, sd, best)
             scores.append(score)
             slopes.append(by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope)
-        value, shares = average(scores, self.acquisition.log, self.log_weights)
+        value, shares = average(scores, self.acquisition.log)
         return value, np.einsum("mn,mnc->nc", shares, np.stack(slopes))
 
 
@@ -81,31 +77,27 @@ class Total:
         return np.sum(values, axis=0), np.sum(slopes, axis=0)
 
 
-def average(
-    each: Sequence[FloatArray], log: bool, log_weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
+def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArray]:
     """The members' average score (n,), and its derivative (members, n) by the score of each.
 
-    With ``log`` the scores are logarithms, and it is their exponentials that are averaged.
+    log: the scores are logarithms, and the average is over their exponentials.
     """
     scores = np.stack(each)
     if len(scores) == 1:
         return scores[0], np.ones_like(scores)
-    log_weights = np.zeros(len(scores)) if log_weights is None else log_weights
-    log_weights = (log_weights - log_sum_exp(log_weights))[:, None]
     if log:
-        value = log_sum_exp(log_weights + scores)
-        return value, np.exp(log_weights + scores - value)
-    weights = np.exp(log_weights)
-    return np.sum(weights * scores, axis=0), np.broadcast_to(weights, scores.shape)
+        shifted = scores - np.log(len(scores))
+        value = log_sum_exp(shifted)
+        return value, np.exp(shifted - value)
+    return scores.mean(axis=0), np.full_like(scores, 1.0 / len(scores))
 
 
-def incumbent(posterior: Posterior, tried: Points, y: FloatArray, noisy: bool) -> float:
+def incumbent(posterior: Posterior, tried: Points, y: FloatArray) -> float:
     """The value to beat: the best observation, or under noise the best posterior mean at tried points.
 
     The best of many noisy observations is lucky rather than good, and EI over it would stop exploring.
     """
-    return float(np.min(posterior.predict(tried)[0] if noisy else y))
+    return float(np.min(posterior.predict(tried)[0] if posterior.has_noise else y))
 
 
 def log_sum_exp(terms: FloatArray) -> FloatArray:

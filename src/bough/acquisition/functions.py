@@ -1,11 +1,11 @@
-"""What a predicted value is worth: pure functions of (mean, sd, best), with derivatives.
+"""Acquisition functions: pure functions of (mean, sd, best), with derivatives.
 
-Everything minimises, and a larger score is better. Each function maps arrays ``mean`` and ``sd`` of
+The objective is minimised, and a larger score is better. Each function maps arrays ``mean`` and ``sd`` of
 shape (n,) and an incumbent ``best`` (a scalar, or anything that broadcasts) to three (n,) arrays: the
 score and its derivatives with respect to mean and sd.
 
-Throughout z = (best - mean) / sd: standard deviations by which the incumbent is beaten. Jenatton et al.
-(2017) print its negative, with which the score would rise with the mean.
+Throughout z = (best - mean) / sd: by how many standard deviations the mean beats the incumbent. Jenatton et
+al. (2017) print its negative, with which the score would rise with the mean.
 """
 
 from __future__ import annotations
@@ -38,24 +38,27 @@ Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""
 
 SD_FLOOR = 1e-12
-"""Smaller standard deviations count as this one, so that a noise-free, already tried point has a score."""
+"""Smaller standard deviations count as this one, so a noise-free point that was tried already has a score."""
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 SQRT_HALF = np.sqrt(0.5)
 SQRT_HALF_PI = np.sqrt(0.5 * np.pi)
-FAR = -50.0
+SERIES_BELOW_Z = -50.0
 """Below this z, 1 - |z| Mills(|z|) loses more to cancellation than five terms of its series to truncation."""
 
 
 @dataclass(frozen=True)
 class Acquisition:
-    """A scoring function, and how its scores average over models: as they are, or inside a logarithm."""
+    """A scoring function (mean, sd, best) -> Score.
+
+    log: whether scores are logarithms. Then averages over posteriors are taken of their exponentials.
+    """
 
     score: Callable[[FloatArray, FloatArray, float], Score]
     log: bool
 
     def trusting(self, share: float) -> Acquisition:
-        """The same for whoever trusts the means more: deviations count as a ``share`` of what they are."""
+        """The same with standard deviations multiplied by ``share``: less than 1 exploits more."""
 
         def score(mean: FloatArray, sd: FloatArray, best: float) -> Score:
             value, by_mean, by_sd = self.score(mean, share * sd, best)
@@ -69,7 +72,7 @@ def ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
     sd = np.maximum(sd, SD_FLOOR)
     z = (best - mean) / sd
     density, mass = _density(z), ndtr(z)
-    # Far below the incumbent's reach the two terms cancel to a tiny negative number.
+    # For very negative z the two terms cancel to a tiny negative number.
     return sd * np.maximum(density + z * mass, 0.0), -mass, density
 
 
@@ -142,7 +145,7 @@ def _log_improvement(z: FloatArray) -> Score:
     mills = SQRT_HALF_PI * erfcx(SQRT_HALF * t)
     u = 1.0 / (t * t)
     series = u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - 945.0 * u))))
-    r = np.where(z < FAR, series, 1.0 - t * mills)
+    r = np.where(z < SERIES_BELOW_Z, series, 1.0 - t * mills)
     return (
         np.where(near, np.log(h), np.log(r) - 0.5 * t * t - HALF_LOG_TWO_PI),
         np.where(near, mass / h, mills / r),

@@ -1,4 +1,4 @@
-"""Thompson sampling: let one joint draw of the objective say which candidate is best (Thompson 1933)."""
+"""Thompson sampling: propose the best candidate under one joint draw of the objective (Thompson 1933)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.acquisition.criterion import log_sum_exp
-from bough.points import FloatArray, IntArray, Points
+from bough.points import IntArray, Points
 
 if TYPE_CHECKING:
     from bough.gp.posterior import Posterior
@@ -17,19 +16,14 @@ __all__ = ["thompson"]
 
 
 def thompson(
-    posteriors: Sequence[Posterior],
-    candidates: Points,
-    n: int,
-    rng: np.random.Generator,
-    log_weights: FloatArray | None = None,
+    posteriors: Sequence[Posterior], candidates: Points, n: int, rng: np.random.Generator
 ) -> IntArray:
-    """(n,) rows of ``candidates``, each the minimum of its own joint draw over all of them.
+    """(n,) rows of ``candidates``, each the minimum of one joint draw over all of them.
 
-    Each draw takes its model from ``posteriors`` with the given weights (equal if None), so that the rows
-    follow the posterior law of the minimiser. Candidates must be legal already.
+    Each draw picks one of the posteriors at random, so the rows follow the posterior distribution of the
+    minimiser. Candidates must be legal already.
     """
-    log_weights = np.zeros(len(posteriors)) if log_weights is None else log_weights
-    member = rng.choice(len(posteriors), size=n, p=np.exp(log_weights - log_sum_exp(log_weights)))
+    member = rng.choice(len(posteriors), size=n, p=np.full(len(posteriors), 1.0 / len(posteriors)))
     rows = np.empty(n, dtype=np.intp)
     for index, posterior in enumerate(posteriors):
         draws = member == index

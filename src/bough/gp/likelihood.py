@@ -4,7 +4,7 @@
     log p(y | θ) = −½ yᵀM⁻¹y − ½ log|M| − ½ n log 2π
     ∂ log p / ∂K = ½ (ααᵀ − M⁻¹),   α = M⁻¹y           (Rasmussen & Williams 2006, eq. 5.9)
 
-One noise variance is learned for all rows whose noise was not told.
+One noise variance is learned for all rows whose noise was not reported.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bough.gp.kernels.base import Kernel, Pullback
 from bough.gp.params import JointPrior, Param
 from bough.gp.priors import LogNormal
 from bough.gp.solvers import Dense, factor
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 
 __all__ = [
     "NOISE",
     "NOISE_FLOOR",
     "Data",
-    "Model",
+    "GPModel",
     "factorise",
     "log_density",
     "log_likelihood",
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 NOISE_FLOOR = 1e-6
-"""Smallest noise variance, for targets of unit variance: it also bounds the condition of M."""
+"""Smallest noise variance, for values of unit variance: it also bounds the condition number of M."""
 
 NOISE = Param("noise", 1, LogNormal(float(np.log(1e-3)), 2.0), NOISE_FLOOR, 1.0)
-"""The noise variance of standardised targets."""
+"""The noise variance of standardised values."""
 
 
 @dataclass(frozen=True)
-class Model:
+class GPModel:
     """A covariance and a noise variance; theta = (kernel's theta, log noise variance)."""
 
     kernel: Kernel
@@ -56,58 +56,61 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Observations: n points, y (n,), and told noise (n,) as standard deviations (NaN: not told)."""
+    """Observations: n points, y (n,), and reported noise (n,) as standard deviations (NaN: not reported)."""
 
     points: Points
     y: FloatArray
     noise: FloatArray
 
     @cached_property
-    def told(self) -> FloatArray:
-        """(n,) told noise variances, at least the floor; zero where none was told."""
+    def reported(self) -> FloatArray:
+        """(n,) reported noise variances, at least the floor; zero where none was reported."""
         variance = np.square(np.minimum(np.nan_to_num(self.noise, nan=0.0), 1e100))
         return np.where(np.isnan(self.noise), 0.0, np.maximum(variance, NOISE_FLOOR))
 
     @cached_property
-    def untold(self) -> FloatArray:
-        """(n,) 1 where the noise is to be learned, else 0."""
+    def unreported(self) -> FloatArray:
+        """(n,) 1 where the noise is learned, else 0."""
         return np.isnan(self.noise).astype(float)
 
     def variances(self, log_noise: float) -> FloatArray:
         """(n,) noise variance of each row."""
-        return self.told + self.untold * float(np.exp(log_noise))
+        return self.reported + self.unreported * float(np.exp(log_noise))
+
+    def take(self, rows: IntArray) -> Data:
+        """The given rows, as new Data."""
+        return Data(self.points.take(rows), self.y[rows], self.noise[rows])
 
     def sorted(self) -> Data:
         """The same rows, sorted so that the active rows of each group of a tree are contiguous."""
-        order = np.lexsort(self.points.on.T[::-1])
-        return Data(self.points.take(order), self.y[order], self.noise[order])
+        return self.take(np.lexsort(self.points.on.T[::-1]))
 
 
-def log_likelihood(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
+def log_likelihood(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) and its gradient (p,)."""
     solver, pull = factorise(model, theta, data)
     alpha = solver.solve(data.y)
     weight = np.multiply.outer(alpha, alpha)
     weight -= solver.inverse()
-    noise = np.exp(theta[-1]) * (np.diag(weight) @ data.untold)
+    noise = np.exp(theta[-1]) * (np.diag(weight) @ data.unreported)
     return _log_normal(float(data.y @ alpha), solver), 0.5 * np.append(pull.theta(weight), noise)
 
 
-def log_posterior(model: Model, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
+def log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) + log p(theta), and its gradient (p,)."""
     value, gradient = log_likelihood(model, theta, data)
     prior, slope = model.prior.log_density(theta)
     return value + prior, gradient + slope
 
 
-def log_density(model: Model, theta: FloatArray, data: Data) -> float:
+def log_density(model: GPModel, theta: FloatArray, data: Data) -> float:
     """log p(y | theta) + log p(theta), without gradient."""
     solver, _ = factorise(model, theta, data)
     white = solver.whiten(data.y)
     return _log_normal(float(white @ white), solver) + model.prior.log_density(theta)[0]
 
 
-def factorise(model: Model, theta: FloatArray, data: Data) -> tuple[Dense, Pullback]:
+def factorise(model: GPModel, theta: FloatArray, data: Data) -> tuple[Dense, Pullback]:
     """M = K + diag(σ²), factorised, and the pullback of K."""
     matrix = np.diag(data.variances(theta[-1]))
     pull = model.kernel.add_to(matrix, theta[:-1], data.points, data.points)

@@ -1,7 +1,7 @@
 """Hyperparameters: named, positive, and always handled as their logarithm.
 
 ``theta`` is one flat vector: the logarithms of all hyperparameters of a model, in the order of its
-``params``. Bounds and priors belong to a ``Param``, so that a kernel says itself what is plausible.
+``params``. Bounds and priors belong to a ``Param``, so each kernel states what is plausible.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def log_prior(params: Sequence[Param], theta: FloatArray) -> tuple[float, FloatA
 
 @dataclass(frozen=True)
 class JointPrior:
-    """The prior of all of theta: independent but for pools, whose entries depend on each other.
+    """The prior of all of theta: independent entries, except those of a pool.
 
-    Worth keeping where it is evaluated often: entries with equal priors, of which a model has many, are
-    found once and then evaluated together.
+    Keep the object if it is evaluated often: it finds entries with equal priors once, and evaluates them
+    together.
     """
 
     params: tuple[Param, ...]
@@ -90,7 +90,7 @@ class JointPrior:
 
     @cached_property
     def _pools(self) -> list[tuple[Pooled, IntArray, FloatArray]]:
-        """Each pool (of one name and widths), where its entries stand in theta, and their means."""
+        """Each pool (of one name and widths), the positions of its entries in theta, and their means."""
         found: dict[Pooled, list[tuple[int, float]]] = {}
         entry = 0
         for param in self.params:

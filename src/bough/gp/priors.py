@@ -1,23 +1,21 @@
 """Priors of positive hyperparameters, written as densities of theta = log(value).
 
-If the value v has density p(v), theta has density p(v)·v. Every ``log_density`` therefore carries
-the Jacobian term +theta, so that MAP and slice sampling over theta agree with the prior stated
-for v. All are vectorised and return the log density and its derivative with respect to theta.
+If the value v has density p(v), theta has density p(v)·v. So every ``log_density`` includes the Jacobian term
++theta, and MAP and slice sampling over theta agree with the prior stated for v. All are vectorised and return
+the log density and its derivative with respect to theta.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy import special
 
 from bough.points import FloatArray
 
-__all__ = ["Gamma", "Horseshoe", "LogNormal", "Normal", "Pooled", "Prior", "SquareOf"]
+__all__ = ["Horseshoe", "LogNormal", "Pooled", "Prior", "SquareOf"]
 
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -56,55 +54,6 @@ class LogNormal:
 
     def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
         return rng.normal(self.mean, self.sd, size)
-
-
-@dataclass(frozen=True)
-class Normal:
-    """v ~ N(mean, sd²) restricted to v > 0."""
-
-    mean: float
-    sd: float
-
-    @cached_property
-    def _mass_below_zero(self) -> float:
-        return float(special.ndtr(-self.mean / self.sd))
-
-    def _quantile(self, u: FloatArray) -> FloatArray:
-        below = self._mass_below_zero
-        return np.log(self.mean + self.sd * np.asarray(special.ndtri(below + u * (1 - below))))
-
-    @property
-    def median(self) -> float:
-        return float(self._quantile(np.array(0.5)))
-
-    def log_density(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        value = np.exp(theta)
-        z = (value - self.mean) / self.sd
-        log_mass = np.log(self.sd) + 0.5 * _LOG_2PI + np.log1p(-self._mass_below_zero)
-        return -0.5 * z**2 - log_mass + theta, 1 - z * value / self.sd
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        return self._quantile(rng.uniform(1e-12, 1.0, size))
-
-
-@dataclass(frozen=True)
-class Gamma:
-    """v ~ Gamma(shape, rate), with mean shape / rate."""
-
-    shape: float
-    rate: float
-
-    @property
-    def median(self) -> float:
-        return float(np.log(special.gammaincinv(self.shape, 0.5) / self.rate))
-
-    def log_density(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-        scaled = self.rate * np.exp(theta)
-        constant = self.shape * np.log(self.rate) - special.gammaln(self.shape)
-        return self.shape * theta - scaled + constant, self.shape - scaled
-
-    def draw(self, rng: np.random.Generator, size: int) -> FloatArray:
-        return np.log(np.maximum(rng.gamma(self.shape, 1 / self.rate, size), 1e-300))
 
 
 @dataclass(frozen=True)
@@ -156,9 +105,8 @@ class SquareOf:
 class Pooled:
     """log v_i = mean_i + c + e_i: c ~ N(0, common²) is shared by all of ``pool``, e_i ~ N(0, own²) is not.
 
-    For hyperparameters that are much alike though nobody knows how large they are: what is learned of one
-    tells about the others. On its own, one of them is N(mean, own² + common²); ``joint`` is the density of
-    several, with c integrated out.
+    For hyperparameters of similar but unknown size: learning one of them informs the others. A single one is
+    N(mean, own² + common²); ``joint`` is the density of several, with c integrated out.
     """
 
     pool: str

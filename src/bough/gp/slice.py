@@ -10,11 +10,14 @@ from bough.points import FloatArray
 
 __all__ = ["slice_sample"]
 
-STEPS_OUT = 10
-"""Most steps by which the interval grows in total."""
+INTERVAL_WIDTH = 1.0
+"""Initial width of the interval around a coordinate."""
 
-NARROWEST = 1e-12
-"""An interval that has shrunk to this holds nothing but its point."""
+MAX_STEPS_OUT = 10
+"""Steps by which the interval grows, at most."""
+
+SMALLEST_WIDTH = 1e-12
+"""An interval that has shrunk to this width is given up: the coordinate stays as it is."""
 
 
 def slice_sample(
@@ -24,23 +27,19 @@ def slice_sample(
     *,
     samples: int,
     burn: int = 0,
-    thin: int = 1,
-    width: float = 1.0,
 ) -> FloatArray:
     """(samples, p) states of a Markov chain whose stationary density is exp(log_density).
 
     The log density may be -inf outside its support; it is finite at ``start`` (p,).
-    burn: sweeps over all coordinates to discard first; thin: sweeps per kept sample.
-    width: initial width of the interval, in every coordinate.
+    burn: sweeps over all coordinates to discard first.
     """
     x, level = start.copy(), log_density(start)
     kept = np.empty((samples, len(start)))
-    for sweep in range(burn + samples * thin):
+    for sweep in range(-burn, samples):
         for axis in rng.permutation(len(x)).tolist():
-            x, level = _update(log_density, x, level, axis, width, rng)
-        done = sweep - burn + 1
-        if done > 0 and done % thin == 0:
-            kept[done // thin - 1] = x
+            x, level = _update(log_density, x, level, axis, rng)
+        if sweep >= 0:
+            kept[sweep] = x
     return kept
 
 
@@ -49,24 +48,23 @@ def _update(
     x: FloatArray,
     level: float,
     axis: int,
-    width: float,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, float]:
     """One new value of coordinate ``axis`` (figs. 3 and 5), and the log density there."""
     height = level - rng.exponential()  # log of a uniform height under the density
-    left = x[axis] - width * rng.uniform()
-    right = left + width
-    steps_left = int(rng.integers(STEPS_OUT + 1))  # shared at random, for detailed balance
-    steps_right = STEPS_OUT - steps_left
+    left = x[axis] - INTERVAL_WIDTH * rng.uniform()
+    right = left + INTERVAL_WIDTH
+    steps_left = int(rng.integers(MAX_STEPS_OUT + 1))  # shared at random, for detailed balance
+    steps_right = MAX_STEPS_OUT - steps_left
     while steps_left and log_density(_moved(x, axis, left)) > height:
-        left, steps_left = left - width, steps_left - 1
+        left, steps_left = left - INTERVAL_WIDTH, steps_left - 1
     while steps_right and log_density(_moved(x, axis, right)) > height:
-        right, steps_right = right + width, steps_right - 1
+        right, steps_right = right + INTERVAL_WIDTH, steps_right - 1
     while True:
         value = rng.uniform(left, right)
         moved = _moved(x, axis, value)
         density = log_density(moved)
-        if density > height or right - left < NARROWEST:
+        if density > height or right - left < SMALLEST_WIDTH:
             break
         left, right = (value, right) if value < x[axis] else (left, value)
     return (moved, density) if density > height else (x, level)

@@ -1,8 +1,8 @@
 """Solving with covariance matrices: one interface, and its dense implementation.
 
-A solver is a frozen value that stands for a symmetric positive definite matrix M (the noisy Gram
-matrix). ``append`` returns the solver of the bordered matrix, so conditioning on further points
-never repeats work. Structured matrices offer the same interface (``structured.py``).
+A solver is a frozen value that represents a symmetric positive definite matrix M (the noisy Gram matrix).
+``append`` returns the solver of the bordered matrix, so conditioning on further points repeats no work.
+Matrices with structure offer the same interface (``papers/jenatton2017/structured.py``).
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.acquisition.criterion import incumbent
+from bough.acquisition.maximise.candidates import CandidateFilter
 from bough.acquisition.maximise.paths import search_boxes
-from bough.acquisition.maximise.pool import Allowed
 from bough.acquisition.maximise.starts import spread
 from bough.points import IntArray
 from bough.space.tree import Path
@@ -84,7 +84,7 @@ class BranchExploration:
     def _improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
         """The best chance of a branch to improve on its own best observation."""
         points, z = context.done.take(branch.rows), context.model.z[branch.rows]
-        best = [incumbent(p, points, z, noisy=p.noisy) for p in context.model.posteriors]
+        best = [incumbent(p, points, z) for p in context.model.posteriors]
         criterion = context.make_criterion(best)
         found = search_boxes(
             context.space,
@@ -139,5 +139,5 @@ def promising(context: ProposalContext, others: Sequence[Branch], optimism_sds: 
 def _random_configuration(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
     """A new random configuration of a branch; no row if a few draws are all known."""
     points, _ = spread(context.space, [branch.box], RANDOM_CANDIDATES, rng)
-    new = points.take(np.flatnonzero(Allowed(context.space, context.avoid).mask(points))[:1])
+    new = points.take(np.flatnonzero(CandidateFilter(context.space, context.avoid).mask(points))[:1])
     return Choice(new, "branch exploration: the search has stalled, and this branch has the fewest trials")

@@ -10,11 +10,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.pool import Allowed
-from bough.acquisition.maximise.starts import around
+from bough.acquisition.maximise.candidates import CandidateFilter
+from bough.acquisition.maximise.starts import near_incumbents
 from bough.acquisition.thompson import thompson
+from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
-from bough.gp.targets import Targets
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
@@ -43,7 +43,7 @@ class ConditionedModel:
     best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
     """
 
-    targets: Targets
+    targets: OutputTransform
     posteriors: Sequence[Posterior]
     best: Sequence[float]
     z: FloatArray
@@ -143,9 +143,9 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
 
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:
     """The minimum of one joint draw over random points and points near the incumbents."""
-    near = around(context.space, context.near, THOMPSON_COPIES_PER_INCUMBENT, rng)
+    near = near_incumbents(context.space, context.near, THOMPSON_COPIES_PER_INCUMBENT, rng)
     candidates = Points.concat([sample_points(context.space, THOMPSON_CANDIDATES, rng), near])
-    candidates = candidates.take(Allowed(context.space, context.avoid).mask(candidates))
+    candidates = candidates.take(CandidateFilter(context.space, context.avoid).mask(candidates))
     if len(candidates):
         candidates = candidates.take(thompson(context.model.posteriors, candidates, 1, rng))
     return Choice(candidates, "Thompson sampling: the minimum of one draw from the posterior")

@@ -59,7 +59,7 @@ def filling(layout: Layout, number: int, seed: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class FlatPosterior:
+class FlatPosterior(Posterior):
     """A posterior over flattened points, asked about branching ones as one trial (its ``fill``) sees them."""
 
     inner: Posterior
@@ -78,18 +78,15 @@ class FlatPosterior:
         active = self.layout.active(points.on)
         return mean, sd, np.where(active, mean_slope, 0.0), np.where(active, sd_slope, 0.0)
 
-    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> FlatPosterior:
-        return FlatPosterior(self.inner.condition(self._flat(points), y, noise), self.layout, self.fill)
+    def condition(self, points: Points, y: FloatArray) -> FlatPosterior:
+        return FlatPosterior(self.inner.condition(self._flat(points), y), self.layout, self.fill)
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         return self.inner.sample(self._flat(points), n, rng)
 
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        return self.inner.leave_one_out()
-
-    def innovations(self) -> FloatArray:
-        return self.inner.innovations()
+    def standardised_residuals(self) -> FloatArray:
+        return self.inner.standardised_residuals()
 
     @property
-    def noisy(self) -> bool:
-        return self.inner.noisy
+    def has_noise(self) -> bool:
+        return self.inner.has_noise

@@ -7,7 +7,7 @@ from functools import partial
 
 from bough.acquisition.functions import LOG_EI
 from bough.acquisition.maximise.local import local_search
-from bough.gp.targets import Targets
+from bough.gp.output_transform import OutputTransform
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.decisions import maximise_with
@@ -40,6 +40,6 @@ class RandomForest(Options):
             maximise_with(partial(local_search, starts=LOCAL_SEARCH_STARTS)),
             LOG_EI,
             InitialDesign(self.initial),
-            targets=Targets.logarithm,
+            targets=OutputTransform.logarithm,
         )
         return Interleaved(model, self.random_fraction)

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
-from bough.acquisition.edges import Inside
+from bough.acquisition.edges import BoundaryPenalty
 from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.errors import ExhaustedError
+from bough.gp.likelihood import Data
+from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
-from bough.gp.targets import Targets
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points, row_keys
 from bough.space import Space
@@ -46,7 +47,7 @@ NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen w
 class Fitted:
     """The output transform and the hyperparameters, fitted to a prefix of the history."""
 
-    targets: Targets
+    targets: OutputTransform
     theta: FloatArray
 
 
@@ -68,7 +69,7 @@ class ModelBased:
     refit_growth: float = 0.05
     surprise_sds: float = 3.0
     flat: Layout | None = None
-    targets: Callable[[FloatArray], Targets] = Targets.fit
+    targets: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     boundary_penalty: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
@@ -136,8 +137,9 @@ class ModelBased:
         length = scheduled(len(seen.done), self.refit_growth)
         rows = working_rows(seen.y)
         model = self._model(seen, rows, length)
-        residuals = np.abs(model.posteriors[0].innovations())
-        surprises = rows[(residuals > self.surprise_sds) & (rows >= length)]
+        residuals = model.posteriors[0].standardised_residuals()
+        surprising = np.abs(residuals) > self.surprise_sds
+        surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
         if len(surprises):
             model = self._model(seen, rows, int(surprises[-1]) + 1)
         posteriors = model.posteriors
@@ -157,8 +159,8 @@ class ModelBased:
         z = fitted.targets.forward(history.y)
         noise = fitted.targets.noise(history.y, history.noise)
         points = history.done.take(rows)
-        posteriors = self.surrogate.posterior(fitted.theta, points, z[rows], noise[rows])
-        best = [incumbent(p, points, z[rows], noisy=p.noisy) for p in posteriors]
+        posteriors = self.surrogate.posterior(fitted.theta, Data(points, z[rows], noise[rows]))
+        best = [incumbent(p, points, z[rows]) for p in posteriors]
         return ConditionedModel(fitted.targets, posteriors, best, z)
 
     def _fit(self, history: History, length: int) -> Fitted:
@@ -172,8 +174,8 @@ class ModelBased:
             targets = self.targets(y)
             z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
-            fit = self.surrogate.fit(points.take(rows), z[rows], z_noise[rows], rng, start)
-            fitted = Fitted(targets, fit.theta)
+            data = Data(points.take(rows), z[rows], z_noise[rows])
+            fitted = Fitted(targets, self.surrogate.fit(data, rng, start))
             while len(self._fits) >= _CACHED_FITS:
                 self._fits.pop(next(iter(self._fits)), None)  # another thread may have been first
             self._fits[key] = fitted
@@ -190,7 +192,7 @@ def _criterion_factory(
     """The acquisition over an incumbent, times the probability that the trial does not fail."""
     weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
     if boundary_penalty and acquisition.log:
-        weights.append(Inside(space.layout))
+        weights.append(BoundaryPenalty(space.layout))
 
     def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
         counted = acquisition if sd_share == 1.0 else acquisition.trusting(sd_share)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from bough.acquisition.maximise.pool import Allowed
+from bough.acquisition.maximise.candidates import CandidateFilter
 from bough.history import History
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
@@ -153,7 +153,7 @@ class ParzenSearch(Options):
         tried = tried_points(history)
         if len(tried) < self.startup or len(history.done) == 0:
             return LatinHypercube().propose(space, history, rng)
-        point = self._descend(space, *self.split(history), Allowed(space, tried), rng)
+        point = self._descend(space, *self.split(history), CandidateFilter(space, tried), rng)
         return RandomSearch().propose(space, history, rng) if point is None else point
 
     def explain(
@@ -188,7 +188,7 @@ class ParzenSearch(Options):
         )
 
     def _descend(
-        self, space: Space, good: Points, others: Points, allowed: Allowed, rng: np.random.Generator
+        self, space: Space, good: Points, others: Points, allowed: CandidateFilter, rng: np.random.Generator
     ) -> Points | None:
         """A configuration from the root down: in each group that is active, the best of its candidates.
 

@@ -1,55 +1,40 @@
-"""What a surrogate is, and the one that most are: a Gaussian process with some kernel.
+"""The surrogate protocol, and the surrogate that most methods use: a Gaussian process with some kernel.
 
-A surrogate is a frozen value. ``fit`` learns hyperparameters and returns posteriors, one for each
-sample of the hyperparameters (just one for a point estimate); it remembers nothing.
+A surrogate is a frozen value. ``fit`` learns hyperparameters from data and returns them as ``theta``;
+``posterior`` conditions on data at given hyperparameters. It returns one posterior for each sample of the
+hyperparameters, and a single one for a point estimate. Neither remembers anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from bough.gp.fit import fit_map
-from bough.gp.likelihood import Data, Model, log_density
+from bough.gp.likelihood import Data, GPModel, log_density
 from bough.gp.params import bounds
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.gp.slice import slice_sample
-from bough.points import FloatArray, Points
+from bough.points import FloatArray
 
-__all__ = ["Fit", "KernelGP", "Surrogate"]
+__all__ = ["KernelGP", "Surrogate"]
 
-BURN_IN, BURN_IN_WARM = 10, 3
-"""Sweeps to discard: chains start at the mode, or where an earlier chain ended."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Posteriors given the data, and the hyperparameters to make them again or to start from."""
-
-    posteriors: tuple[Posterior, ...]
-    theta: FloatArray
+BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS = 10, 3
+"""Sweeps to discard if the chain starts at the mode, or where an earlier chain ended."""
 
 
 class Surrogate(Protocol):
-    """A model of the objective. y is standardised; noise: told sd of y (n,), NaN where not told."""
+    """A model of the objective. ``data.y`` is standardised."""
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
-        """Learn from data; ``start`` is the theta of an earlier fit."""
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
+        """The hyperparameters theta, learned from data. start: theta of an earlier fit."""
         ...
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[Posterior, ...]:
-        """The posteriors at the theta of an earlier fit: nothing is learned."""
+    def posterior(self, theta: FloatArray, data: Data) -> Sequence[Posterior]:
+        """The posteriors at given hyperparameters. Nothing is learned."""
         ...
 
 
@@ -61,31 +46,17 @@ class KernelGP:
     theta is (p,) for the mode and (samples, p) for samples.
     """
 
-    model: Model
+    model: GPModel
     samples: int = 0
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
-        data = Data(points, y, noise)
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         warm = None if start is None else np.atleast_2d(start)[-1]
         if self.samples and warm is not None:
-            theta = self._sample(warm, data, rng, BURN_IN_WARM)
-        else:
-            theta = fit_map(self.model, data, rng, start=warm)
-            if self.samples:
-                theta = self._sample(theta, data, rng, BURN_IN)
-        return Fit(self.posterior(theta, points, y, noise), theta)
+            return self._sample(warm, data, rng, WARM_BURN_IN_SWEEPS)
+        mode = fit_map(self.model, data, rng, start=warm)
+        return self._sample(mode, data, rng, BURN_IN_SWEEPS) if self.samples else mode
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[GPPosterior, ...]:
-        data = Data(points, y, noise)
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
         return tuple(posterior(self.model, row, data) for row in np.atleast_2d(theta))
 
     def _sample(self, start: FloatArray, data: Data, rng: np.random.Generator, burn: int) -> FloatArray:

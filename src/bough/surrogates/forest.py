@@ -5,9 +5,9 @@ v_b(x) of its rows, and the law of total variance over trees and leaves gives
 
     mean(x) = avg_b m_b(x),   var(x) = avg_b [v_b(x) + m_b(x)²] − mean(x)².
 
-Trees read features, not columns: inactive values are imputed by −1, outside the unit cube, so
-that one split tells inactive from active, and a nominal column becomes one indicator per option
-(all zero while inactive). The mean is piecewise constant: there is no gradient to follow.
+Trees read features, not columns. Inactive values become −1, outside the unit cube, so one split separates
+inactive from active. A nominal column becomes one indicator per option (all zero while inactive). The mean is
+piecewise constant, so its gradient is zero.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.gp.likelihood import Data
+from bough.gp.posterior import Posterior
 from bough.points import FloatArray, IntArray, Layout, Points
-from bough.surrogates.base import Fit
 
 if TYPE_CHECKING:
     from sklearn.tree._tree import Tree
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 __all__ = ["Forest", "ForestPosterior", "features"]
 
 INACTIVE = -1.0
-LEAST_VARIANCE = 1e-10
+SMALLEST_VARIANCE = 1e-10
 
 
 def features(layout: Layout, points: Points) -> NDArray[np.float32]:
-    """(n, features) what the trees see, in the precision in which scikit-learn compares."""
+    """(n, features) what the trees read, in the precision that scikit-learn compares in."""
     active = layout.active(points.on)
     ordered = ~layout.nominal
     parts = [np.where(active, points.x, INACTIVE)[:, ordered]]
@@ -45,68 +46,45 @@ def features(layout: Layout, points: Points) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """The surrogate of ``forest``; theta is the seed of the bootstrap, its only hidden choice.
+    """The surrogate of ``forest``. theta is the seed of the bootstrap.
 
-    trees: their number. split: fewest rows of a node that is split. leaf: fewest rows of a leaf.
-    share: of the features, drawn anew at every split.
+    trees: how many to grow.
     """
 
     layout: Layout
     trees: int = 10
-    split: int = 2
-    leaf: int = 1
-    share: float = 1.0
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
-        """Grow the trees; a forest neither learns from told noise nor from an earlier fit."""
-        theta = np.array([float(rng.integers(2**31))])
-        return Fit(self.posterior(theta, points, y, noise), theta)
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
+        """Draw the seed. A forest ignores reported noise and earlier fits."""
+        return np.array([float(rng.integers(2**31))])
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[ForestPosterior]:
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[ForestPosterior]:
         """The forest of the data, grown with the seed ``theta``."""
         from sklearn.tree import DecisionTreeRegressor
 
-        # Its forest grows the same trees, but takes ten times as long to set them up as to grow them.
-        rng = np.random.default_rng(int(theta[0]))
-        seen = features(self.layout, points)
-        trees, drawn = [], []
+        # scikit-learn's forest grows the same trees, but takes ten times as long to set up as to grow.
+        rng, n = np.random.default_rng(int(theta[0])), len(data.y)
+        seen = features(self.layout, data.points)
+        trees = []
         for _ in range(self.trees):
-            rows = rng.integers(len(y), size=len(y))
-            tree = DecisionTreeRegressor(
-                min_samples_split=self.split,
-                min_samples_leaf=self.leaf,
-                max_features=self.share,
-                random_state=int(rng.integers(2**31)),
-            )
-            trees.append(tree.fit(seen[rows], y[rows], check_input=False).tree_)
-            drawn.append(rows)
-        return (ForestPosterior(self, theta, points, y, tuple(trees), np.stack(drawn)),)
+            rows = rng.integers(n, size=n)
+            tree = DecisionTreeRegressor(max_features=1.0, random_state=int(rng.integers(2**31)))
+            trees.append(tree.fit(seen[rows], data.y[rows], check_input=False).tree_)
+        return (ForestPosterior(self, theta, data, tuple(trees)),)
 
 
 @dataclass(frozen=True, eq=False)
-class ForestPosterior:
-    """A grown forest and the data it was grown on. drawn: (trees, n) the rows of each tree's sample."""
+class ForestPosterior(Posterior):
+    """A grown forest and the data it was grown on.
+
+    It reports no noise, because the variance in a leaf may be noise or structure: like SMAC, the incumbent
+    is the best observation.
+    """
 
     surrogate: Forest
     theta: FloatArray
-    points: Points
-    y: FloatArray
+    data: Data
     trees: tuple[Tree, ...]
-    drawn: IntArray
-
-    @property
-    def noisy(self) -> bool:
-        """The variance in a leaf may be noise or structure; SMAC takes the best observation at its word."""
-        return False
 
     @cached_property
     def _tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -128,37 +106,21 @@ class ForestPosterior:
         nodes = self._nodes(points)
         mean = means[nodes].mean(axis=0)
         spread = ((means[nodes] - mean) ** 2).mean(axis=0)
-        return mean, np.sqrt(np.maximum(variances[nodes].mean(axis=0) + spread, LEAST_VARIANCE))
+        return mean, np.sqrt(np.maximum(variances[nodes].mean(axis=0) + spread, SMALLEST_VARIANCE))
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The gradients are zero almost everywhere: for local search, not for climbing."""
+        """The gradients are zero almost everywhere: use local search, not gradient ascent."""
         mean, sd = self.predict(points)
         flat = np.zeros(points.x.shape)
         return mean, sd, flat, flat
 
-    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> ForestPosterior:
-        """The forest of all rows, grown anew from the same seed."""
-        both = Points.concat([self.points, points])
-        values = np.concatenate([self.y, y])
-        return self.surrogate.posterior(self.theta, both, values, np.full(len(values), np.nan))[0]
+    def condition(self, points: Points, y: FloatArray) -> ForestPosterior:
+        """The forest of all rows, grown again from the same seed."""
+        both = Points.concat([self.data.points, points])
+        values = np.concatenate([self.data.y, y])
+        return self.surrogate.posterior(self.theta, Data(both, values, np.full(len(values), np.nan)))[0]
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         """Independent normal draws: a forest says nothing about covariance."""
         mean, sd = self.predict(points)
         return mean + sd * rng.standard_normal((n, len(points)))
-
-    def innovations(self) -> FloatArray:
-        """Zeros: a forest has no hyperparameters that a surprise would call into question."""
-        return np.zeros(len(self.y))
-
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Each row by the trees whose bootstrap sample missed it; by all, where none did."""
-        _, means, variances = self._tables
-        nodes = self._nodes(self.points)
-        missed = np.ones(nodes.shape, dtype=bool)
-        np.put_along_axis(missed, self.drawn, False, axis=1)
-        missed[:, ~missed.any(axis=0)] = True
-        share = missed / missed.sum(axis=0)
-        mean = (share * means[nodes]).sum(axis=0)
-        variance = (share * (variances[nodes] + (means[nodes] - mean) ** 2)).sum(axis=0)
-        return mean, np.sqrt(np.maximum(variance, LEAST_VARIANCE))

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import Model
+from bough.gp.kernels import Kernel, Matern52, Scale
+from bough.gp.likelihood import GPModel
 from bough.gp.priors import LogNormal, Prior
 from bough.points import Layout
 from bough.surrogates.base import KernelGP
@@ -30,7 +29,7 @@ class Base(Protocol):
 
 def flat(layout: Layout, *, base: Base = Matern52) -> KernelGP:
     """The structure-blind process of GPyOpt and Spearmint: it reads every column."""
-    return KernelGP(Model(Scale(base(*all_columns(layout)), VARIANCE)))
+    return KernelGP(GPModel(Scale(base(*all_columns(layout)), VARIANCE)))
 
 
 def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Small finite spaces: every configuration, so that the best of them is found for certain."""
+"""Small finite spaces: list every configuration, so the best one is found for certain."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from bough.acquisition.maximise.pool import distinct
+from bough.acquisition.maximise.candidates import distinct
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.tree import Path
@@ -16,7 +16,7 @@ __all__ = ["every_point"]
 
 
 def every_point(space: Space, limit: int) -> Points | None:
-    """All points of a space, path by path, forbidden ones included; None if they are more than ``limit``.
+    """All points of a space, path by path, forbidden ones included; None if there are more than ``limit``.
 
     A space with a real parameter on any path counts as infinite.
     """

@@ -1,7 +1,7 @@
-"""Climb from many starts at once: projected BFGS in lock-step, one batched evaluation per step.
+"""Gradient ascent from many starts at once: projected BFGS in lock-step, one batched evaluation per step.
 
-Every start has its own box, its own inverse Hessian and its own step length, but all of them are moved by
-the same few array operations, so that the cost of a step hardly depends on their number.
+Every start has its own box, inverse Hessian and step length. A few array operations move all of them, so the
+cost of a step hardly depends on their number.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ import numpy as np
 from bough.acquisition.criterion import Criterion
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
-__all__ = ["ascend", "projected_bfgs"]
+__all__ = ["gradient_ascent", "projected_bfgs"]
 
 Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """(rows (k,) of the starts still moving, their positions (k, d)) -> (values (k,), gradients (k, d))."""
 
 FIRST_STEP = 0.1
-"""Longest first step along any coordinate of the unit cube, while nothing is known about curvature."""
+"""Longest first step along any coordinate of the unit cube, before the curvature is known."""
 
-ENOUGH = 1e-4
-"""A climb of a criterion ends with a step that gains less than this times 1 + |value|. Near its peak log EI
-falls by half a unit over the width of the peak: a ten-thousandth is a hundredth of the width."""
+GAIN_TOLERANCE = 1e-4
+"""An ascent ends with a step that gains less than this times 1 + |value|. Log EI falls by half a unit over
+the width of its peak, so a ten-thousandth corresponds to a hundredth of the width."""
 
-HOPE = 5.0
-"""In a race, how many times its promised gain a start is trusted with."""
+RACE_MARGIN = 5.0
+"""In a race, a start is dropped if this many times its predicted gain would not make it the best."""
 
-ARMIJO = 1e-4
-"""Share of the gain the gradient promises that a step must deliver to be accepted."""
+ARMIJO_SHARE = 1e-4
+"""Share of the gain predicted by the gradient that a step must deliver to be accepted."""
 
-SMALLEST = float(np.finfo(float).tiny)
+SMALLEST_SQUARE = float(np.finfo(float).tiny)
 """Squares below this have lost their digits."""
 
 
-def ascend(
+def gradient_ascent(
     criterion: Criterion,
     starts: Points,
     low: FloatArray,
@@ -43,18 +43,18 @@ def ascend(
     moving: BoolArray,
     steps: int = 25,
 ) -> tuple[Points, FloatArray]:
-    """Climb ``criterion`` from every start: the points reached and their values.
+    """Maximise ``criterion`` from every start: the points reached and their values.
 
-    low, high, moving: (n, columns) box of each start and which of its columns may move (real, active ones).
+    low, high: (n, columns) box of each start.  moving: which of its columns may move (real, active ones).
     """
     width = int(moving.sum(axis=1).max(initial=0))
     if not width:
         return starts, criterion(starts)
-    # Branches have few columns each, however many there are in all: a start moves in its own. Where it has
-    # fewer than others, the rest are some that are not to move, in a box of no width.
+    # A branch has few of all the columns, so each start moves only in its own. A start with fewer columns
+    # than others is filled up with columns that do not move: their box has no width.
     own = np.argsort(~moving, axis=1, kind="stable")[:, :width]
     free = np.take_along_axis(moving, own, axis=1)
-    place = np.where(free, np.take_along_axis(starts.x, own, axis=1), 0.5)  # what is inactive may be anything
+    place = np.where(free, np.take_along_axis(starts.x, own, axis=1), 0.5)  # inactive values are arbitrary
     bottom = np.where(free, np.take_along_axis(low, own, axis=1), place)
     top = np.where(free, np.take_along_axis(high, own, axis=1), place)
 
@@ -68,7 +68,7 @@ def ascend(
         value, slope = criterion.with_gradient(put(rows, x))
         return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    x, value = projected_bfgs(objective, place, bottom, top, steps, value_tolerance=ENOUGH, race=True)
+    x, value = projected_bfgs(objective, place, bottom, top, steps, value_tolerance=GAIN_TOLERANCE, race=True)
     return put(np.arange(len(starts)), x), value
 
 
@@ -84,14 +84,14 @@ def projected_bfgs(
 ) -> tuple[FloatArray, FloatArray]:
     """Maximise from each row of ``start`` (n, d) inside its box: positions (n, d) and values (n,).
 
-    Two-metric projection (Bertsekas 1982): coordinates held at a bound by the gradient are left out of the
-    quasi-Newton direction, and the step is projected back onto the box. The inverse Hessian is dense: this
-    is L-BFGS with a memory for all its steps, which for the few reals of a branch is smaller and quicker
-    than the two-loop recursion. A rejected step is shortened at the next evaluation; a start that no longer
-    gains drops out of the batch.
+    Two-metric projection (Bertsekas 1982): the quasi-Newton direction leaves out coordinates that the
+    gradient holds at a bound, and the step is projected back onto the box. The inverse Hessian is dense: a
+    branch has few real columns, and for those it is smaller and faster than the two-loop recursion of
+    L-BFGS. A rejected step is shortened at the next evaluation; a start that no longer gains drops out of
+    the batch.
 
-    race: also drop a start that, by its own quadratic model, will not come near the best of them: the batch
-    lasts as long as its slowest member, which should not be one that cannot win.
+    race: also drop a start whose quadratic model says that it will not come near the best of them. The batch
+    lasts as long as its slowest member, and that should not be one that cannot win.
     """
     x: FloatArray = np.clip(start, low, high)
     rows: IntArray = np.arange(len(x))
@@ -115,15 +115,15 @@ def projected_bfgs(
         promised = np.vecdot(slope, step)
         trial_value, trial_slope = objective(rows, trial)
         gain = trial_value - value
-        # A gain that is not a number is a rejected step, and so is a loss along a projected direction.
-        accepted = gain >= ARMIJO * np.abs(promised)
+        # NaN is a rejected step, and so is a loss along a projected direction.
+        accepted = gain >= ARMIJO_SHARE * np.abs(promised)
         took = accepted[:, None]
 
         bend = np.where(took & ~held, slope - trial_slope, 0.0)
         inverse, known = _learn(inverse, known, np.where(took, step, 0.0), bend)
         x, value = np.where(took, trial, x), np.where(accepted, trial_value, value)
         slope = np.where(took, trial_slope, slope)
-        # Nothing has changed where the step was rejected: the same direction comes out.
+        # After a rejected step nothing has changed, so the direction stays the same.
         held, direction = _aim(x, slope, low, high, inverse, known)
         length = np.where(accepted, 1.0, length * _shorten(promised, gain))
         found[rows], found_value[rows] = x, value
@@ -132,9 +132,9 @@ def projected_bfgs(
         moved = np.abs(step).max(axis=1) > step_tolerance
         alive = np.where(accepted, gained, moved) & direction.any(axis=1)
         if race:
-            # The quadratic model promises half of the slope along its own step.
-            hope = HOPE * 0.5 * np.vecdot(slope, direction)
-            alive &= ~known | (value + hope >= found_value[np.isfinite(found_value)].max())
+            # The quadratic model predicts a gain of half the slope along its own step.
+            reach = RACE_MARGIN * 0.5 * np.vecdot(slope, direction)
+            alive &= ~known | (value + reach >= found_value[np.isfinite(found_value)].max())
     return found, found_value
 
 
@@ -159,13 +159,13 @@ def _learn(
 
     H+ = (I - rho s y') H (I - rho y s') + rho s s' = H + s a' + a s' with rho = 1 / s'y and
     a = rho (1 + rho y'Hy) s / 2 - rho H y; s is the step, y (``bend``) the change of the negated gradient.
-    Coordinates held at a bound have neither step nor bend, so that what is learned is the curvature of the
-    face on which the start moves. The first pair also sets the scale (eq. 6.20); a pair without positive
-    curvature, or whose bend is too small to be squared, teaches nothing (rho = 0).
+    Coordinates held at a bound have neither step nor bend, so the update sees the curvature of the face on
+    which the start moves. The first pair also sets the scale (eq. 6.20). A pair without positive curvature,
+    or with a bend too small to be squared, is skipped (rho = 0).
     """
     curvature = np.vecdot(step, bend)
     bend2 = np.vecdot(bend, bend)
-    usable = (curvature > 1e-10 * np.sqrt(np.vecdot(step, step) * bend2)) & (bend2 >= SMALLEST)
+    usable = (curvature > 1e-10 * np.sqrt(np.vecdot(step, step) * bend2)) & (bend2 >= SMALLEST_SQUARE)
     if (first := usable & ~known).any():
         inverse = inverse.copy()
         inverse[first] = (curvature[first] / bend2[first])[:, None, None] * np.eye(step.shape[1])

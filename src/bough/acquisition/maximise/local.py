@@ -1,8 +1,8 @@
 """Local search over active parameters: move to the best one-exchange neighbour while that helps.
 
-A neighbour differs in one active parameter; where that opens another branch, the parameters of the new
-branch are drawn afresh (Lévesque et al. 2017, after SMAC's local search). All searches move together, and
-the neighbours of all of them are scored in one batch.
+A neighbour differs in one active parameter. If that opens another branch, its parameters are drawn at random
+(Lévesque et al. 2017, after SMAC's local search). All searches move together, and the neighbours of all of
+them are scored in one batch.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.pool import Allowed, top
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.space.sampling import neighbours, sample_points
 
-__all__ = ["climb", "local_search"]
+__all__ = ["local_search", "local_search_from"]
 
-PLATEAU = 10
-"""Sideways moves, one after another, before a search on a plateau gives up."""
+MAX_SIDEWAYS_MOVES = 10
+"""Moves in a row without a gain before a search on a plateau stops."""
 
 
 def local_search(
@@ -33,17 +33,17 @@ def local_search(
     starts: int = 10,
     steps: int = 20,
 ) -> Points:
-    """Climb from the best of uniform samples and of the best tried points; the best point seen."""
+    """The best point seen on searches from the best of uniform samples and of the points in ``near``."""
     pool = Points.concat([sample_points(space, samples, rng), near.take(slice(0, starts))])
     value = np.where(space.legal(pool), criterion(pool), -np.inf)
     best = np.argsort(-value, kind="stable")[:starts]
-    seen, seen_value = climb(space, criterion, pool.take(best), value[best], rng, steps)
+    seen, seen_value = local_search_from(space, criterion, pool.take(best), value[best], rng, steps)
     every, values = Points.concat([pool, seen]), np.concatenate([value, seen_value])
-    found = top(every, Allowed(space, avoid).score(every, values))
+    found = best_row(every, CandidateFilter(space, avoid).score(every, values))
     return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
 
 
-def climb(
+def local_search_from(
     space: Space,
     criterion: Criterion,
     starts: Points,
@@ -53,8 +53,8 @@ def climb(
 ) -> tuple[Points, FloatArray]:
     """Every point scored on the way from ``starts`` (whose values are given), with its value.
 
-    A search goes to its best neighbour if that is better, or as good and not yet visited by any search
-    (up to PLATEAU times in a row): a piecewise constant criterion is crossed, and nothing cycles.
+    A search moves to its best neighbour if that is better. It also moves to one that is as good and that no
+    search has visited, up to MAX_SIDEWAYS_MOVES times in a row: this crosses plateaus without cycling.
     """
     current, height = starts, value.copy()
     visited = set(row_keys(space.layout, starts))
@@ -75,7 +75,9 @@ def climb(
         end = 0
         for row, part in zip(alive, around):
             begin, end = end, end + len(part)
-            pick = _step(space, part, score[begin:end], height[row], sideways[row] < PLATEAU, visited)
+            pick = _step(
+                space, part, score[begin:end], height[row], sideways[row] < MAX_SIDEWAYS_MOVES, visited
+            )
             if pick is None:
                 continue
             visited.add(row_keys(space.layout, part.take([pick]))[0])
@@ -89,7 +91,7 @@ def climb(
 def _step(
     space: Space, moves: Points, score: FloatArray, height: float, patient: bool, visited: set[bytes]
 ) -> int | None:
-    """The row of ``moves`` to go to: the best if better, else an unvisited equal if still patient."""
+    """The row of ``moves`` to go to: the best if better, else (if ``patient``) an unvisited equal one."""
     if not len(moves):
         return None
     best = int(np.argmax(score))

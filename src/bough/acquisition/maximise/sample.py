@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.maximise.pool import Allowed, top
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sample_points
 
 __all__ = ["best_of_samples"]
 
-LISTED = 50_000
-"""Configurations that are listed when sampling finds nothing new any more."""
+MAX_LISTED_POINTS = 50_000
+"""If sampling finds nothing new, a space with at most this many configurations is listed."""
 
 
 def best_of_samples(
@@ -26,14 +26,14 @@ def best_of_samples(
     rng: np.random.Generator,
     samples: int = 1000,
 ) -> Points:
-    """The best of uniform samples of the space that is not in ``avoid``; ``near`` plays no part.
+    """The best of uniform samples of the space that is not in ``avoid``. ``near`` is ignored.
 
-    Where all samples are to be avoided, a space of not too many configurations is listed instead; no row
-    if that does not help either.
+    If ``avoid`` holds all samples, every configuration of a small space is scored; in a large one, no row is
+    returned.
     """
-    allowed = Allowed(space, avoid)
+    allowed = CandidateFilter(space, avoid)
     points = sample_points(space, samples, rng)
-    found = top(points, allowed.score(points, criterion(points)))
-    if not len(found) and (every := every_point(space, LISTED)) is not None:
-        return top(every, allowed.score(every, criterion(every)))
+    found = best_row(points, allowed.score(points, criterion(points)))
+    if not len(found) and (every := every_point(space, MAX_LISTED_POINTS)) is not None:
+        return best_row(every, allowed.score(every, criterion(every)))
     return found

@@ -1,4 +1,4 @@
-"""Where a search begins: candidates spread over every path, and around the best points so far."""
+"""Where a search starts: candidates spread over every path, and around the best points so far."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from bough.space.halton import halton
 from bough.space.sampling import perturb
 from bough.space.tree import Path
 
-__all__ = ["around", "choose", "spread", "transplant"]
+__all__ = ["near_incumbents", "select_starts", "spread", "transplant"]
 
-SCALES = (0.1, 0.01)
-"""Widths of the steps around good points: one to leave a basin's floor, one to settle on it."""
+STEP_WIDTHS = (0.1, 0.01)
+"""Steps around good points: a wide one to leave the floor of a basin, a narrow one to settle on it."""
 
-APART = 0.25
-"""Two starts on one branch must differ by this much in some column, or they would climb the same hill."""
+MAX_INCUMBENTS = 8
+"""Branches whose best point gets candidates around it."""
+
+MIN_START_DISTANCE = 0.25
+"""Two starts on one branch differ by at least this much in some column, or they would reach the same peak."""
 
 
 def spread(
@@ -26,7 +29,7 @@ def spread(
 ) -> tuple[Points, IntArray]:
     """``each`` quasi-random points in every box, snapped, and the box (n,) that each was put in.
 
-    A box that leaves nothing to choose gets one point.
+    A box in which all columns are fixed gets one point.
     """
     low = np.stack([box.low for box in boxes])
     high = np.stack([box.high for box in boxes])
@@ -37,24 +40,24 @@ def spread(
 
 
 def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
-    """One point per box: what ``point`` (one row) says of the columns it has in common with it."""
+    """One point per box: the values of ``point`` (one row) in the columns that both have."""
     x = np.where(space.layout.active(point.on), point.x, 0.5)
     return space.snap(np.clip(x, np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])))
 
 
-def around(space: Space, near: Points, copies: int, rng: np.random.Generator, most: int = 8) -> Points:
+def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Generator) -> Points:
     """``copies`` random steps of each width around the best point of each branch; ``near`` is best first."""
     if not len(near):
         return near
     _, first = np.unique(space.tree.branch_ids(near), return_index=True)
-    leaders = np.repeat(np.sort(first)[:most], copies)
-    return Points.concat([perturb(space, near.take(leaders), rng, scale) for scale in SCALES])
+    leaders = np.repeat(np.sort(first)[:MAX_INCUMBENTS], copies)
+    return Points.concat([perturb(space, near.take(leaders), rng, scale) for scale in STEP_WIDTHS])
 
 
-def choose(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
+def select_starts(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
     """Rows to start from: the best ones, well apart, of each of the ``branches`` best branches.
 
-    ``starts`` in all are shared out evenly, so that on few branches each gets more of them.
+    The branches share ``starts`` evenly: the fewer branches, the more starts on each.
     """
     branch, active = space.tree.branch_ids(points), space.layout.active(points.on)
     order = np.argsort(-value, kind="stable")
@@ -68,7 +71,7 @@ def choose(space: Space, points: Points, value: FloatArray, branches: int, start
         rows, last = order[branch[order] == branch[leader]], leader
         chosen.append(int(leader))
         for _ in range(each - 1):
-            rows = rows[np.abs(x[rows] - x[last]).max(axis=1, initial=0.0) > APART]
+            rows = rows[np.abs(x[rows] - x[last]).max(axis=1, initial=0.0) > MIN_START_DISTANCE]
             if not len(rows):
                 break
             last = rows[0]

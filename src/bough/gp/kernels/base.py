@@ -1,30 +1,29 @@
-"""Covariances are values: kernels, the pullback of their gradients, and how they combine.
+"""Covariances are values: kernels, the pullback of their gradients, and their sums and products.
 
-A kernel is a small frozen dataclass. Calling it on ``theta`` and two ``Points`` gives the
-covariance matrix and a ``Pullback``, which turns a weight W = ∂loss/∂K into the gradients of the
-loss with respect to theta and to both inputs. Sums join pullbacks, products multiply them, and so
-every covariance in this package is a short expression.
+A kernel is a small frozen dataclass. Calling it on ``theta`` and two ``Points`` returns the covariance
+matrix and a ``Pullback``, which turns a weight W = ∂loss/∂K into the gradients of the loss by theta and by
+both inputs. Sums join pullbacks and products multiply them, so a covariance is a short expression.
 
 How to write a kernel
 ---------------------
-Subclass ``Kernel`` as a frozen dataclass and give it
+A function of a weighted distance is a ``stationary.Stationary`` with a ``profile``. For any other, subclass
+``Kernel`` as a frozen dataclass and give it
 
-* ``params``: a tuple of ``Param``; ``theta`` holds their logarithms in that order;
+* ``params``: a tuple of ``Param``; ``theta`` holds the logarithms of their values in that order;
 * ``__call__(theta, a, b) -> (K (n, m), Pullback)``: read ``a.x`` only in columns that are active
-  (``On`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until
-  the pullback is called; ``a is b`` holds when the matrix is a Gram matrix. The pullback may keep
-  K, so callers never write into it (they use ``add_to`` to accumulate);
-* ``diag(theta, a) -> (diagonal (n,), DiagPullback)``;
-* where it saves time, ``add_to`` (only a part of the matrix is touched), ``toward`` (the second points are
-  read once for many first ones) and ``add_a`` of the pullbacks.
+  (``WhereActive`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until the
+  pullback is called; ``a is b`` holds for a Gram matrix. The pullback may keep K, so callers never write
+  into it;
+* ``diag(theta, a) -> (diagonal (n,), DiagPullback)``, or subclass ``Correlation`` if k(x, x) = 1;
+* if it saves time, ``add_to`` (touch only a part of the matrix), ``toward`` (read the second points once for
+  many first ones) and ``add_a`` of the pullbacks.
 
-Gradients of inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not
-read and in nominal ones. Put the kernel in ``tests/gp/kernel_list.py``: that checks all of this.
+Gradients by inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not read and
+in nominal ones. ``tests/gp/kernel_list.py`` lists all kernels; the tests check all of this for each entry.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,27 +32,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from bough.gp.kernels.rows import block, rows_of, scatter
 from bough.gp.params import Param, total_size
-from bough.gp.priors import LogNormal, Prior
-from bough.points import FloatArray, IntArray, Points
+from bough.points import FloatArray, Points
 
-__all__ = [
-    "Correlation",
-    "DiagPullback",
-    "Fixed",
-    "Kernel",
-    "On",
-    "Product",
-    "Pullback",
-    "Scale",
-    "Sum",
-    "Tied",
-    "Toward",
-]
-
-VARIANCE_PRIOR = LogNormal(0.0, 1.0)
-"""Default prior of a variance, for standardised targets."""
+__all__ = ["Correlation", "DiagPullback", "Kernel", "Product", "Pullback", "Sum", "Toward"]
 
 Adder = Callable[[FloatArray, FloatArray], None]
 """(out (n, columns), W) -> nothing: ``out`` is added to."""
@@ -64,9 +46,8 @@ class Pullback:
     """Gradients of a loss L from W = ∂L/∂K (n, m). All three are linear in W.
 
     theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
-    a and b are treated as different variables even where they are the same object.
-    add_a: (out, W) -> nothing, a(W) added to out (n, columns); for kernels that touch only some of its
-    rows, so that a sum of many adds up in one array.
+    a and b count as different variables even if they are the same object.
+    add_a: (out, W) -> nothing, a(W) added to out (n, columns), for kernels that touch only some of its rows.
     """
 
     theta: Callable[[FloatArray], FloatArray]
@@ -88,7 +69,7 @@ class DiagPullback:
 
 
 Toward = Callable[[Points], tuple[FloatArray, Pullback]]
-"""Covariances of any points a with some b: what a kernel gives for (a, b)."""
+"""For some b, a function of any a: what the kernel returns for (a, b)."""
 
 
 class Kernel(ABC):
@@ -108,13 +89,13 @@ class Kernel(ABC):
         """The variances k(a_i, a_i) (n,), and their pullback."""
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
-        """Add k(a, b) to ``out``. Kernels that touch only a part of the matrix do less work here."""
+        """Add k(a, b) to ``out``. Override this to save time where only a part of the matrix changes."""
         k, pull = self(theta, a, b)
         out += k
         return pull
 
     def toward(self, theta: FloatArray, b: Points) -> Toward:
-        """k(·, b). Kernels that need long to read ``b`` do it once here, for many a."""
+        """k(·, b). A kernel that is slow to read ``b`` overrides this to do it once for many a."""
         return lambda a: self(theta, a, b)
 
     def __add__(self, other: Kernel) -> Kernel:
@@ -139,7 +120,7 @@ def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """k = Σ_t k_t; zero where there are no terms."""
+    """k = Σ_t k_t; zero without terms."""
 
     terms: tuple[Kernel, ...]
 
@@ -149,7 +130,7 @@ class Sum(Kernel):
 
     @cached_property
     def parts(self) -> tuple[slice, ...]:
-        """Where the theta of each term stands."""
+        """The slice of theta that belongs to each term."""
         ends = np.cumsum([0] + [total_size(term.params) for term in self.terms])
         return tuple(slice(int(i), int(j)) for i, j in pairwise(ends))
 
@@ -215,168 +196,3 @@ class Product(Kernel):
             theta=lambda w: np.concatenate([pull_left.theta(w * right), pull_right.theta(w * left)]),
             a=lambda w: pull_left.a(w * right) + pull_right.a(w * left),
         )
-
-
-@dataclass(frozen=True)
-class Scale(Kernel):
-    """k = s · k_inner with a learned variance s, the first entry of theta."""
-
-    inner: Kernel
-    prior: Prior = VARIANCE_PRIOR
-
-    @cached_property
-    def params(self) -> tuple[Param, ...]:
-        return (Param("variance", 1, self.prior, 1e-4, 1e4), *self.inner.params)
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        variance = math.exp(theta[0])
-        inner, pull = self.inner(theta[1:], a, b)
-        k = variance * inner
-        return k, Pullback(
-            # d/dlog s: Σ W∘K. The inner pullback is linear in W, so s may multiply its result.
-            theta=lambda w: np.concatenate([[_dot(w, k)], variance * pull.theta(w)]),
-            a=lambda w: variance * pull.a(w),
-            b=lambda w: variance * pull.b(w),
-        )
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        variance = np.exp(theta[0])
-        inner, pull = self.inner.diag(theta[1:], a)
-        k = variance * inner
-        return k, DiagPullback(
-            theta=lambda w: np.concatenate([[w @ k], variance * pull.theta(w)]),
-            a=lambda w: variance * pull.a(w),
-        )
-
-
-@dataclass(frozen=True)
-class On(Kernel):
-    """k_inner where ``group`` is active in both points, zero elsewhere.
-
-    The delta kernel δ_v of Ma & Blaschko 2020 (Alg. 1) times k_inner. Only active rows are
-    evaluated, so what stands under the inactive columns is never read, two points that are both
-    inactive have no covariance from here, and a term costs n_v² rather than n².
-    """
-
-    group: int
-    inner: Kernel
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        return self.inner.params
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        out = np.zeros((len(a), len(b)))
-        return out, self.add_to(out, theta, a, b)
-
-    def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
-        active_a, active_b = a.on[:, self.group], b.on[:, self.group]
-        if not (active_a.any() and active_b.any()):
-            return _zero_pullback(len(theta), a, b)
-        rows = rows_of(active_a)
-        cols = rows if a is b else rows_of(active_b)
-        some_a = a.take(rows)
-        some_b = some_a if a is b else b.take(cols)
-        where = block(rows, cols)
-        if isinstance(rows, slice) and isinstance(cols, slice):
-            pull = self.inner.add_to(out[where], theta, some_a, some_b)
-        else:
-            k, pull = self.inner(theta, some_a, some_b)
-            out[where] += k
-
-        def add_a(gradient: FloatArray, w: FloatArray) -> None:
-            gradient[rows] += pull.a(w[where])
-
-        return Pullback(
-            theta=lambda w: pull.theta(w[where]),
-            a=lambda w: scatter(pull.a(w[where]), rows, a.x.shape),
-            b=lambda w: scatter(pull.b(w[where]), cols, b.x.shape),
-            add_a=add_a,
-        )
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        rows = rows_of(a.on[:, self.group])
-        k, pull = self.inner.diag(theta, a.take(rows))
-        out = np.zeros(len(a))
-        out[rows] = k
-
-        def add_a(gradient: FloatArray, w: FloatArray) -> None:
-            gradient[rows] += pull.a(w[rows])
-
-        return out, DiagPullback(
-            theta=lambda w: pull.theta(w[rows]),
-            a=lambda w: scatter(pull.a(w[rows]), rows, a.x.shape),
-            add_a=add_a,
-        )
-
-
-@dataclass(frozen=True)
-class Fixed(Kernel):
-    """k_inner with every entry of its theta held at ``value``."""
-
-    inner: Kernel
-    value: float = 0.0
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        return ()
-
-    @cached_property
-    def _theta(self) -> FloatArray:
-        return np.full(total_size(self.inner.params), self.value)
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        k, pull = self.inner(self._theta, a, b)
-        return k, Pullback(theta=lambda w: np.empty(0), a=pull.a, b=pull.b)
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        k, pull = self.inner.diag(self._theta, a)
-        return k, DiagPullback(theta=lambda w: np.empty(0), a=pull.a)
-
-
-@dataclass(frozen=True)
-class Tied(Kernel):
-    """k_inner with shared hyperparameters: entry i of its theta is entry ``entries[i]`` of the new theta.
-
-    ``Tied(Matern52((0, 1)), (0, 0), (length,))`` has one length-scale for both columns. Around a sum,
-    ``Tied`` shares hyperparameters between its terms.
-    """
-
-    inner: Kernel
-    entries: tuple[int, ...]
-    shared: tuple[Param, ...]
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        return self.shared
-
-    @cached_property
-    def _index(self) -> IntArray:
-        return np.array(self.entries, dtype=np.intp)
-
-    def _gather(self, gradient: FloatArray) -> FloatArray:
-        """∂L/∂theta from the gradient by the inner theta: entries that are shared add up."""
-        return np.asarray(np.bincount(self._index, gradient, total_size(self.shared)), dtype=float)
-
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        k, pull = self.inner(theta[self._index], a, b)
-        return k, Pullback(theta=lambda w: self._gather(pull.theta(w)), a=pull.a, b=pull.b)
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        k, pull = self.inner.diag(theta[self._index], a)
-        return k, DiagPullback(theta=lambda w: self._gather(pull.theta(w)), a=pull.a)
-
-
-def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:
-    """Of a covariance that vanishes, whatever theta (of the given size)."""
-    return Pullback(
-        theta=lambda w: np.zeros(size),
-        a=lambda w: np.zeros(a.x.shape),
-        b=lambda w: np.zeros(b.x.shape),
-        add_a=lambda out, w: None,
-    )
-
-
-def _dot(w: FloatArray, k: FloatArray) -> float:
-    """Σ_ij w_ij k_ij without a temporary."""
-    return float(np.einsum("ij,ij->", w, k))

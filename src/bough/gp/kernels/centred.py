@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.features import FeatureMap, FeaturePullback
+from bough.gp.kernels.mapped import FeatureMap, FeaturePullback
 from bough.gp.kernels.stationary import LONGEST, SHORTEST, default_lengthscale
 from bough.gp.params import Param
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points

@@ -1,49 +1,52 @@
-"""Kernels made from feature maps.
+"""Feature maps φ(x), and kernels that read features instead of the columns themselves.
 
-``Dot(φ)`` is the covariance φ(x)·φ(x') of a linear model φ(x)ᵀw with w ~ N(0, I). ``Mapped(φ, k)`` is
-k(φ(x), φ(x')): input warping and the arc embedding are such kernels.
+A feature map is a frozen value like a kernel. Called on theta and ``Points`` it returns the features
+Φ (n, size) and a pullback from ∂L/∂Φ to the gradients by theta and x. ``Mapped(φ, k)`` is k(φ(x), φ(x')).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from bough.gp.kernels.base import Correlation, DiagPullback, Kernel, Pullback
-from bough.gp.kernels.features import FeatureMap
 from bough.gp.params import Param, total_size
 from bough.points import FloatArray, Points
 
-__all__ = ["Dot", "Mapped"]
+__all__ = ["FeatureMap", "FeaturePullback", "Mapped"]
 
 
-@dataclass(frozen=True)
-class Dot(Kernel):
-    """k(x, x') = φ(x)·φ(x'): the covariance of a linear model in the features."""
+@dataclass(frozen=True, slots=True)
+class FeaturePullback:
+    """Gradients of a loss L from W = ∂L/∂Φ (n, size); both are linear in W.
 
-    features: FeatureMap
+    theta: W -> ∂L/∂theta (p,);  x: W -> ∂L/∂x (n, columns).
+    """
+
+    theta: Callable[[FloatArray], FloatArray]
+    x: Callable[[FloatArray], FloatArray]
+
+
+class FeatureMap(ABC):
+    """A vector-valued function of a point with its hyperparameters. See the module docstring."""
 
     @property
     def params(self) -> tuple[Param, ...]:
-        return self.features.params
+        """The hyperparameters, in the order of theta; most maps have none."""
+        return ()
 
-    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
-        left, pull_left = self.features(theta, a)
-        right, pull_right = (left, pull_left) if b is a else self.features(theta, b)
-        return left @ right.T, Pullback(
-            theta=lambda w: pull_left.theta(w @ right) + pull_right.theta(w.T @ left),
-            a=lambda w: pull_left.x(w @ right),
-            b=lambda w: pull_right.x(w.T @ left),
-        )
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of features."""
 
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        features, pull = self.features(theta, a)
-        return np.einsum("nf,nf->n", features, features), DiagPullback(
-            theta=lambda w: pull.theta(2 * w[:, None] * features),
-            a=lambda w: pull.x(2 * w[:, None] * features),
-        )
+    @abstractmethod
+    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
+        """The features Φ (n, size) at hyperparameters exp(theta), and their pullback."""
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,12 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Fixed, Kernel, On, Pullback, Scale, Sum, Tied, Toward
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Sum, Toward
 from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.mapped import Mapped
 from bough.gp.kernels.rows import Rows, block, rows_of
 from bough.gp.kernels.stationary import Constant, Matern52, Slope, matern52, moments, squared_distances
+from bough.gp.kernels.wrappers import Fixed, Scale, Tied, WhereActive
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal
 from bough.points import FloatArray, IntArray, Layout, Points
@@ -64,9 +65,12 @@ class Nested(Kernel):
     def expression(self) -> Kernel:
         """The same covariance in the kernel algebra, with the same theta: the definition, and slower."""
         every = tuple(range(self._centred.size))
-        levels = Sum(tuple(On(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
+        levels = Sum(tuple(WhereActive(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
         functions = Sum(
-            tuple(On(group, Fixed(Matern52(tuple(own.tolist())))) for group, own in self._group_features)
+            tuple(
+                WhereActive(group, Fixed(Matern52(tuple(own.tolist()))))
+                for group, own in self._group_features
+            )
         )
         interactions = Tied(Matern52(every), (0,) * len(every), (self._spread,))
         roughness = Fixed(Matern52(every), math.log(ROUGH))

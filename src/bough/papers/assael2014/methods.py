@@ -7,9 +7,8 @@ from functools import partial
 from typing import ClassVar
 
 from bough.acquisition.functions import LOG_EI
-from bough.gp.kernels.base import Scale
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import Model
+from bough.gp.kernels import Matern52, Scale
+from bough.gp.likelihood import GPModel
 from bough.papers.assael2014.sobol_grid import best_of_sobol
 from bough.papers.assael2014.treed import Treed
 from bough.papers.assael2014.warp import Warp
@@ -77,4 +76,4 @@ def warped_process(layout: Layout) -> KernelGP:
     """A Gaussian process that reads every column, the numeric ones through Beta CDFs."""
     numeric, nominal = all_columns(layout)
     kernel = Matern52(numeric, nominal)
-    return KernelGP(Model(Scale(Warp(numeric, layout.columns, kernel) if numeric else kernel, VARIANCE)))
+    return KernelGP(GPModel(Scale(Warp(numeric, layout.columns, kernel) if numeric else kernel, VARIANCE)))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bough.gp.slice import NARROWEST
+from bough.gp.slice import SMALLEST_WIDTH
 from bough.points import FloatArray, IntArray
 
 __all__ = ["slice_side_by_side"]
@@ -82,7 +82,7 @@ def slice_side_by_side(
         level = np.where(accepted, density, level)
         lower = value < here
         left, right = np.where(lower, value, left), np.where(lower, right, value)
-        fresh = (accepted | (right - left < NARROWEST)) & (moved < total)
+        fresh = (accepted | (right - left < SMALLEST_WIDTH)) & (moved < total)
         moved = moved + fresh
         ends = np.flatnonzero(fresh & (moved % sizes == 0) & (moved > burn * sizes))
         kept[rows[ends], moved[ends] // sizes[ends] - burn - 1] = x[ends]

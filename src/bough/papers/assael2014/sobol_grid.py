@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct
 from bough.acquisition.maximise.finite import every_point
-from bough.acquisition.maximise.pool import Allowed, distinct, top
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sobol_points
@@ -34,4 +34,4 @@ def best_of_sobol(
         grid = sobol_points(space, points, rng)
         if space.size < np.inf:
             grid = distinct(space.layout, grid)
-    return top(grid, Allowed(space, avoid).score(grid, criterion(grid)))
+    return best_row(grid, CandidateFilter(space, avoid).score(grid, criterion(grid)))

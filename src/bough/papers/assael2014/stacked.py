@@ -60,7 +60,7 @@ class Stack:
     """B blocks of at most s rows, to be factorised together.
 
     owner, weight: (B,) as in ``Block``.  real: (B, s) whether a row is one of the block.
-    told, untold: (B, s) as in ``Data``.
+    reported, unreported: (B, s) as in ``Data``.
     at: where in the matrices the pairs of rows below the diagonal belong, block by block.
     matrix: (B, s + 2, s + 2), of which only the lower triangle is read. In every call the covariances of
         pairs and the diagonal are overwritten; the rest stays, zero for rows that only fill up.
@@ -69,8 +69,8 @@ class Stack:
     owner: IntArray
     weight: FloatArray
     real: BoolArray
-    told: FloatArray
-    untold: FloatArray
+    reported: FloatArray
+    unreported: FloatArray
     at: IntArray
     matrix: FloatArray
 
@@ -91,8 +91,8 @@ class Stack:
             owner=np.array([block.owner for block in blocks]),
             weight=np.array([block.weight for block in blocks]),
             real=real,
-            told=np.where(real, data.told[rows], 0.0),
-            untold=np.where(real, data.untold[rows], 0.0),
+            reported=np.where(real, data.reported[rows], 0.0),
+            unreported=np.where(real, data.unreported[rows], 0.0),
             at=np.concatenate([width * (width * i + a) + b for i, (a, b) in enumerate(pairs)]),
             matrix=matrix,
         )
@@ -111,8 +111,8 @@ class Stack:
         size = self.real.shape[1]
         height = variance[self.owner]
         self.matrix.reshape(-1)[self.at] = correlations
-        diagonal = self.untold * noise[self.owner, None]
-        diagonal += self.told
+        diagonal = self.unreported * noise[self.owner, None]
+        diagonal += self.reported
         diagonal /= height[:, None]
         diagonal += 1 + NUGGET
         np.einsum("bii->bi", self.matrix)[:, :size] = diagonal

@@ -13,17 +13,13 @@ signatures have share one more length-scale, and are not warped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.conditional import Imputed
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import NOISE, Data, Model
+from bough.gp.kernels import Imputed, Kernel, Matern52, Scale
+from bough.gp.likelihood import NOISE, Data, GPModel
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
 from bough.papers.assael2014.cart import grow, leaves
@@ -31,9 +27,8 @@ from bough.papers.assael2014.pooled_density import Columns, sample_targets
 from bough.papers.assael2014.pooling import OUTSIDE, Hyper, Target, ancestors, pool
 from bough.papers.assael2014.treed_posterior import Leaf, Partition, Region, TreedPosterior
 from bough.papers.assael2014.warp import Warp
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, rows_by_signature
+from bough.points import BoolArray, FloatArray, IntArray, Layout, rows_by_signature
 from bough.space.tree import Tree
-from bough.surrogates.base import Fit
 
 __all__ = ["Treed"]
 
@@ -64,9 +59,6 @@ class Treed:
     least: int = 5
     weight: float = 1.0
     samples: int = 10
-    _last: list[tuple[tuple[NDArray[Any], ...], tuple[TreedPosterior, ...]]] = field(
-        default_factory=list, repr=False
-    )
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -78,40 +70,17 @@ class Treed:
     def compared(self) -> Columns:
         return Columns(*self._columns(self._all), self.layout.group, self.warp)
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         """Grow the tree and sample the hyperparameters of every leaf; theta (samples, all of them).
 
-        ``start`` is of no use: the tree of other data has other leaves.
+        ``start`` is ignored: the tree of other data has other leaves.
         """
-        data = Data(points, y, noise)
         targets = self.targets(data, self.partition(data))
         chains = sample_targets(self.compared, targets, data, rng, samples=self.samples, burn=BURN_IN)
-        theta = np.concatenate(chains, axis=1)
-        return Fit(self.posterior(theta, points, y, noise), theta)
+        return np.concatenate(chains, axis=1)
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[TreedPosterior, ...]:
-        """Condition each leaf on its rows, with the hyperparameters that were sampled for the same data.
-
-        The last answer is kept: who has fitted asks for the same again.
-        """
-        key = (theta, points.x, points.on, y, noise)
-        for known, answer in self._last:
-            if all(np.array_equal(a, b, equal_nan=True) for a, b in zip(known, key)):
-                return answer
-        answer = self._posterior(theta, Data(points, y, noise))
-        self._last[:] = [(key, answer)]
-        return answer
-
-    def _posterior(self, theta: FloatArray, data: Data) -> tuple[TreedPosterior, ...]:
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[TreedPosterior, ...]:
+        """Condition each leaf on its rows, at hyperparameters that ``fit`` sampled for the same data."""
         regions = self.partition(data)
         targets = self.targets(data, regions)
         ends = np.cumsum([len(target.hyper.start) for target in targets])[:-1]
@@ -196,4 +165,4 @@ class Treed:
         """The process of a leaf, given its rows."""
         inner = np.append(hyper.kernel_theta(theta), theta[hyper.noise])
         residuals = Data(data.points.take(rows), data.y[rows] - theta[0], data.noise[rows])
-        return Leaf(float(theta[0]), posterior(Model(self.kernel), inner, residuals))
+        return Leaf(float(theta[0]), posterior(GPModel(self.kernel), inner, residuals))

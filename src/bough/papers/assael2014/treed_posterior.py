@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior
+from bough.gp.posterior import NEGLIGIBLE_NOISE, GPPosterior, Posterior
 from bough.papers.assael2014.cart import Node, route
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
 
@@ -61,7 +61,7 @@ class Partition:
 
 
 @dataclass(frozen=True, eq=False)
-class TreedPosterior:
+class TreedPosterior(Posterior):
     """One sample of all leaves' hyperparameters, conditioned on data. Discontinuous at thresholds.
 
     leaves: in the order of the partition; rows: the data each holds, by row number.
@@ -88,15 +88,12 @@ class TreedPosterior:
             mean[rows] += leaf.mean
         return mean, sd, d_mean, d_sd
 
-    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> TreedPosterior:
+    def condition(self, points: Points, y: FloatArray) -> TreedPosterior:
         """The partition stays as it is; each point joins the leaf in which it is predicted."""
         regions, found, held = dict(self.partition.regions), list(self.leaves), list(self.rows)
         known = 1 + max(int(rows.max(initial=-1)) for rows in held)
         for rows, leaf, index in self._split(points):
-            told = None if noise is None else noise[rows]
-            grown = replace(
-                leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean, told)
-            )
+            grown = replace(leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean))
             if index is None:
                 key = np.packbits(points.on[rows[0]]).tobytes()
                 regions[key] = Region(Node(rows), len(found))
@@ -113,26 +110,17 @@ class TreedPosterior:
             out[:, rows] = leaf.mean + leaf.process.sample(points.take(rows), n, rng)
         return out
 
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Each row by the leaves that hold it; a row on a threshold by the last of them."""
-        n = 1 + max(int(rows.max(initial=-1)) for rows in self.rows)
-        mean, sd = np.empty(n), np.empty(n)
-        for leaf, rows in zip(self.leaves, self.rows):
-            centre, sd[rows] = leaf.process.leave_one_out()
-            mean[rows] = leaf.mean + centre
-        return mean, sd
-
-    def innovations(self) -> FloatArray:
-        """As ``leave_one_out``, leaf by leaf."""
+    def standardised_residuals(self) -> FloatArray:
+        """Leaf by leaf. A row on a threshold is in several leaves; the last one counts."""
         out = np.empty(1 + max(int(rows.max(initial=-1)) for rows in self.rows))
         for leaf, rows in zip(self.leaves, self.rows):
-            out[rows] = leaf.process.innovations()
+            out[rows] = leaf.process.standardised_residuals()
         return out
 
     @property
-    def noisy(self) -> bool:
-        """Whether noise was told. What is sampled for a leaf of few rows may be noise or roughness."""
-        return any(bool((leaf.process.data.told > NEGLIGIBLE_NOISE).any()) for leaf in self.leaves)
+    def has_noise(self) -> bool:
+        """Whether noise was reported. Sampled noise of a leaf with few rows may be roughness."""
+        return any(bool((leaf.process.data.reported > NEGLIGIBLE_NOISE).any()) for leaf in self.leaves)
 
     def _split(self, points: Points) -> list[tuple[IntArray, Leaf, int | None]]:
         """Rows of ``points`` by leaf, with the leaf and its number: None for a signature without data."""

@@ -1,27 +1,24 @@
 """Input warping: monotone maps of [0, 1] onto itself with a learned shape, before a kernel is applied.
 
 k(w(x), w(x')) with w the distribution function of Beta(α, β), per column (Snoek et al. 2014, used by
-Assael et al. 2014), or Kumaraswamy's closed form that resembles it. α = β = 1 is the identity.
-``Warp(columns, kernel)`` stands inside ``On`` or an imputation, like every kernel that reads columns.
+Assael et al. 2014). α = β = 1 is the identity.
+Put ``Warp`` inside ``WhereActive`` or ``Imputed``, like every kernel that reads columns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Literal
 
 import numpy as np
 from scipy import special
 
-from bough.gp.kernels.base import Kernel
-from bough.gp.kernels.features import FeatureMap, FeaturePullback
-from bough.gp.kernels.mapped import Mapped
+from bough.gp.kernels import FeatureMap, FeaturePullback, Kernel, Mapped
 from bough.gp.params import Param
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.priors import LogNormal
 from bough.points import FloatArray, Points
 
-__all__ = ["MARGIN", "Warp", "WarpMap", "beta_cdf", "beta_values", "kumaraswamy_cdf"]
+__all__ = ["MARGIN", "Warp", "WarpMap", "beta_cdf", "beta_values"]
 
 MARGIN = 1e-7
 """How far inside (0, 1) inputs stay: the slope of w is unbounded at the ends if a shape is below one."""
@@ -141,28 +138,12 @@ def _beta_series(x: FloatArray, a: FloatArray, b: FloatArray) -> tuple[FloatArra
     )
 
 
-def kumaraswamy_cdf(x: FloatArray, alpha: FloatArray, beta: FloatArray) -> Warping:
-    """w = 1 − (1 − xᵅ)ᵝ of x (n, d) inside (0, 1); α, β (d,)."""
-    log_x = np.log(x)
-    power = np.exp(alpha * log_x)
-    log_rest = np.log(-np.expm1(alpha * log_x))  # log(1 − xᵅ)
-    slope = beta * np.exp((beta - 1) * log_rest)  # ∂w/∂(xᵅ)
-    return (
-        -np.expm1(beta * log_rest),
-        slope * alpha * power / x,
-        slope * power * log_x,
-        -np.exp(beta * log_rest) * log_rest,
-    )
-
-
 @dataclass(frozen=True)
 class WarpMap(FeatureMap):
     """The point with ``columns`` warped and all others as they are; as many features as columns."""
 
     columns: tuple[int, ...]
     width: int
-    shape: Literal["beta", "kumaraswamy"] = "beta"
-    prior: Prior = SHAPE_PRIOR
 
     @property
     def size(self) -> int:
@@ -171,8 +152,8 @@ class WarpMap(FeatureMap):
     @cached_property
     def params(self) -> tuple[Param, ...]:
         return (
-            Param("warp alpha", len(self.columns), self.prior, *_SHAPES),
-            Param("warp beta", len(self.columns), self.prior, *_SHAPES),
+            Param("warp alpha", len(self.columns), SHAPE_PRIOR, *_SHAPES),
+            Param("warp beta", len(self.columns), SHAPE_PRIOR, *_SHAPES),
         )
 
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
@@ -180,14 +161,11 @@ class WarpMap(FeatureMap):
         alpha, beta = np.exp(theta).reshape(2, -1)
         x = np.clip(a.x[:, columns], MARGIN, 1 - MARGIN)
         warped = a.x.copy()
-        if self.shape == "beta":
-            warped[:, columns] = beta_values(x, alpha, beta)
-        else:
-            warped[:, columns] = kumaraswamy_cdf(x, alpha, beta)[0]
+        warped[:, columns] = beta_values(x, alpha, beta)
 
         @cache
         def slopes() -> Warping:  # only where a gradient is wanted: the series costs far more than w
-            return (beta_cdf if self.shape == "beta" else kumaraswamy_cdf)(x, alpha, beta)
+            return beta_cdf(x, alpha, beta)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             _, _, by_alpha, by_beta = slopes()
@@ -202,12 +180,6 @@ class WarpMap(FeatureMap):
         return warped, FeaturePullback(pull_theta, pull_x)
 
 
-def Warp(
-    columns: tuple[int, ...],
-    width: int,
-    inner: Kernel,
-    shape: Literal["beta", "kumaraswamy"] = "beta",
-    prior: Prior = SHAPE_PRIOR,
-) -> Kernel:
+def Warp(columns: tuple[int, ...], width: int, inner: Kernel) -> Kernel:
     """``inner`` on warped ``columns`` of points that are ``width`` columns wide."""
-    return Mapped(WarpMap(columns, width, shape, prior), inner)
+    return Mapped(WarpMap(columns, width), inner)

@@ -19,10 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from bough.gp.kernels.base import Fixed, Kernel
-from bough.gp.kernels.features import FeatureMap, FeaturePullback
-from bough.gp.kernels.mapped import Mapped
-from bough.gp.kernels.stationary import Matern52, Stationary
+from bough.gp.kernels import FeatureMap, FeaturePullback, Fixed, Kernel, Mapped, Matern52, Stationary
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal
 from bough.points import FloatArray, Layout, Points

@@ -1,4 +1,4 @@
-"""Gaussian processes whose paths share only a linear model: likelihood and posterior by blocks.
+"""Gaussian processes whose paths share only a linear model: likelihood and solver by blocks.
 
     y_i = g_p(x_i) + φ(x_i)ᵀw + ε_i,   w ~ N(0, I),   g_p ~ GP(0, k_p) independent between signatures p
     K = blockdiag(K_p) + F Fᵀ + diag(σ²),   F = Φ(X) (n, V)            (Jenatton et al. 2017, eq. 1 and 4)
@@ -19,37 +19,34 @@ from itertools import pairwise
 
 import numpy as np
 
-from bough.gp.kernels.base import Kernel, On, Pullback
-from bough.gp.kernels.features import FeatureMap
-from bough.gp.kernels.mapped import Dot
-from bough.gp.likelihood import NOISE, Data, Model
+from bough.gp.kernels import FeatureMap, Kernel, Pullback, WhereActive
+from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import Param, log_prior, total_size
-from bough.gp.posterior import GPPosterior
+from bough.papers.jenatton2017.features import Dot
 from bough.papers.jenatton2017.structured import LowRank, factor_blocks
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
 
-__all__ = ["BlockModel", "block_log_likelihood", "block_log_posterior", "block_posterior"]
+__all__ = ["BlockModel", "block_log_likelihood", "block_log_posterior", "block_solver"]
 
 
 @dataclass(frozen=True)
 class BlockModel:
     """Local covariances that vanish between signatures, shared features, and noise.
 
-    local: terms that are summed; one under ``On(group, …)`` is evaluated only where the group is on.
+    local: terms that are summed; one under ``WhereActive(group, …)`` is evaluated only where the group is on.
     theta: of the local terms, of the features, log noise variance, as in ``dense``.
     """
 
     local: tuple[Kernel, ...]
     features: FeatureMap
-    noise: Param = NOISE
 
     @cached_property
-    def dense(self) -> Model:
+    def dense(self) -> GPModel:
         """The same process with one covariance for all points: ``marginal``, eq. (4)."""
         kernel: Kernel = Dot(self.features)
         for term in reversed(self.local):
             kernel = term + kernel
-        return Model(kernel, self.noise)
+        return GPModel(kernel)
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -79,7 +76,7 @@ def _blocks(model: BlockModel, theta: FloatArray, points: Points) -> list[_Block
         matrix = np.zeros((len(rows), len(rows)))
         pulls = []
         for term, part in zip(model.local, model.parts):
-            if not isinstance(term, On):
+            if not isinstance(term, WhereActive):
                 pulls.append((part, term.add_to(matrix, theta[part], mine, mine)))
             elif mine.on[0, term.group]:
                 pulls.append((part, term.inner.add_to(matrix, theta[part], mine, mine)))
@@ -107,7 +104,7 @@ def block_log_likelihood(model: BlockModel, theta: FloatArray, data: Data) -> tu
         weight = 0.5 * (np.outer(a, a) - part.inverse() + u @ u.T)
         for where, pull in block.pulls:
             gradient[where] += pull.theta(weight)
-        gradient[-1] += np.exp(theta[-1]) * (np.diag(weight) @ data.untold[block.rows])
+        gradient[-1] += np.exp(theta[-1]) * (np.diag(weight) @ data.unreported[block.rows])
     by_features = np.outer(alpha, alpha @ features) - root @ solver.inner.root
     gradient[model.parts[-1]] = pull_features.theta(by_features)
     return float(value), gradient
@@ -120,9 +117,8 @@ def block_log_posterior(model: BlockModel, theta: FloatArray, data: Data) -> tup
     return value + prior, gradient + slope
 
 
-def block_posterior(model: BlockModel, theta: FloatArray, data: Data) -> GPPosterior:
-    """Condition ``model`` at hyperparameters ``theta`` on ``data``; the dense posterior, faster."""
+def block_solver(model: BlockModel, theta: FloatArray, data: Data) -> LowRank:
+    """The solver of the noisy Gram matrix of ``model.dense`` at ``theta``, faster."""
     blocks = _blocks(model, theta, data.points)
     features, _ = model.features(theta[model.parts[-1]], data.points)
-    solver = _solver(blocks, features, data.variances(theta[-1]))
-    return GPPosterior(model.dense, theta, data, solver, solver.solve(data.y))
+    return _solver(blocks, features, data.variances(theta[-1]))

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.gp.fit import fit_map
-from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.stationary import Constant, Matern52
-from bough.gp.likelihood import Data, Model
+from bough.gp.kernels import Constant, Kernel, Matern52, Scale
+from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import prior_median, total_size
-from bough.gp.posterior import GPPosterior, posterior
+from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.base import Fit
 from bough.surrogates.kernel_gp import Base, split_columns
 
 __all__ = ["Independent", "PathPosteriors"]
@@ -35,45 +33,33 @@ class Independent:
     tree: Tree
     base: Base = Matern52
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         """Each path by itself, by maximum a posteriori."""
         thetas = [np.empty(0)]
-        for _, rows, model, known in self._models(points, start):
-            data = Data(points.take(rows), y[rows], noise[rows])
-            thetas.append(fit_map(model, data, rng, start=known))
-        theta = np.concatenate(thetas)
-        return Fit(self.posterior(theta, points, y, noise), theta)
+        for _, rows, model, known in self._models(data.points, start):
+            thetas.append(fit_map(model, data.take(rows), rng, start=known))
+        return np.concatenate(thetas)
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[PathPosteriors]:
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathPosteriors]:
         """Condition on data at given hyperparameters; a path beyond theta has its prior's median."""
         parts = {}
-        for path, rows, model, known in self._models(points, theta):
-            data = Data(points.take(rows), y[rows], noise[rows])
+        for path, rows, model, known in self._models(data.points, theta):
             mine = prior_median(model.params) if known is None else known
-            parts[path] = (rows, posterior(model, mine, data))
+            parts[path] = (rows, posterior(model, mine, data.take(rows)))
         return (PathPosteriors(self, parts),)
 
-    def model(self, on: BoolArray) -> Model:
+    def model(self, on: BoolArray) -> GPModel:
         """The process of the path with signature ``on`` (groups,). Nominal switches are fixed on it."""
         free = ~(self.layout.nominal & self.layout.switch)
         columns = np.flatnonzero(on[self.layout.group] & free).tolist()
         kernel: Kernel = Constant()
         if columns:
             kernel = kernel + Scale(self.base(*split_columns(self.layout, columns)))
-        return Model(kernel)
+        return GPModel(kernel)
 
     def _models(
         self, points: Points, theta: FloatArray | None
-    ) -> list[tuple[bytes, IntArray, Model, FloatArray | None]]:
+    ) -> list[tuple[bytes, IntArray, GPModel, FloatArray | None]]:
         """Each path in order with its rows, its model, and its part of theta where theta reaches it."""
         found, start = [], 0
         for path, rows in self.tree.rows_by_path(points).items():
@@ -86,7 +72,7 @@ class Independent:
 
 
 @dataclass(frozen=True, eq=False)
-class PathPosteriors:
+class PathPosteriors(Posterior):
     """Posteriors of all paths with data, by path; the others are at their prior."""
 
     surrogate: Independent
@@ -105,13 +91,12 @@ class PathPosteriors:
             mean[rows], sd[rows], d_mean[rows], d_sd[rows] = part.predict_grad(points.take(rows))
         return mean, sd, d_mean, d_sd
 
-    def condition(self, points: Points, y: FloatArray, noise: FloatArray | None = None) -> PathPosteriors:
+    def condition(self, points: Points, y: FloatArray) -> PathPosteriors:
         parts = dict(self.parts)
         seen = sum(len(rows) for rows, _ in parts.values())
         for path, rows, part in self._split(points):
-            told = None if noise is None else noise[rows]
             before = parts[path][0] if path in parts else np.empty(0, np.intp)
-            grown = part.condition(points.take(rows), y[rows], told)
+            grown = part.condition(points.take(rows), y[rows])
             parts[path] = (np.concatenate([before, seen + rows]), grown)
         return PathPosteriors(self.surrogate, parts)
 
@@ -121,22 +106,15 @@ class PathPosteriors:
             out[:, rows] = part.sample(points.take(rows), n, rng)
         return out
 
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        n = sum(len(rows) for rows, _ in self.parts.values())
-        mean, sd = np.empty(n), np.empty(n)
-        for rows, part in self.parts.values():
-            mean[rows], sd[rows] = part.leave_one_out()
-        return mean, sd
-
-    def innovations(self) -> FloatArray:
+    def standardised_residuals(self) -> FloatArray:
         out = np.empty(sum(len(rows) for rows, _ in self.parts.values()))
         for rows, part in self.parts.values():
-            out[rows] = part.innovations()
+            out[rows] = part.standardised_residuals()
         return out
 
     @property
-    def noisy(self) -> bool:
-        return any(part.noisy for _, part in self.parts.values())
+    def has_noise(self) -> bool:
+        return any(part.has_noise for _, part in self.parts.values())
 
     def _split(self, points: Points) -> list[tuple[bytes, IntArray, GPPosterior]]:
         """Each path that occurs in ``points``, with its rows and its posterior."""

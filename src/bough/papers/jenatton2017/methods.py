@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.gp.kernels.base import Scale
-from bough.gp.likelihood import Model
+from bough.gp.kernels import Scale
+from bough.gp.likelihood import GPModel
 from bough.papers.jenatton2017.arc import Arc
 from bough.papers.jenatton2017.independent import Independent
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
@@ -73,7 +73,7 @@ class ArcGP(ModelOptions):
 
 def arc_process(layout: Layout) -> KernelGP:
     """A Gaussian process with the arc kernel."""
-    return KernelGP(Model(Scale(Arc(layout), VARIANCE)))
+    return KernelGP(GPModel(Scale(Arc(layout), VARIANCE)))
 
 
 def two_step_decision(linear: bool) -> Decision:

@@ -22,20 +22,19 @@ from functools import cached_property
 import numpy as np
 
 from bough.gp.fit import fit_map, maximise
-from bough.gp.kernels.base import Kernel, On, Scale
-from bough.gp.kernels.features import Activity, FeatureMap, Fourier, Gated, Linear, OneHot, Stack, Weighted
-from bough.gp.kernels.stationary import Matern52
-from bough.gp.likelihood import Data
-from bough.gp.params import total_size
-from bough.gp.posterior import GPPosterior, posterior
+from bough.gp.kernels import FeatureMap, Kernel, Matern52, Scale, Sum, WhereActive
+from bough.gp.likelihood import Data, factorise
+from bough.gp.posterior import GPPosterior
 from bough.gp.priors import LogNormal
-from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterior, block_posterior
+from bough.gp.solvers import Solver
+from bough.papers.jenatton2017 import features
+from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterior, block_solver
+from bough.papers.jenatton2017.features import Activity, Dot, Fourier, Linear, OneHot, Stack, Weighted
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.base import Fit
 from bough.surrogates.kernel_gp import Base, split_columns
 
-__all__ = ["SemiParametric", "Weights"]
+__all__ = ["PathGP", "SemiParametric"]
 
 LEAF_VARIANCE = LogNormal(0.0, 0.5)
 """Of each leaf's process on standardised targets; tight, because a leaf has few points at first."""
@@ -44,12 +43,18 @@ OFFSET_VARIANCE = LogNormal(0.0, 1.0)
 FEATURE_VARIANCE = LogNormal(0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """The posterior c | y ~ N(Λ_c⁻¹ f_c, Λ_c⁻¹) of the weights: mean (V,) and covariance (V, V)."""
+class PathGP(GPPosterior):
+    """A Gaussian process one of whose terms is the linear model that the paths share."""
 
-    mean: FloatArray
-    covariance: FloatArray
+    def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean and sd (n,) of Φ(x)ᵀw alone, without any local process.
+
+        Jenatton et al. 2017, eq. (6), with b = 0: z_pᵀc ~ N(z_pᵀ Λ_c⁻¹ f_c, z_pᵀ Λ_c⁻¹ z_p).
+        """
+        kernel = self.model.kernel
+        whole = kernel if isinstance(kernel, Sum) else Sum((kernel,))
+        shared = next(i for i, term in enumerate(whole.terms) if isinstance(term, Dot))
+        return self.predict_term(whole.terms[shared], self.theta[whole.parts[shared]], points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ class SemiParametric:
             level = [group for group in nodes if depths[group] == depth]
             parts.append(Weighted(Activity(tuple(level)), OFFSET_VARIANCE))
             maps = [
-                Gated(group, feature)
+                features.WhereActive(group, feature)
                 for group in level
                 if group in found.shared
                 for feature in self._columns(group)
@@ -93,47 +98,21 @@ class SemiParametric:
                 parts.append(Weighted(Stack(tuple(maps)), FEATURE_VARIANCE))
         return Stack(tuple(parts))
 
-    def fit(
-        self,
-        points: Points,
-        y: FloatArray,
-        noise: FloatArray,
-        rng: np.random.Generator,
-        start: FloatArray | None = None,
-    ) -> Fit:
-        """theta by maximum a posteriori on eq. (3), and the posterior there."""
-        data = Data(points, y, noise)
-        if self._by_blocks(len(y)):
-            theta = maximise(
-                lambda theta: block_log_posterior(self.model, theta, data),
-                self.model.params,
-                rng,
-                start=start,
-            )
-        else:
-            theta = fit_map(self.model.dense, data, rng, start=start)
-        return Fit(self.posterior(theta, points, y, noise), theta)
+    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
+        """theta by maximum a posteriori on eq. (3)."""
+        if not self._by_blocks(len(data.y)):
+            return fit_map(self.model.dense, data, rng, start=start)
+        return maximise(
+            lambda theta: block_log_posterior(self.model, theta, data), self.model.params, rng, start=start
+        )
 
-    def posterior(
-        self, theta: FloatArray, points: Points, y: FloatArray, noise: FloatArray
-    ) -> tuple[GPPosterior]:
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathGP]:
         """Condition on data at given hyperparameters."""
-        data = Data(points, y, noise)
-        if self._by_blocks(len(y)):
-            return (block_posterior(self.model, theta, data),)
-        return (posterior(self.model.dense, theta, data),)
-
-    def weights(self, known: GPPosterior) -> Weights:
-        """The posterior of c, in the order of ``features``. Given F = Zᵀ Σ_c^½ and c = Σ_c^½ w:
-
-        E[w] = FᵀK⁻¹y and Cov[w] = I − FᵀK⁻¹F, which is B⁻¹.
-        """
-        theta = known.theta[self.model.parts[-1]]
-        features, _ = self.features(theta, known.data.points)
-        white = known.solver.whiten(features)
-        scale = self._scale(theta)
-        inner = np.eye(features.shape[1]) - white.T @ white
-        return Weights(scale * (features.T @ known.alpha), scale[:, None] * inner * scale)
+        if self._by_blocks(len(data.y)):
+            solver: Solver = block_solver(self.model, theta, data)
+        else:
+            solver, _ = factorise(self.model.dense, theta, data)
+        return (PathGP(self.model.dense, theta, data, solver, solver.solve(data.y)),)
 
     def _by_blocks(self, n: int) -> bool:
         return self.structured and self.features.size < n
@@ -143,7 +122,7 @@ class SemiParametric:
         columns = np.flatnonzero(np.isin(self.layout.group, groups)).tolist()
         if not columns:
             return None
-        return On(groups[0], Scale(self.base(*split_columns(self.layout, columns)), LEAF_VARIANCE))
+        return WhereActive(groups[0], Scale(self.base(*split_columns(self.layout, columns)), LEAF_VARIANCE))
 
     def _columns(self, group: int) -> list[FeatureMap]:
         """r_v without its constant: the columns of one shared node (sec. 2.4).
@@ -161,11 +140,3 @@ class SemiParametric:
             if options:
                 maps.append(OneHot(column, levels, options))
         return maps
-
-    def _scale(self, theta: FloatArray) -> FloatArray:
-        """Σ_c^½ (V,): each weighted part has its variance first in its theta."""
-        roots, start = [np.empty(0)], 0
-        for part in self.features.maps:
-            roots.append(np.full(part.size, np.exp(0.5 * theta[start])))
-            start += total_size(part.params)
-        return np.concatenate(roots)

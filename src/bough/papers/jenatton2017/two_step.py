@@ -24,8 +24,8 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, average
 from bough.acquisition.functions import log_ei
+from bough.acquisition.maximise.candidates import best_of_each
 from bough.acquisition.maximise.paths import search_boxes
-from bough.acquisition.maximise.pool import best_of_each
 from bough.acquisition.maximise.starts import spread
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
@@ -55,9 +55,7 @@ class PathPosterior(Protocol):
         ...
 
 
-def path_ei(
-    posteriors: Sequence[PathPosterior], best: Sequence[float], log_weights: FloatArray | None = None
-) -> PathCriterion:
+def path_ei(posteriors: Sequence[PathPosterior], best: Sequence[float]) -> PathCriterion:
     """Logarithm of eq. (6), averaged over posteriors; ``best`` as for the full criterion."""
 
     def criterion(points: Points) -> FloatArray:
@@ -65,7 +63,7 @@ def path_ei(
         for posterior, incumbent in zip(posteriors, best, strict=True):
             mean, sd = posterior.path_predict(points)
             scores.append(log_ei(mean, sd, incumbent)[0])
-        return average(scores, log=True, log_weights=log_weights)[0]
+        return average(scores, log=True)[0]
 
     return criterion
 

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels import Correlation, Pullback
 from bough.gp.params import Param
 from bough.gp.priors import LogNormal, Prior
 from bough.points import FloatArray, Points
@@ -32,7 +32,7 @@ Keys = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Mondrian(Kernel):
+class Mondrian(Correlation):
     """The kernel of ``trees`` Mondrian partitions over ``columns`` and one-hot ``nominal`` columns.
 
     nominal: (column, levels); half a unit per indicator, so two different options are 1/ℓ apart.
@@ -43,7 +43,6 @@ class Mondrian(Kernel):
     columns: tuple[int, ...]
     nominal: tuple[tuple[int, int], ...] = ()
     trees: int = 50
-    seed: int = 0
     prior: Prior | None = None
 
     @cached_property
@@ -62,7 +61,7 @@ class Mondrian(Kernel):
         x = np.hstack([a.x[:, list(self.columns)], *indicators])
         halves = [np.full(levels, 0.5 * s) for (_, levels), s in zip(self.nominal, inverse[wide:])]
         side = np.concatenate([inverse[:wide], *halves])
-        trees = np.random.default_rng(self.seed).integers(0, 2**64, self.trees, dtype=np.uint64)
+        trees = np.random.default_rng(0).integers(0, 2**64, self.trees, dtype=np.uint64)
         return _walk(x * side, side, trees)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
@@ -76,11 +75,6 @@ class Mondrian(Kernel):
             theta=lambda w: np.zeros(len(theta)),
             a=lambda w: np.zeros(a.x.shape),
             b=lambda w: np.zeros(b.x.shape),
-        )
-
-    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        return np.ones(len(a)), DiagPullback(
-            theta=lambda w: np.zeros(len(theta)), a=lambda w: np.zeros(a.x.shape)
         )
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from bough.gp.kernels.base import Kernel, Scale
-from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.stationary import Laplace, Matern52
-from bough.gp.likelihood import NOISE, Model
+from bough.gp.kernels import Imputed, Kernel, Laplace, Matern52, SameSignature, Scale
+from bough.gp.likelihood import NOISE, GPModel
 from bough.gp.priors import Horseshoe, LogNormal, SquareOf
 from bough.papers.levesque2017.mondrian import Mondrian
 from bough.points import Layout
@@ -59,7 +57,7 @@ def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> Kern
 
 def _sampled(kernel: Kernel, samples: int) -> KernelGP:
     """A process with the priors and the slice sampling of Lévesque et al. 2017; samples = 0: the mode."""
-    return KernelGP(Model(Scale(kernel, AMPLITUDE), SAMPLED_NOISE), samples)
+    return KernelGP(GPModel(Scale(kernel, AMPLITUDE), SAMPLED_NOISE), samples)
 
 
 def _groups(layout: Layout) -> tuple[int, ...]:

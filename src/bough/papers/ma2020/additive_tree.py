@@ -20,10 +20,18 @@ from __future__ import annotations
 
 import math
 
-from bough.gp.kernels.base import Kernel, On, Scale, Sum
-from bough.gp.kernels.conditional import Imputed, SameSignature
-from bough.gp.kernels.stationary import Constant, Hamming, Matern52
-from bough.gp.likelihood import Model
+from bough.gp.kernels import (
+    Constant,
+    Hamming,
+    Imputed,
+    Kernel,
+    Matern52,
+    SameSignature,
+    Scale,
+    Sum,
+    WhereActive,
+)
+from bough.gp.likelihood import GPModel
 from bough.gp.priors import LogNormal, Pooled
 from bough.points import Layout
 from bough.space.tree import Tree
@@ -51,12 +59,12 @@ def additive_tree(
     for group in range(layout.groups):
         offset = [Constant(OFFSET_VARIANCE)] if group else []
         functions = _vertex_functions(layout, group, by_group, base)
-        terms.append(On(group, Sum((*offset, *functions))))
+        terms.append(WhereActive(group, Sum((*offset, *functions))))
     if interactions:
         seen = [c for c in range(layout.columns) if c not in by_group]
         joint = Imputed(base(*split_columns(layout, seen)), tuple(layout.group.tolist()))
         terms.append(SameSignature(Scale(joint, INTERACTION_VARIANCE)))
-    return KernelGP(Model(Sum(tuple(terms))))
+    return KernelGP(GPModel(Sum(tuple(terms))))
 
 
 def _vertex_functions(layout: Layout, group: int, by_group: frozenset[int], base: Base) -> list[Kernel]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bough.acquisition.maximise.paths import search_paths
 from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.separable_ucb import additive_ucb
 from bough.space import Space
 from bough.strategies.base import Strategy
@@ -60,6 +61,7 @@ class AddTreeUcb(ModelOptions):
 
 def vertex_bounds(context: ProposalContext, rng: np.random.Generator) -> Choice:
     """Algorithm 2: every vertex optimises its own confidence bound."""
-    posteriors, trial = context.model.posteriors, context.number + 1
-    found = additive_ucb(context.space, posteriors, trial, near=context.near, avoid=context.avoid, rng=rng)  # type: ignore[arg-type]
+    posteriors = [AdditiveGP.of(posterior) for posterior in context.model.posteriors]
+    trial = context.number + 1
+    found = additive_ucb(context.space, posteriors, trial, near=context.near, avoid=context.avoid, rng=rng)
     return Choice(found, "the lowest confidence bound, added up vertex by vertex along each path")

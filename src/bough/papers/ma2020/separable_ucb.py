@@ -26,22 +26,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
-from bough.acquisition.maximise.mixed import refine
+from bough.acquisition.maximise.alternate import alternate_search
+from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each
 from bough.acquisition.maximise.paths import search_paths
-from bough.acquisition.maximise.pool import Allowed, best_of_each
-from bough.gp.posterior import Posterior
+from bough.papers.ma2020.changes import AdditiveGP, Changes
 from bough.papers.ma2020.parts import Parts, by_activity, convex_tree_path, path_parts, tree_parts
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.space.halton import halton
 
-__all__ = ["AdditivePosterior", "SeparableBound", "additive_ucb", "beta"]
+__all__ = ["AdditiveGP", "SeparableBound", "additive_ucb", "beta"]
 
 PATHS = 256
 """Up to this many paths are all compared."""
@@ -53,32 +52,6 @@ CANDIDATES = 64
 """Quasi-random candidates per vertex, of which STARTS are refined."""
 
 STARTS = 4
-
-
-class ChangePosterior(Protocol):
-    """The posterior of f(x_i) - f(a_i), a_i being row of[i] of some anchors, zero where none is active."""
-
-    def predict(self, points: Points, of: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and sd (n,)."""
-        ...
-
-    def predict_grad(
-        self, points: Points, of: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """The same with gradients (n, columns)."""
-        ...
-
-
-class AdditivePosterior(Posterior, Protocol):
-    """A posterior of a sum of terms, one for each group: where one group is active f is that group's term."""
-
-    def changes(self, anchors: Points) -> ChangePosterior:
-        """How f differs from its values at the anchors."""
-        ...
-
-    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Mean (n,) and covariance (n, n) of the sum of all active terms."""
-        ...
 
 
 def beta(dimension: int, t: int) -> float:
@@ -94,12 +67,12 @@ class SeparableBound:
     kappa: (groups,) sqrt(beta_t) of each group.
     """
 
-    posteriors: Sequence[AdditivePosterior]
+    posteriors: Sequence[AdditiveGP]
     kappa: FloatArray
     parts: Parts
 
     @cached_property
-    def _changes(self) -> list[ChangePosterior]:
+    def _changes(self) -> list[Changes]:
         return [posterior.changes(self.parts.anchors) for posterior in self.posteriors]
 
     def __call__(self, points: Points) -> FloatArray:
@@ -124,7 +97,7 @@ class SeparableBound:
 
 def additive_ucb(
     space: Space,
-    posteriors: Sequence[AdditivePosterior],
+    posteriors: Sequence[AdditiveGP],
     t: int,
     *,
     near: Points,
@@ -141,7 +114,7 @@ def additive_ucb(
     kappa = np.sqrt([beta(int(dimension), t) for dimension in own])
     of_level = float(np.sqrt(beta(1, t)))
     point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, of_level, near, rng)
-    if Allowed(space, avoid).mask(point).all():
+    if CandidateFilter(space, avoid).mask(point).all():
         return point
     whole = lcb(float(np.sqrt(beta(int(own[point.on[0]].sum()), t))))
     bound = Expected(posteriors, [0.0] * len(posteriors), whole)
@@ -150,7 +123,7 @@ def additive_ucb(
 
 def _on_tree(
     space: Space,
-    posteriors: Sequence[AdditivePosterior],
+    posteriors: Sequence[AdditiveGP],
     kappa: FloatArray,
     of_level: float,
     near: Points,
@@ -176,7 +149,7 @@ def _on_tree(
 
 def _on_paths(
     space: Space,
-    posteriors: Sequence[AdditivePosterior],
+    posteriors: Sequence[AdditiveGP],
     kappa: FloatArray,
     of_level: float,
     near: Points,
@@ -194,7 +167,7 @@ def _on_paths(
 
 def _bounds(
     space: Space,
-    posteriors: Sequence[AdditivePosterior],
+    posteriors: Sequence[AdditiveGP],
     kappa: FloatArray,
     parts: Parts,
     rng: np.random.Generator,
@@ -235,6 +208,8 @@ def _maximise_vertices(
     order = np.lexsort((-value, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner, owner)[order]
     rows = order[rank < STARTS]
-    reached, reached_value = refine(space, bound, points.take(rows), low[owner[rows]], high[owner[rows]])
+    reached, reached_value = alternate_search(
+        space, bound, points.take(rows), low[owner[rows]], high[owner[rows]]
+    )
     best = best_of_each(reached_value, owner[rows], len(parts))
     return reached_value[best], reached.x[best]

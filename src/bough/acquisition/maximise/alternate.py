@@ -1,7 +1,7 @@
-"""Refine starts inside their boxes: gradients for reals, exchanges for ints, steps and categories, in turn.
+"""Alternate between gradient ascent over reals and exchanges of ints, steps and categories.
 
-Rounding where the gradient leads would leave categories and small ranges to chance. A discrete column is
-moved from one of its values to another instead, and all such moves of all starts are scored in one batch.
+Rounding the result of a gradient ascent would leave categories and small ranges to chance. Instead a discrete
+column moves from one of its values to another, and all such moves of all starts are scored in one batch.
 """
 
 from __future__ import annotations
@@ -9,41 +9,41 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.gradient import ENOUGH, ascend
-from bough.acquisition.maximise.pool import best_of_each
+from bough.acquisition.maximise.candidates import best_of_each
+from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, gradient_ascent
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 
-__all__ = ["exchanges", "refine"]
+__all__ = ["alternate_search", "exchanges"]
 
-FEW = 16
-"""Up to this many values of an ordered column are all tried; of more, those at distances 1, 2, 4, ..."""
+MAX_LISTED_LEVELS = 16
+"""An ordered column with at most this many values has all of them tried; a longer one those at distances 1,
+2, 4, ..."""
+
+EXCHANGE_ROUNDS = 3
 
 
-def refine(
+def alternate_search(
     space: Space,
     criterion: Criterion,
     starts: Points,
     low: FloatArray,
     high: FloatArray,
-    *,
-    rounds: int = 3,
-    steps: int = 25,
 ) -> tuple[Points, FloatArray]:
-    """Climb from every start within its box [low, high] (n, columns): points reached, and their values.
+    """Maximise from every start within its box [low, high] (n, columns): points reached, and their values.
 
-    Activity must be constant in a box, as it is in that of a path. First all real columns are climbed, and
-    with them grids of many values as if they were real: a ridge that runs across both would stop a search
-    that moves one of them at a time. Then each round makes the best single exchange of a discrete column
-    and climbs the reals again; a start for which no exchange helps is done.
+    Activity must be constant in a box, as it is in that of a path. The first ascent moves all real columns,
+    and long grids as if they were real: a ridge across both would stop a search that moves one of them at a
+    time. Then each round makes the best single exchange of a discrete column and moves the reals again. A
+    start that no exchange improves is done.
     """
     layout = space.layout
     open_ = layout.active(starts.on) & (low < high)
-    real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > FEW) & ~layout.nominal
-    points, value = ascend(criterion, starts, low, high, real | loose, steps)
+    real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > MAX_LISTED_LEVELS) & ~layout.nominal
+    points, value = gradient_ascent(criterion, starts, low, high, real | loose)
     points = _on_grid(space, points, loose)
     active = np.flatnonzero((open_ & (layout.levels > 0)).any(axis=1))
-    for turn in range(rounds):
+    for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
         moves, owner = exchanges(space, points.take(active), low[active], high[active])
@@ -52,13 +52,13 @@ def refine(
             owner = np.concatenate([owner, np.arange(len(active))])
         score = np.where(space.legal(moves), criterion(moves), -np.inf)
         best = best_of_each(score, owner, len(active))
-        better = score[best] > value[active] + ENOUGH * (1.0 + np.abs(value[active]))
-        if turn == 0:  # what was reached between grid values is not to be had, and has no say
+        better = score[best] > value[active] + GAIN_TOLERANCE * (1.0 + np.abs(value[active]))
+        if turn == 0:  # off-grid points cannot be proposed, so their value must not count
             better |= loose[active].any(axis=1)
         active, chosen = active[better], moves.take(best[better])
         if not len(active):
             break
-        reached, value[active] = ascend(criterion, chosen, low[active], high[active], real[active], steps)
+        reached, value[active] = gradient_ascent(criterion, chosen, low[active], high[active], real[active])
         x = points.x.copy()
         x[active] = reached.x
         points = Points(x, points.on)
@@ -103,7 +103,7 @@ def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
 
 def _options(here: FloatArray, levels: int, nominal: bool) -> FloatArray:
     """(rows, options) ranks to try from the ranks ``here`` (rows,); some may lie outside the domain."""
-    if nominal or levels <= FEW:
+    if nominal or levels <= MAX_LISTED_LEVELS:
         return np.tile(np.arange(float(levels)), (len(here), 1))
     far = 2.0 ** np.arange(levels.bit_length())
     return np.asarray(np.add.outer(here, np.concatenate([-far, far])))

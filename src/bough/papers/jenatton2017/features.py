@@ -1,69 +1,33 @@
-"""Feature maps φ(x): what a linear model, or a kernel, may read in place of the columns themselves.
+"""The features r_v of Jenatton et al. 2017, and the kernel of a linear model in them.
 
-A feature map is a frozen value like a kernel: called on theta and ``Points`` it gives the features
-Φ (n, size) and a pullback from ∂L/∂Φ to the gradients with respect to theta and x. Prior variances of
-weights are part of the map (``Weighted``), so that no inverse of a small variance is ever formed. The
-kernels made from feature maps are in ``mapped.py``.
+Prior variances of weights are part of the map (``Weighted``), so the inverse of a small variance is never
+formed.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from bough.gp.params import Param, total_size
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.kernels import (
+    DiagPullback,
+    FeatureMap,
+    FeaturePullback,
+    Kernel,
+    LogNormal,
+    Param,
+    Prior,
+    Pullback,
+)
+from bough.gp.params import total_size
 from bough.points import FloatArray, Points
 
-__all__ = [
-    "Activity",
-    "FeatureMap",
-    "FeaturePullback",
-    "Fourier",
-    "Gated",
-    "Linear",
-    "OneHot",
-    "Stack",
-    "Weighted",
-]
-
+__all__ = ["Activity", "Dot", "Fourier", "Linear", "OneHot", "Stack", "Weighted", "WhereActive"]
 
 LENGTHSCALE_PRIOR = LogNormal(-0.7, 1.0)
 WEIGHT_PRIOR = LogNormal(0.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class FeaturePullback:
-    """Gradients of a loss L from W = ∂L/∂Φ (n, size); both are linear in W.
-
-    theta: W -> ∂L/∂theta (p,);  x: W -> ∂L/∂x (n, columns).
-    """
-
-    theta: Callable[[FloatArray], FloatArray]
-    x: Callable[[FloatArray], FloatArray]
-
-
-class FeatureMap(ABC):
-    """A vector-valued function of a point with its hyperparameters. See the module docstring."""
-
-    @property
-    def params(self) -> tuple[Param, ...]:
-        """The hyperparameters, in the order of theta; most maps have none."""
-        return ()
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of features."""
-
-    @abstractmethod
-    def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
-        """The features Φ (n, size) at hyperparameters exp(theta), and their pullback."""
 
 
 def _nothing(_: FloatArray) -> FloatArray:
@@ -134,15 +98,13 @@ class Fourier(FeatureMap):
     """φ(x) = [cos ωᵢᵀ(x/ℓ), sin ωᵢᵀ(x/ℓ)] / √count: random Fourier features (Rahimi & Recht 2007).
 
     E[φ(x)ᵀφ(x')] over the frequencies ω is the stationary kernel whose spectral density they follow:
-    normal for the squared exponential, Student's t with 5 degrees of freedom for Matérn-5/2. The
-    draw is part of the map's value (``seed``), so that one map always means one covariance.
+    Student's t with 5 degrees of freedom for Matérn-5/2. The seed of the draw is part of the map, so one map
+    always means one covariance.
     """
 
     columns: tuple[int, ...]
     count: int
     seed: int = 0
-    base: Literal["matern52", "se"] = "matern52"
-    prior: Prior = LENGTHSCALE_PRIOR
 
     @property
     def size(self) -> int:
@@ -150,14 +112,14 @@ class Fourier(FeatureMap):
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        return (Param("lengthscale", len(self.columns), self.prior, 1e-2, 1e2),)
+        return (Param("lengthscale", len(self.columns), LENGTHSCALE_PRIOR, 1e-2, 1e2),)
 
     @cached_property
     def frequencies(self) -> FloatArray:
         """(columns, count) frequencies at unit length-scale."""
         rng = np.random.default_rng(self.seed)
         normal = rng.standard_normal((len(self.columns), self.count))
-        return normal if self.base == "se" else normal * np.sqrt(5 / rng.chisquare(5, self.count))
+        return normal * np.sqrt(5 / rng.chisquare(5, self.count))
 
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
         columns = list(self.columns)
@@ -187,8 +149,6 @@ class Weighted(FeatureMap):
 
     inner: FeatureMap
     prior: Prior = WEIGHT_PRIOR
-    low: float = 1e-4
-    high: float = 1e2
 
     @property
     def size(self) -> int:
@@ -196,7 +156,7 @@ class Weighted(FeatureMap):
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        return (Param("weight variance", 1, self.prior, self.low, self.high), *self.inner.params)
+        return (Param("weight variance", 1, self.prior, 1e-4, 1e2), *self.inner.params)
 
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
         root = np.exp(0.5 * theta[0])
@@ -210,7 +170,7 @@ class Weighted(FeatureMap):
 
 
 @dataclass(frozen=True)
-class Gated(FeatureMap):
+class WhereActive(FeatureMap):
     """φ(x) where ``group`` is active, zero elsewhere; only active rows are evaluated."""
 
     group: int
@@ -269,3 +229,30 @@ class Stack(FeatureMap):
 
         features = np.hstack([np.empty((len(a), 0)), *(value for value, _ in values)])
         return features, FeaturePullback(pull_theta, pull_x)
+
+
+@dataclass(frozen=True)
+class Dot(Kernel):
+    """k(x, x') = φ(x)·φ(x'): the covariance of a linear model in the features."""
+
+    features: FeatureMap
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        return self.features.params
+
+    def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        left, pull_left = self.features(theta, a)
+        right, pull_right = (left, pull_left) if b is a else self.features(theta, b)
+        return left @ right.T, Pullback(
+            theta=lambda w: pull_left.theta(w @ right) + pull_right.theta(w.T @ left),
+            a=lambda w: pull_left.x(w @ right),
+            b=lambda w: pull_right.x(w.T @ left),
+        )
+
+    def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
+        features, pull = self.features(theta, a)
+        return np.einsum("nf,nf->n", features, features), DiagPullback(
+            theta=lambda w: pull.theta(2 * w[:, None] * features),
+            a=lambda w: pull.x(2 * w[:, None] * features),
+        )

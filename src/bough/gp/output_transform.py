@@ -1,14 +1,13 @@
-"""Targets: from the values a user reports to values that a Gaussian process likes, and back.
+"""From the values a user reports to standardised values for a Gaussian process, and back.
 
     y --scale--> u --cut off the bad side--> --power--> t --standardise--> z
 
-Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are pulled in to that bound; the
-good side is never touched. If asked for, and with enough data, a Box-Cox (if all y > 0) or a
-Yeo-Johnson transform follows, where it makes the values clearly more normal. It is not the default:
-values gathered around the best result pull the exponent down until all other branches look alike.
-``Targets.logarithm`` has a plain logarithm in its place: forests want it.
-Every step is non-decreasing, so the order of results survives, and safe: constant, tiny and huge
-values give finite targets.
+Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are cut off at that bound; the good side
+is never touched. On request, and with enough data, a Box-Cox (if all y > 0) or a Yeo-Johnson transform
+follows where it makes the values clearly more normal. It is not the default: values near the incumbent pull
+the exponent down until all other branches look alike. ``OutputTransform.logarithm`` takes a plain logarithm
+instead, as forests need it. Every step is non-decreasing, so the order of observations survives. Constant,
+tiny and huge values give finite results.
 """
 
 from __future__ import annotations
@@ -21,30 +20,30 @@ from scipy import optimize
 
 from bough.points import FloatArray
 
-__all__ = ["Power", "Targets"]
+__all__ = ["OutputTransform", "Power"]
 
-ENOUGH = 10
+MIN_VALUES_FOR_POWER = 10
 """Values needed before a power transform is considered."""
 
-GAIN = 2.0
-"""How much log likelihood a power transform must gain to be used."""
+MIN_POWER_GAIN = 2.0
+"""Log likelihood that a power transform must gain to be used, in nats."""
 
-SMALLEST_SPREAD = 0.5
-"""A power transform that leaves a smaller deviation (of 1) has collapsed the values (HEBO's guard)."""
+SMALLEST_SD = 0.5
+"""A power transform that leaves a smaller standard deviation (of 1) has collapsed the values (as in HEBO)."""
 
-LARGEST = 1e50
-"""Scaled values beyond are cut off: their squares must stay finite."""
+LARGEST_VALUE = 1e50
+"""Scaled values beyond this are cut off: their squares must stay finite."""
 
 Kind = Literal["none", "box-cox", "yeo-johnson"]
 
 
 @dataclass(frozen=True)
 class Power:
-    """An increasing transform t(u) of values with unit deviation (Box & Cox 1964; Yeo & Johnson 2000).
+    """An increasing transform t(u) of values with sd 1 (Box & Cox 1964; Yeo & Johnson 2000).
 
     box-cox:     (u^λ − 1) / λ                                        for u > 0
     yeo-johnson: ((1 + u)^λ − 1) / λ  for u ≥ 0,   −((1 − u)^(2−λ) − 1) / (2 − λ)  for u < 0
-    with logarithms where an exponent vanishes.
+    with logarithms for an exponent of zero.
     """
 
     kind: Kind = "none"
@@ -95,7 +94,7 @@ def _log_root(t: FloatArray, exponent: float) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Targets:
+class OutputTransform:
     """A learned transform: u = (y / unit − shift) / spread, at most ``cap``; z = (t(u) − mean) / sd.
 
     Dividing twice keeps all numbers in range, whatever the size of y.
@@ -104,50 +103,50 @@ class Targets:
     unit: float = 1.0
     shift: float = 0.0
     spread: float = 1.0
-    cap: float = LARGEST
+    cap: float = LARGEST_VALUE
     power: Power = Power()
     mean: float = 0.0
     sd: float = 1.0
 
     @staticmethod
-    def fit(y: FloatArray, power: bool = False) -> Targets:
-        """The transform for finite values y (n,), n ≥ 0, in the order of the trials, to be minimised."""
+    def fit(y: FloatArray, power: bool = False) -> OutputTransform:
+        """The transform for finite values y (n,), n ≥ 0, in the order of the trials."""
         if len(y) == 0:
-            return Targets()
+            return OutputTransform()
         unit = float(np.max(np.abs(y))) or 1.0
         cap = _tukey_bound(y / unit)
         mean, sd = _moments(np.minimum(y / unit, cap))
-        plain = Targets(unit, mean, sd, min((cap - mean) / sd, LARGEST))
-        if not power or len(y) < ENOUGH or np.ptp(plain._scaled(y)) == 0:
+        plain = OutputTransform(unit, mean, sd, min((cap - mean) / sd, LARGEST_VALUE))
+        if not power or len(y) < MIN_VALUES_FOR_POWER or np.ptp(plain._scaled(y)) == 0:
             return plain
         options = [(0.0, plain), _powered(plain, "yeo-johnson", y, -1.0, 2.0)]
         if np.min(y) > 0:
-            positive = Targets(unit, 0.0, sd, min(cap / sd, LARGEST))
+            positive = OutputTransform(unit, 0.0, sd, min(cap / sd, LARGEST_VALUE))
             options.append(_powered(positive, "box-cox", y, -1.0, 2.0))
         return max(options, key=lambda option: option[0])[1]
 
     @staticmethod
-    def logarithm(y: FloatArray) -> Targets:
+    def logarithm(y: FloatArray) -> OutputTransform:
         """log y, standardised, where all y are positive, as errors and times are; else as ``fit``."""
-        plain = Targets.fit(y)
+        plain = OutputTransform.fit(y)
         if len(y) == 0 or np.min(y) <= 0:
             return plain
-        cap = min(plain.cap + plain.shift / plain.spread, LARGEST)
-        positive = Targets(plain.unit, 0.0, plain.spread, cap, Power("box-cox", 0.0))
+        cap = min(plain.cap + plain.shift / plain.spread, LARGEST_VALUE)
+        positive = OutputTransform(plain.unit, 0.0, plain.spread, cap, Power("box-cox", 0.0))
         mean, sd = _moments(positive.forward(y))
         return replace(positive, mean=mean, sd=sd)
 
     def forward(self, y: FloatArray) -> FloatArray:
         """y -> z, elementwise."""
         z = (self.power.forward(self._scaled(y)) - self.mean) / self.sd
-        return np.clip(z, -LARGEST, LARGEST)
+        return np.clip(z, -LARGEST_VALUE, LARGEST_VALUE)
 
     def noise(self, y: FloatArray, sd: FloatArray) -> FloatArray:
-        """The deviation of z for told deviations of y, to first order; NaN stays NaN."""
+        """The standard deviation of z for that of y, to first order; NaN stays NaN."""
         with np.errstate(over="ignore"):
-            scaled = np.minimum(sd / self.unit / self.spread, LARGEST)
+            scaled = np.minimum(sd / self.unit / self.spread, LARGEST_VALUE)
             slope = np.exp(np.clip(self.power.log_slope(self._scaled(y)), -100.0, 100.0)) / self.sd
-        return np.minimum(scaled * slope, LARGEST)
+        return np.minimum(scaled * slope, LARGEST_VALUE)
 
     def inverse(self, mean: FloatArray, sd: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Centre and half-width of the image of z = mean ± sd in units of y, for reports."""
@@ -156,7 +155,7 @@ class Targets:
 
     def _scaled(self, y: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            return np.clip((y / self.unit - self.shift) / self.spread, -LARGEST, self.cap)
+            return np.clip((y / self.unit - self.shift) / self.spread, -LARGEST_VALUE, self.cap)
 
     def _back(self, z: FloatArray) -> FloatArray:
         u = self.power.inverse(self.mean + self.sd * z)
@@ -168,8 +167,8 @@ class Targets:
 def _tukey_bound(y: FloatArray) -> float:
     """Q3 + 1.5 (Q3 − Q1): the largest over the first 8, 16, 32, … and all values.
 
-    A search gathers its trials around the best result, where quartiles lie close together; the
-    spread that tells an outlier from a plain bad result is that of the early, scattered trials.
+    Later trials gather around the incumbent, where quartiles lie close together. The spread that separates
+    an outlier from a plain bad value is that of the early, scattered trials.
     """
     sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
     quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in sizes]
@@ -185,11 +184,13 @@ def _moments(y: FloatArray) -> tuple[float, float]:
     return mean, float(largest * np.std((y - mean) / largest)) or largest
 
 
-def _powered(plain: Targets, kind: Kind, y: FloatArray, low: float, high: float) -> tuple[float, Targets]:
+def _powered(
+    plain: OutputTransform, kind: Kind, y: FloatArray, low: float, high: float
+) -> tuple[float, OutputTransform]:
     """The best exponent in [low, high], standardised, and its gain of log likelihood over none.
 
     Profile likelihood of t ~ N(μ, s²): −(n/2) log var(t) + Σ log dt/du. The gain is reduced by
-    ``GAIN`` and −∞ where the transform collapses the values.
+    ``MIN_POWER_GAIN`` and −∞ where the transform collapses the values.
     """
     u = plain._scaled(y)
 
@@ -206,6 +207,6 @@ def _powered(plain: Targets, kind: Kind, y: FloatArray, low: float, high: float)
         power = Power(kind, float(best.x))
         t = power.forward(u)
         mean, sd = float(np.mean(t)), float(np.std(t))
-        if not SMALLEST_SPREAD <= sd < LARGEST:
+        if not SMALLEST_SD <= sd < LARGEST_VALUE:
             return -np.inf, plain
-        return gain(power.exponent) - GAIN, replace(plain, power=power, mean=mean, sd=sd)
+        return gain(power.exponent) - MIN_POWER_GAIN, replace(plain, power=power, mean=mean, sd=sd)

@@ -1,4 +1,4 @@
-"""Targets: monotone, invertible, safe at every size, and no transform without need."""
+"""OutputTransform: monotone, invertible, safe at every size, and no transform without need."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bough.gp.targets import Power, Targets
+from bough.gp.output_transform import OutputTransform, Power
 from bough.points import FloatArray
 
-Fit = Callable[[FloatArray], Targets]
+Fit = Callable[[FloatArray], OutputTransform]
 
 rng = np.random.default_rng(0)
 NORMAL = rng.normal(size=40)
@@ -39,16 +39,21 @@ AWKWARD = {
 def test_logarithm_of_positive_values_only() -> None:
     y = np.array([0.1, 0.2, 0.4, 0.3, 0.25])
     log = np.log(y)
-    np.testing.assert_allclose(Targets.logarithm(y).forward(y), (log - log.mean()) / log.std(), rtol=1e-12)
+    np.testing.assert_allclose(
+        OutputTransform.logarithm(y).forward(y), (log - log.mean()) / log.std(), rtol=1e-12
+    )
     bad = np.append(y, 50.0)  # beyond the fence, and no further off than that
-    assert Targets.logarithm(bad).forward(bad)[-1] == Targets.logarithm(bad).forward(np.array([9.0]))[0]
+    assert (
+        OutputTransform.logarithm(bad).forward(bad)[-1]
+        == OutputTransform.logarithm(bad).forward(np.array([9.0]))[0]
+    )
     for other in (np.append(y, 0.0), y - 0.15):
         np.testing.assert_array_equal(
-            Targets.logarithm(other).forward(other), Targets.fit(other).forward(other)
+            OutputTransform.logarithm(other).forward(other), OutputTransform.fit(other).forward(other)
         )
 
 
-@pytest.mark.parametrize("fit", [Targets.fit, Targets.logarithm])
+@pytest.mark.parametrize("fit", [OutputTransform.fit, OutputTransform.logarithm])
 @pytest.mark.parametrize("name", AWKWARD)
 def test_order_survives_and_everything_is_finite_without_a_warning(name: str, fit: Fit) -> None:
     y = AWKWARD[name]
@@ -69,7 +74,7 @@ def test_order_survives_and_everything_is_finite_without_a_warning(name: str, fi
         assert np.abs(z).max(initial=0.0) < 10
 
 
-@pytest.mark.parametrize("fit", [Targets.fit, Targets.logarithm])
+@pytest.mark.parametrize("fit", [OutputTransform.fit, OutputTransform.logarithm])
 @settings(max_examples=60, deadline=None)
 @given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
 def test_any_finite_values(fit: Fit, values: list[float]) -> None:
@@ -82,7 +87,7 @@ def test_any_finite_values(fit: Fit, values: list[float]) -> None:
 
 def test_normal_values_are_only_standardised() -> None:
     y = 5.0 + 3.0 * NORMAL
-    targets = Targets.fit(y)
+    targets = OutputTransform.fit(y)
     assert targets.power.kind == "none"
     np.testing.assert_allclose(targets.forward(y), (y - y.mean()) / y.std())
     np.testing.assert_allclose(targets.noise(y, np.full(40, 0.6)), 0.6 / y.std())
@@ -93,7 +98,7 @@ def test_normal_values_are_only_standardised() -> None:
 
 def test_the_bad_side_is_pulled_in_and_the_good_side_is_not() -> None:
     y = np.append(NORMAL[:20], [100.0, -100.0])
-    targets = Targets.fit(y)
+    targets = OutputTransform.fit(y)
     quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in (8, 16, 22)]
     bound = max(q3 + 1.5 * (q3 - q1) for q1, q3 in quartiles)
     z = targets.forward(np.array([bound, bound + 1.0, 100.0, -99.0, -100.0]))
@@ -103,16 +108,16 @@ def test_the_bad_side_is_pulled_in_and_the_good_side_is_not() -> None:
 def test_results_gathered_at_the_optimum_do_not_make_outliers_of_the_others() -> None:
     early = np.arange(10.0)
     y = np.concatenate([early, -1.0 - 1e-6 * np.arange(90)])
-    z = Targets.fit(y).forward(early)
+    z = OutputTransform.fit(y).forward(early)
     assert np.all(np.diff(z) > 0)
 
 
 def test_few_values_are_not_transformed_and_skewed_ones_become_normal() -> None:
     skewed = np.exp(NORMAL)
-    assert Targets.fit(skewed[:9], power=True).power.kind == "none"
-    assert Targets.fit(skewed).power.kind == "none"
+    assert OutputTransform.fit(skewed[:9], power=True).power.kind == "none"
+    assert OutputTransform.fit(skewed).power.kind == "none"
     for y in (skewed, skewed - 10.0):
-        targets = Targets.fit(y, power=True)
+        targets = OutputTransform.fit(y, power=True)
         z = targets.forward(y)
         assert targets.power.kind != "none"
         assert abs(stats.skew(z)) < 0.5 * abs(stats.skew(np.minimum(y, targets.inverse(z, 0 * z)[0].max())))
@@ -138,7 +143,7 @@ def test_powers_are_those_of_scipy_with_their_slopes_and_inverses(exponent: floa
 
 def test_told_noise_goes_through_the_slope() -> None:
     y = np.exp(NORMAL)
-    targets, step = Targets.fit(y, power=True), 1e-6
+    targets, step = OutputTransform.fit(y, power=True), 1e-6
     good = y[:5][y[:5] < np.quantile(y, 0.7)]
     slope = (targets.forward(good + step) - targets.forward(good - step)) / (2 * step)
     np.testing.assert_allclose(targets.noise(good, np.full(len(good), 0.01)), 0.01 * slope, rtol=1e-5)

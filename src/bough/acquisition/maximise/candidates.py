@@ -1,4 +1,4 @@
-"""What all maximisers share: which candidates count, and the best of those."""
+"""Candidates of a search: which of them may be proposed, and which of those is best."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_keys
 from bough.space import Space
 
-__all__ = ["Allowed", "best_of_each", "distinct", "top"]
+__all__ = ["CandidateFilter", "best_of_each", "best_row", "distinct"]
 
 
 def distinct(layout: Layout, points: Points) -> Points:
@@ -22,8 +22,8 @@ def distinct(layout: Layout, points: Points) -> Points:
 
 
 @dataclass(frozen=True, eq=False)
-class Allowed:
-    """Which points a maximiser may return: legal ones that are not among those to avoid."""
+class CandidateFilter:
+    """Accepts legal points that are not in ``avoid``."""
 
     space: Space
     avoid: Points
@@ -33,7 +33,7 @@ class Allowed:
         return frozenset(row_keys(self.space.layout, self.avoid))
 
     def mask(self, points: Points) -> BoolArray:
-        """(n,) whether each point may be returned."""
+        """(n,) whether each point may be proposed."""
         legal = self.space.legal(points)
         if not len(self.avoid):
             return legal
@@ -41,12 +41,12 @@ class Allowed:
         return np.logical_and(legal, new)
 
     def score(self, points: Points, value: FloatArray) -> FloatArray:
-        """(n,) the values, -inf for points that may not be returned or have no value."""
+        """(n,) the values, -inf for points that may not be proposed or whose value is NaN."""
         return np.where(self.mask(points) & ~np.isnan(value), value, -np.inf)
 
 
-def top(points: Points, score: FloatArray) -> Points:
-    """The point with the largest score, as one row; no row where all are -inf."""
+def best_row(points: Points, score: FloatArray) -> Points:
+    """The point with the largest score, as one row; no row if all scores are -inf."""
     return points.take([int(np.argmax(score))] if (score > -np.inf).any() else [])
 
 
