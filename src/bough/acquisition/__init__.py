@@ -1,1 +1,19 @@
-"""From posteriors to the next point: what a point is worth, and where it is worth most."""
+"""Acquisition functions and the criteria that maximisers maximise; ``maximise`` holds the maximisers."""
+
+from bough.acquisition.criterion import Criterion, Expected, Total
+from bough.acquisition.edges import BoundaryPenalty
+from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, Score, lcb
+from bough.acquisition.thompson import thompson
+
+__all__ = [
+    "LOG_EI",
+    "LOG_PI",
+    "Acquisition",
+    "BoundaryPenalty",
+    "Criterion",
+    "Expected",
+    "Score",
+    "Total",
+    "lcb",
+    "thompson",
+]

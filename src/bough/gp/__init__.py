@@ -1,1 +1,1 @@
-"""Gaussian processes over ``Points``: kernels, hyperparameters, solvers, inference, posteriors."""
+"""Gaussian processes: kernels, likelihood, fit and posterior. They know points, not spaces."""

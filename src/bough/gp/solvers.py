@@ -93,7 +93,7 @@ class Dense:
 
 
 def factor(matrix: FloatArray, scale: float | None = None) -> Dense:
-    """Factorise a symmetric matrix (n, n), adding jitter to the diagonal where rounding demands it.
+    """Factorise a symmetric matrix (n, n), adding jitter to the diagonal if rounding requires it.
 
     scale: size of a typical diagonal entry, to which the jitter is relative; default: their mean.
     """

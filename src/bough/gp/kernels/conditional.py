@@ -1,8 +1,8 @@
-"""Covariances that look at which parameters are active.
+"""Covariances that depend on which groups are active.
 
-``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): points are compared
-only if they activate the same groups. ``Imputed`` fills inactive columns with the middle of their
-range, as they do for joint kernels.
+``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): only points with the same active
+groups are compared. ``Imputed`` reads inactive columns as the middle of their range, as they do for joint
+kernels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bough.points import BoolArray, FloatArray, Points, rows_by_signature
 __all__ = ["Imputed", "SameSignature"]
 
 MIDDLE = 0.5
-"""What an inactive column is read as (Lévesque 2017, sec. 4.2: the default value)."""
+"""The value that stands in for an inactive column (Lévesque 2017, sec. 4.2: the default value)."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Imputed(Kernel):
 class SameSignature(Kernel):
     """k_inner between points with equal activation signature, zero between all others.
 
-    Lévesque 2017, eq. (8): conditions are compared only where active; since equal *active*
-    conditions mean equal activity, the signature says it all. Blocks are evaluated one by one, at
-    a cost of Σ_p n_p². ``k_inner`` must not read inactive columns: wrap it in ``Imputed``.
+    Lévesque 2017, eq. (8), compares conditions only where they are active. Equal active conditions mean equal
+    activity, so comparing signatures is enough. Blocks are evaluated one by one, at a cost of Σ_p n_p².
+    ``k_inner`` must not read inactive columns: wrap it in ``Imputed``.
     """
 
     inner: Kernel

@@ -1,4 +1,4 @@
-"""Some rows of a matrix, as a view where they are contiguous."""
+"""Some rows of a matrix, as a view if they are contiguous."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bough.points import BoolArray, FloatArray, IntArray
 __all__ = ["Rows", "block", "contiguous", "rows_of", "scatter"]
 
 Rows = slice | IntArray
-"""Some rows of a matrix: a slice where they are contiguous (a view, and several times faster)."""
+"""Some rows of a matrix: a slice if they are contiguous (a view, and several times faster)."""
 
 
 def rows_of(mask: BoolArray) -> Rows:
@@ -18,7 +18,7 @@ def rows_of(mask: BoolArray) -> Rows:
 
 
 def contiguous(rows: IntArray) -> Rows:
-    """Increasing row numbers, as a slice where they leave no gap."""
+    """Increasing row numbers, as a slice if they leave no gap."""
     if len(rows) == 0:
         return slice(0, 0)
     first, last = int(rows[0]), int(rows[-1])
@@ -33,7 +33,7 @@ def block(rows: Rows, cols: Rows) -> tuple[Rows, Rows]:
 
 
 def scatter(values: FloatArray, rows: Rows, shape: tuple[int, ...]) -> FloatArray:
-    """An array of the given shape, zero but for ``values`` in some rows."""
+    """An array of the given shape: ``values`` in some rows, zero elsewhere."""
     out = np.zeros(shape)
     out[rows] = values
     return out

@@ -1,13 +1,13 @@
 """Stationary covariances of some columns, each with a length-scale per column (ARD).
 
-SE, Matérn-3/2 and Matérn-5/2 are functions of the squared distance
+Subclasses of ``Stationary`` (SE, Matérn-3/2, Matérn-5/2) are functions of the squared distance
 
     r² = Σ_d ((x_d − x'_d) / ℓ_d)²  +  Σ_c [x_c ≠ x'_c] / ℓ_c²      (c: nominal columns, Hamming)
 
-and as functions of r² their slopes are finite everywhere, so gradients stay finite where points
-coincide. The Laplace kernel is exp(−Σ_d |x_d − x'_d| / ℓ_d); Hamming is its form for categories.
-Squared distances and their gradients are matrix products. Hamming and absolute distances have no such form;
-they are taken for a few rows at a time, so that no large (n, m, d) array is ever built.
+As functions of r² their slopes are finite everywhere, so gradients stay finite where points coincide. The
+Laplace kernel is exp(−Σ_d |x_d − x'_d| / ℓ_d); Hamming is its form for categories. Squared distances and
+their gradients are matrix products. Hamming and absolute distances have no such form; they are computed for
+a few rows at a time, without a large (n, m, d) array.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Profile = tuple[FloatArray, Slope, *tuple[Slope, ...]]
 """k(s) (n, m) and, on demand, its derivatives in new arrays: dk/d(s²), then one by each shape value."""
 
 SHORTEST, LONGEST = 0.02, 50.0
-"""Bounds of a length-scale in the unit cube: shorter ones leave nothing to follow between points."""
+"""Bounds of a length-scale in the unit cube: with shorter ones, points tell nothing about each other."""
 
 OFFSET_PRIOR = LogNormal(0.0, 1.0)
 
@@ -66,7 +66,7 @@ def matern52(s2: FloatArray) -> tuple[FloatArray, Slope]:
 
 
 def _strips(height: int, width: int) -> Iterator[slice]:
-    """Rows of a matrix in portions that stay in the cache while several operations pass over them."""
+    """Slices of rows that are small enough for the cache while several operations pass over them."""
     portion = 1 + 32768 // max(width, 1)
     return (slice(i, i + portion) for i in range(0, height, portion))
 
@@ -97,7 +97,7 @@ def _absolute(x: FloatArray, y: FloatArray) -> FloatArray:
 class Stationary(Correlation):
     """A function of the squared distance over ``columns`` (differences) and ``nominal`` ones (Hamming).
 
-    A subclass gives ``profile``, and if it likes ``unit`` and ``shape``. Without any column k = 1.
+    A subclass defines ``profile``, and optionally ``unit`` and ``shape``. Without any column k = 1.
 
     unit: the profile sees s² = unit² r².
     shape: hyperparameters of the profile besides the length-scales.
@@ -201,7 +201,7 @@ class Matern52(Stationary):
 class Laplace(Correlation):
     """exp(−Σ_d |x_d − x'_d| / ℓ_d − Σ_c [x_c ≠ x'_c] / ℓ_c): L1 exponential (Lévesque 2017, sec. 3).
 
-    Not differentiable where a coordinate coincides; the gradient there is taken as zero.
+    Not differentiable where a coordinate coincides; the gradient there is set to zero.
     """
 
     columns: Columns
