@@ -36,7 +36,7 @@ SPACE = bough.Space(
 class Flat:
     """A posterior that expects zero everywhere and is equally unsure about it."""
 
-    noisy = False
+    has_noise = False
 
     def predict(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros(len(points)), np.ones(len(points))
