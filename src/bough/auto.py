@@ -84,7 +84,7 @@ class Auto(ModelOptions):
             initial=InitialDesign(self.initial),
             refit_growth=self.refit_growth,
             surprise_sds=self.refit_surprise_sds,
-            targets=partial(OutputTransform.fit, power=self.power),
+            fit_transform=partial(OutputTransform.fit, power=self.power),
             boundary_penalty=self.boundary_penalty,
         )
 

@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from bough.acquisition.functions import EI, LOG_EI, LOG_PI, PI, ei, lcb, log_ei, log_pi, pi
+from bough.acquisition.functions import LOG_EI, LOG_PI, lcb, log_ei, log_pi
 
 FUNCTIONS = {
-    "ei": EI,
     "log_ei": LOG_EI,
-    "pi": PI,
     "log_pi": LOG_PI,
     "lcb": lcb(1.7),
-    "trusting": LOG_EI.trusting(0.3),
+    "sd share": LOG_EI.with_sd_share(0.3),
 }
 TAIL = [-1e8, -3e4, -1000.0, -60.0, -50.1, -49.9, -30.0, -8.0, -2.0, -1.01, -0.99, 0.0, 0.5, 3.0, 40.0]
 
@@ -63,20 +61,22 @@ def test_log_ei_is_smooth_across_its_three_formulas() -> None:
 
 @pytest.mark.parametrize("z", TAIL)
 def test_log_ei_is_the_logarithm_of_ei_where_ei_can_be_computed(z: float) -> None:
-    plain, logarithm = ei(one(-z), one(1.0), 0.0), log_ei(one(-z), one(1.0), 0.0)
+    logarithm = log_ei(one(-z), one(1.0), 0.0)
     assert all(np.isfinite(part).all() for part in logarithm)
-    if z > -8:
-        assert logarithm[0] == pytest.approx(np.log(plain[0]), rel=1e-9)
+    if z > -6:  # beyond, phi + z Phi cancels
+        plain = norm.pdf(z) + z * norm.cdf(z)
+        assert logarithm[0] == pytest.approx(np.log(plain), rel=1e-9)
         # d log EI = d EI / EI
-        assert logarithm[1] == pytest.approx(plain[1] / plain[0], rel=1e-9)
-        assert logarithm[2] == pytest.approx(plain[2] / plain[0], rel=1e-9)
+        assert logarithm[1] == pytest.approx(-norm.cdf(z) / plain, rel=1e-9)
+        assert logarithm[2] == pytest.approx(norm.pdf(z) / plain, rel=1e-9)
 
 
 def test_expected_and_probable_improvement_match_monte_carlo() -> None:
     mean, sd, best = 0.4, 0.8, 0.1
     draws = np.random.default_rng(0).normal(mean, sd, 2_000_000)
-    assert ei(one(mean), one(sd), best)[0][0] == pytest.approx(np.maximum(best - draws, 0).mean(), abs=2e-3)
-    assert pi(one(mean), one(sd), best)[0][0] == pytest.approx((draws < best).mean(), abs=2e-3)
+    gain, probability = (np.exp(score(one(mean), one(sd), best)[0][0]) for score in (log_ei, log_pi))
+    assert gain == pytest.approx(np.maximum(best - draws, 0).mean(), abs=2e-3)
+    assert probability == pytest.approx((draws < best).mean(), abs=2e-3)
 
 
 def test_log_pi_matches_the_reference_in_the_tail() -> None:
@@ -114,12 +114,13 @@ def test_no_uncertainty_is_safe(name: str) -> None:
     value, by_mean, by_sd = FUNCTIONS[name].score(mean, np.zeros(3), 0.0)
     assert np.isfinite(value).all() and np.isfinite(by_mean).all() and np.isfinite(by_sd).all()
     assert value[0] >= value[1] >= value[2]
-    if name == "ei":
-        assert value == pytest.approx([1.0, 0.0, 0.0], abs=1e-11)
+    if name == "log_ei":
+        assert np.exp(value) == pytest.approx([1.0, 0.0, 0.0], abs=1e-11)
 
 
-def test_who_trusts_the_means_prefers_a_sure_gain_to_an_unsure_one() -> None:
+def test_a_smaller_sd_share_prefers_a_sure_gain_to_an_uncertain_one() -> None:
     mean, sd = np.array([-0.1, 0.0]), np.array([0.01, 1.0])
     assert np.argmax(LOG_EI.score(mean, sd, 0.0)[0]) == 1
-    assert np.argmax(LOG_EI.trusting(0.2).score(mean, sd, 0.0)[0]) == 0
-    assert EI.trusting(0.2).score(mean, sd, 0.0)[0] == pytest.approx(ei(mean, 0.2 * sd, 0.0)[0])
+    assert np.argmax(LOG_EI.with_sd_share(0.2).score(mean, sd, 0.0)[0]) == 0
+    expected = log_ei(mean, 0.2 * sd, 0.0)[0]
+    assert LOG_EI.with_sd_share(0.2).score(mean, sd, 0.0)[0] == pytest.approx(expected)

@@ -19,20 +19,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from bough.points import FloatArray
 
-__all__ = [
-    "EI",
-    "LOG_EI",
-    "LOG_PI",
-    "PI",
-    "Acquisition",
-    "Score",
-    "ei",
-    "lcb",
-    "log_ei",
-    "log_pi",
-    "lower_bound",
-    "pi",
-]
+__all__ = ["LOG_EI", "LOG_PI", "Acquisition", "Score", "lcb", "log_ei", "log_pi", "lower_bound"]
 
 Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""
@@ -57,7 +44,7 @@ class Acquisition:
     score: Callable[[FloatArray, FloatArray, float], Score]
     log: bool
 
-    def trusting(self, share: float) -> Acquisition:
+    def with_sd_share(self, share: float) -> Acquisition:
         """The same with standard deviations multiplied by ``share``: less than 1 exploits more."""
 
         def score(mean: FloatArray, sd: FloatArray, best: float) -> Score:
@@ -67,20 +54,12 @@ class Acquisition:
         return Acquisition(score, self.log)
 
 
-def ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Expected improvement E[(best - f)+] = sd h(z), h(z) = phi(z) + z Phi(z) (Mockus 1978)."""
-    sd = np.maximum(sd, SD_FLOOR)
-    z = (best - mean) / sd
-    density, mass = _density(z), ndtr(z)
-    # For very negative z the two terms cancel to a tiny negative number.
-    return sd * np.maximum(density + z * mass, 0.0), -mass, density
-
-
 def log_ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Logarithm of the expected improvement, finite and with exact derivatives however small it is.
+    """Logarithm of the expected improvement (Mockus 1978), finite and with exact derivatives however small.
 
-    log EI = log sd + log h(z), and with h'(z) = Phi(z), h(z) - z h'(z) = phi(z):
-    d/dmean = -(Phi / h) / sd,  d/dsd = (phi / h) / sd  (Ament et al. 2023, arXiv:2310.20708).
+    EI = E[(best - f)+] = sd h(z) with h(z) = phi(z) + z Phi(z), h'(z) = Phi(z), h(z) - z h'(z) = phi(z). So
+    log EI = log sd + log h(z),  d/dmean = -(Phi / h) / sd,  d/dsd = (phi / h) / sd
+    (Ament et al. 2023, arXiv:2310.20708).
     """
     sd = np.maximum(sd, SD_FLOOR)
     z = (best - mean) / sd
@@ -88,16 +67,8 @@ def log_ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
     return np.log(sd) + log_h, -mass_by_h / sd, density_by_h / sd
 
 
-def pi(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Probability of improvement Phi(z) (Kushner 1964)."""
-    sd = np.maximum(sd, SD_FLOOR)
-    z = (best - mean) / sd
-    slope = _density(z) / sd
-    return ndtr(z), -slope, -z * slope
-
-
 def log_pi(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Logarithm of the probability of improvement.
+    """Logarithm of the probability of improvement Phi(z) (Kushner 1964).
 
     d/dz log Phi(z) = phi(z) / Phi(z) = 1 / Mills(-z); the overflow of erfcx for large z is the right limit 0.
     """
@@ -112,9 +83,7 @@ def lower_bound(mean: FloatArray, sd: FloatArray, best: float | FloatArray, kapp
     return kappa * sd - mean, np.full_like(mean, -1.0), np.full_like(sd, kappa)
 
 
-EI = Acquisition(ei, log=False)
 LOG_EI = Acquisition(log_ei, log=True)
-PI = Acquisition(pi, log=False)
 LOG_PI = Acquisition(log_pi, log=True)
 
 

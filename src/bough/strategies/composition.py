@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
 from bough.acquisition.maximise.paths import search_paths
-from bough.gp.kernels.stationary import SE, Laplace, Matern32, Matern52
+from bough.gp.kernels import SE, Laplace, Matern32, Matern52
 from bough.points import Layout
 from bough.strategies.decisions import Decision, maximise_with, thompson_sampling
+from bough.strategies.flat import FlatModelBased
 from bough.strategies.initial import InitialDesign
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import ModelOptions, one_of
@@ -35,11 +36,6 @@ def model_based(
     """
     if acquisition == THOMPSON:
         return model_based(surrogate, options, decide=thompson_sampling, flat=flat)
-    return ModelBased(
-        surrogate,
-        decide or maximise_with(search_paths),
-        ACQUISITIONS[acquisition],
-        InitialDesign(options.initial),
-        options.refit_growth,
-        flat=flat,
-    )
+    chosen = decide or maximise_with(search_paths)
+    parts = surrogate, chosen, ACQUISITIONS[acquisition], InitialDesign(options.initial), options.refit_growth
+    return ModelBased(*parts) if flat is None else FlatModelBased(*parts, layout=flat)

@@ -43,7 +43,7 @@ class ConditionedModel:
     best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
     """
 
-    targets: OutputTransform
+    transform: OutputTransform
     posteriors: Sequence[Posterior]
     best: Sequence[float]
     z: FloatArray

@@ -1,21 +1,24 @@
 """Flattening: how methods that know nothing of branches see a branching space.
 
-Every column counts as active, and those that are not get a random value, drawn once per trial
-from a generator seeded by study seed and trial number: what a user of a flat optimiser does who
-ignores parameters that have no effect.
+Every column counts as active. Inactive columns get a random value, drawn once per trial from a generator
+that is seeded by study seed and trial number. Users of a flat optimiser do the same when they ignore
+parameters without effect. ``FlatModelBased`` wraps flattening around the surrogate of a model-based
+strategy.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from bough.gp.posterior import Posterior
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points
+from bough.strategies.decisions import ConditionedModel
+from bough.strategies.model_based import ModelBased
 
-__all__ = ["FlatPosterior", "filling", "flat_history", "flat_layout", "flatten"]
+__all__ = ["FlatModelBased", "FlatPosterior", "filling", "flat_history", "flat_layout", "flatten"]
 
 _FILL_STREAM = 2**31 + 1
 
@@ -33,7 +36,7 @@ def flat_layout(layout: Layout) -> Layout:
 
 
 def flatten(points: Points, layout: Layout, numbers: IntArray, seed: int) -> Points:
-    """Fill inactive columns of row i by trial ``numbers[i]``'s own random numbers; all columns active."""
+    """All columns active; inactive ones of row i filled with the random numbers of trial ``numbers[i]``."""
     if len(points) == 0:
         return Points(points.x, np.ones((0, 1), dtype=bool))
     fill = np.stack([filling(layout, int(number), seed) for number in numbers])
@@ -51,7 +54,7 @@ def flat_history(history: History, layout: Layout) -> History:
 
 
 def filling(layout: Layout, number: int, seed: int) -> FloatArray:
-    """(columns,) what trial ``number`` reads in columns that are inactive, snapped to their levels."""
+    """(columns,) the values of trial ``number`` for inactive columns, snapped to their levels."""
     rng = np.random.default_rng([seed, number, _FILL_STREAM])
     uniform = rng.random(layout.columns)
     levels = np.maximum(layout.levels, 1)
@@ -60,7 +63,7 @@ def filling(layout: Layout, number: int, seed: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FlatPosterior(Posterior):
-    """A posterior over flattened points, asked about branching ones as one trial (its ``fill``) sees them."""
+    """Predicts branching points by a posterior over flattened ones. fill: (columns,) of inactive values."""
 
     inner: Posterior
     layout: Layout
@@ -90,3 +93,18 @@ class FlatPosterior(Posterior):
     @property
     def has_noise(self) -> bool:
         return self.inner.has_noise
+
+
+@dataclass(frozen=True, eq=False)
+class FlatModelBased(ModelBased):
+    """A model-based strategy whose surrogate sees flattened points; the search still follows the branches.
+
+    layout: that of the space.
+    """
+
+    layout: Layout = field(kw_only=True)
+
+    def model(self, history: History) -> ConditionedModel:
+        known = super().model(flat_history(history, self.layout))
+        fill = filling(self.layout, history.number, history.seed)
+        return replace(known, posteriors=[FlatPosterior(p, self.layout, fill) for p in known.posteriors])

@@ -40,6 +40,6 @@ class RandomForest(Options):
             maximise_with(partial(local_search, starts=LOCAL_SEARCH_STARTS)),
             LOG_EI,
             InitialDesign(self.initial),
-            targets=OutputTransform.logarithm,
+            fit_transform=OutputTransform.logarithm,
         )
         return Interleaved(model, self.random_fraction)

@@ -23,12 +23,11 @@ from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
 from bough.history import History
-from bough.points import FloatArray, IntArray, Layout, Points, row_keys
+from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
-from bough.strategies.flat import FlatPosterior, filling, flat_history
 from bough.strategies.initial import InitialDesign
 from bough.strategies.schedule import half_way, scheduled
 from bough.strategies.viability import Viability
@@ -47,7 +46,7 @@ NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen w
 class Fitted:
     """The output transform and the hyperparameters, fitted to a prefix of the history."""
 
-    targets: OutputTransform
+    transform: OutputTransform
     theta: FloatArray
 
 
@@ -57,8 +56,7 @@ class ModelBased:
 
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
     surprise_sds: or when an observation is this many predictive standard deviations off.
-    flat: the layout of the space if the surrogate sees it flattened (``flat``), else None.
-    targets: fits the output transform to the observed values.
+    fit_transform: fits the output transform to the observed values.
     boundary_penalty: whether points on the boundary of the space count less (``acquisition.edges``).
     """
 
@@ -68,8 +66,7 @@ class ModelBased:
     initial: InitialDesign
     refit_growth: float = 0.05
     surprise_sds: float = 3.0
-    flat: Layout | None = None
-    targets: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
+    fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     boundary_penalty: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
 
@@ -89,7 +86,7 @@ class ModelBased:
             return {"reason": chosen.reason if repeated else NOT_REPEATED}
         context = self._context(space, history)
         mean, sd = mixture_moments(context.model.posteriors, point)
-        centre, spread = context.model.targets.inverse(mean, sd)
+        centre, spread = context.model.transform.inverse(mean, sd)
         on_branch = space.tree.branch_ids(Points.concat([point, history.done]))
         visits = int(np.sum(on_branch[1:] == on_branch[0]))
         best = float(np.min(context.model.best))
@@ -103,7 +100,7 @@ class ModelBased:
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         model = self.model(history)
-        return model.targets.inverse(*mixture_moments(model.posteriors, points))
+        return model.transform.inverse(*mixture_moments(model.posteriors, points))
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         check_exhausted(space, history)
@@ -133,35 +130,31 @@ class ModelBased:
 
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
-        seen = history if self.flat is None else flat_history(history, self.flat)
-        length = scheduled(len(seen.done), self.refit_growth)
-        rows = working_rows(seen.y)
-        model = self._model(seen, rows, length)
+        length = scheduled(len(history.done), self.refit_growth)
+        rows = working_rows(history.y)
+        model = self._model(history, rows, length)
         residuals = model.posteriors[0].standardised_residuals()
         surprising = np.abs(residuals) > self.surprise_sds
         surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
         if len(surprises):
-            model = self._model(seen, rows, int(surprises[-1]) + 1)
+            model = self._model(history, rows, int(surprises[-1]) + 1)
         posteriors = model.posteriors
-        if len(seen.pending):
+        if len(history.pending):
             # Condition on the predicted values of running trials (Ginsbourger et al. 2010).
-            believed = [p.predict(seen.pending)[0] for p in posteriors]
-            posteriors = [p.condition(seen.pending, z) for p, z in zip(posteriors, believed)]
+            believed = [p.predict(history.pending)[0] for p in posteriors]
+            posteriors = [p.condition(history.pending, z) for p, z in zip(posteriors, believed)]
             # Those values count as incumbents, or the next trial would join the running one.
             model = replace(model, best=[min(b, float(z.min())) for b, z in zip(model.best, believed)])
-        if self.flat is not None:
-            fill = filling(self.flat, history.number, history.seed)
-            posteriors = [FlatPosterior(p, self.flat, fill) for p in posteriors]
         return replace(model, posteriors=posteriors)
 
     def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         fitted = self._fit(history, length)
-        z = fitted.targets.forward(history.y)
-        noise = fitted.targets.noise(history.y, history.noise)
+        z = fitted.transform.forward(history.y)
+        noise = fitted.transform.noise(history.y, history.noise)
         points = history.done.take(rows)
         posteriors = self.surrogate.posterior(fitted.theta, Data(points, z[rows], noise[rows]))
         best = [incumbent(p, points, z[rows]) for p in posteriors]
-        return ConditionedModel(fitted.targets, posteriors, best, z)
+        return ConditionedModel(fitted.transform, posteriors, best, z)
 
     def _fit(self, history: History, length: int) -> Fitted:
         """Hyperparameters of the first ``length`` observations: a function of those and the seed alone."""
@@ -171,11 +164,11 @@ class ModelBased:
         if fitted is None:
             earlier = half_way(length, self.refit_growth)
             start = self._fit(history, earlier).theta if earlier else None
-            targets = self.targets(y)
-            z, z_noise, rows = targets.forward(y), targets.noise(y, noise), working_rows(y)
+            transform = self.fit_transform(y)
+            z, z_noise, rows = transform.forward(y), transform.noise(y, noise), working_rows(y)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             data = Data(points.take(rows), z[rows], z_noise[rows])
-            fitted = Fitted(targets, self.surrogate.fit(data, rng, start))
+            fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
             while len(self._fits) >= _CACHED_FITS:
                 self._fits.pop(next(iter(self._fits)), None)  # another thread may have been first
             self._fits[key] = fitted
@@ -195,7 +188,7 @@ def _criterion_factory(
         weights.append(BoundaryPenalty(space.layout))
 
     def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
-        counted = acquisition if sd_share == 1.0 else acquisition.trusting(sd_share)
+        counted = acquisition if sd_share == 1.0 else acquisition.with_sd_share(sd_share)
         gain = Expected(model.posteriors, best, counted)
         return Total([gain, *weights]) if weights else gain
 
