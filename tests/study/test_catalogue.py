@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bough.errors import ConfigError, MethodError, StudyError
+from bough.errors import MethodError, StudyError
 from bough.space import Choice, Float, Int, Space
 from bough.storage import MemoryStorage
 from bough.study import (
@@ -188,24 +188,3 @@ def test_export_and_import_are_exact(storage_url: str | None, tmp_path: Path) ->
         import_study(tmp_path / "s.jsonl", storage)
     lines = (tmp_path / "s.jsonl").read_text().splitlines()
     assert all(isinstance(json.loads(line), dict) for line in lines)
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda lines: [],
-        lambda lines: ["not json"],
-        lambda lines: lines[:2] + lines[3:],
-        lambda lines: [lines[0].replace('"bough": 1', '"bough": 99'), *lines[1:]],
-        lambda lines: [lines[0], lines[1].replace('"number"', '"nummer"')],
-        lambda lines: [lines[0], lines[1].replace('"n": ', '"m": ')],
-    ],
-)
-def test_damaged_files_are_refused(damage: Any, tmp_path: Path) -> None:
-    path = tmp_path / "s.jsonl"
-    export_study(full_study(MemoryStorage()), path)
-    path.write_text("\n".join(damage(path.read_text().splitlines())))
-    storage = MemoryStorage()
-    with pytest.raises((StudyError, ConfigError)):
-        import_study(path, storage)
-    assert studies(storage) == []

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import csv
+import sys
 
+import pytest
+
+from bough.errors import MissingExtraError
 from bough.space import Categorical, Choice, Float, Space
-from bough.study.tables import csv_lines
+from bough.study.tables import csv_lines, table
 from bough.trial import Trial
 
 
@@ -28,3 +32,28 @@ def test_csv_reads_back_and_is_harmless_in_a_spreadsheet():
     assert (failed["error"], failed["x"], failed["note"]) == ("'@SUM(A1)", "", "None")
     assert queued["note"] == 'two\nlines, "quoted"'
     assert "x" in next(iter(csv_lines(space, [])))
+
+
+def test_measures_and_notes_are_columns():
+    space = Space({"x": Float(0, 1), "memory": Float(0, 1)})
+    trials = [
+        Trial(0, {"x": 0.1, "memory": 0.5}, "done", value=1.0, measures={"time": 3.0, "memory": 512.0}),
+        Trial(1, {"x": 0.2, "memory": 0.5}, "failed", error="no", notes={"by": "hand"}),
+    ]
+    done, failed = csv.DictReader("".join(csv_lines(space, trials)).splitlines(keepends=True))
+    assert (done["memory"], done["measures.memory"], done["time"], done["notes"]) == (
+        "0.5",
+        "512.0",
+        "3.0",
+        "",
+    )
+    assert (failed["time"], failed["notes"]) == ("", '{"by": "hand"}')
+    frame = table(trials)
+    assert frame["measures.memory"][0] == 512.0 and frame["notes"][1] == {"by": "hand"}
+    assert list(frame["memory"]) == [0.5, 0.5]
+
+
+def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"frame\(\) needs pandas: pip install 'bough-opt\[pandas\]'"):
+        table([])

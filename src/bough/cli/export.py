@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -39,7 +37,7 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
     \b
     Examples:
       bough export my-study -o trials.csv
-      bough export my-study --format jsonl | jq .config
+      bough export my-study -o study.jsonl
     """
     opened = open_named(study, storage)
     if format_ is None:
@@ -54,9 +52,10 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
 
 
 def write_json_lines(study: Study, file: TextIO) -> None:
-    """One JSON object per trial."""
-    for trial in study.trials:
-        file.write(json.dumps(asdict(trial), ensure_ascii=False, allow_nan=False) + "\n")
+    """The study, then one JSON object per trial; ``bough import`` and ``import_study`` read it."""
+    from bough.study import study_lines
+
+    file.writelines(study_lines(study))
 
 
 def write_csv(study: Study, file: TextIO) -> None:

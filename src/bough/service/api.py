@@ -17,7 +17,6 @@ from bough.plot import StudySnapshot
 from bough.registry import Method, method
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
-from bough.service.export import as_json_lines
 from bough.service.figures import FigureCache, FigureName
 from bough.service.models import (
     Add,
@@ -44,7 +43,7 @@ from bough.service.studies import NoStudy, NoTrial, OpenStudies
 from bough.service.table import Order, Selection, branch_of, select
 from bough.service.tagged import tag_of
 from bough.space import Space
-from bough.study import Study
+from bough.study import Study, study_lines
 from bough.study.tables import csv_lines
 from bough.trial import Trial
 
@@ -262,7 +261,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
     def export(study: Name, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
         """All trials as a file; ``bough.study.import_study`` reads JSON lines."""
         opened = studies.open(study)
-        lines = csv_lines(opened.space, opened.trials) if format == "csv" else as_json_lines(opened)
+        lines = csv_lines(opened.space, opened.trials) if format == "csv" else study_lines(opened)
         kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
         return StreamingResponse(lines, media_type=kind, headers={"Content-Disposition": name})

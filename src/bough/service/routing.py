@@ -23,8 +23,8 @@ from bough.errors import (
     TrialError,
 )
 from bough.service.security_middleware import refusal
-from bough.service.strict import JsonError, loads
 from bough.service.studies import NoStudy, NoTrial
+from bough.strict_json import JsonError, loads
 
 __all__ = ["StrictRoute", "error_response", "status_of"]
 
@@ -80,7 +80,7 @@ class _StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
-    """A route whose JSON bodies are read by ``strict.loads``."""
+    """A route whose JSON bodies are read by ``strict_json.loads``."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()

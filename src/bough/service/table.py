@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from bough.errors import ConfigError
 from bough.plot.snapshot import StudySnapshot
-from bough.service.strict import JsonError, loads
 from bough.service.tagged import worker_of
+from bough.strict_json import JsonError, loads
 from bough.trial import Trial
 
 __all__ = ["Order", "Selection", "branch_of", "select"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ from bough.errors import SpaceError
 from bough.space.choice import MAX_DEPTH, Choice, Declared
 from bough.space.desugar import MAX_PARAMETERS
 from bough.space.parameters import Categorical, Float, Int, Unset
+from bough.strict_json import JsonError, loads
 
 __all__ = ["from_json", "load", "read", "to_dict", "to_json"]
 
 MAX_BYTES = 16 * 2**20
+MAX_JSON_DEPTH = 4 * MAX_DEPTH
+"""A choice inside a choice is three levels further down: its options, the label, the name."""
 
 CONFIGSPACE_READER = "bough.integrations.configspace_import"
 """Loaded by name, and only for a file of ConfigSpace, because integrations build on spaces."""
@@ -155,31 +158,10 @@ def _options(path: str, options: object, depth: int, budget: Iterator[int]) -> o
 
 
 def parse(text: str) -> object:
-    """The data of a JSON text; duplicate keys and non-finite numbers are errors."""
+    """The data of a JSON text."""
     if len(text) > MAX_BYTES:
         raise SpaceError(f"a space of {len(text)} characters is longer than {MAX_BYTES}")
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    except SpaceError:
-        raise
-    except json.JSONDecodeError as error:
-        raise SpaceError(
-            f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
-        ) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise SpaceError(f"not valid JSON: {error}") from None
-    except RecursionError:
-        raise SpaceError("JSON nested too deeply to be a space") from None
-
-
-def _unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in data:
-            raise SpaceError(f"the key {key!r} is given twice in one object")
-        data[key] = value
-    return data
-
-
-def _no_constant(name: str) -> object:
-    raise SpaceError(f"{name} is not a number that a space can hold")
+        return loads(text, max_depth=MAX_JSON_DEPTH, any_text=True)
+    except JsonError as error:
+        raise SpaceError(str(error)) from None

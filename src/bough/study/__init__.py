@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bough.study.catalogue import open_study as open_study
     from bough.study.catalogue import studies as studies
     from bough.study.events import Event as Event
+    from bough.study.files import study_lines as study_lines
     from bough.study.loop import run_trials as run_trials
     from bough.study.results import failure as failure
     from bough.study.results import outcome as outcome
@@ -39,11 +40,12 @@ _HOME = {
     "outcome": "results",
     "run_trials": "loop",
     "studies": "catalogue",
+    "study_lines": "files",
 }
 
 __all__ = [
     "Event", "RunnableStudy", "Study", "copy_study", "delete_study", "export_study", "failure",
-    "import_study", "maximize", "minimize", "open_study", "outcome", "run_trials", "studies",
+    "import_study", "maximize", "minimize", "open_study", "outcome", "run_trials", "studies", "study_lines",
 ]  # fmt: skip
 
 

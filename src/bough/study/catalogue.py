@@ -1,24 +1,18 @@
-"""The studies of a storage: list, reopen, copy, delete, and carry them in files.
-
-A file has one JSON object per line: the study first, then its trials in the order of their numbers.
-"""
+"""The studies of a storage: list, reopen, copy, delete, and carry them in files."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
+from bough.study.files import read_study_file, study_lines
 from bough.study.study import Study
 from bough.trial import Trial
 
 __all__ = ["copy_study", "delete_study", "export_study", "import_study", "open_study", "studies"]
-
-_FORMAT = 1
 
 
 def studies(storage: str | Storage) -> list[StudyRecord]:
@@ -44,44 +38,21 @@ def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
 
 
 def export_study(study: Study, path: str | Path) -> None:
-    """Write a study and its trials to a file of JSON lines."""
-    record = study.record
-    header = {
-        "bough": _FORMAT,
-        "name": record.name,
-        "space": json.loads(record.space),
-        "direction": record.direction,
-        "method": json.loads(record.method),
-        "seed": record.seed,
-    }
+    """Write a study and its trials to a file of JSON lines, the format of ``bough export``."""
     with open(path, "w", encoding="utf-8") as file:
-        for line in [header, *map(asdict, study.trials)]:
-            file.write(json.dumps(line, allow_nan=False) + "\n")
+        file.writelines(study_lines(study))
 
 
-def import_study(path: str | Path, storage: str | Storage, name: str | None = None) -> Study:
-    """Create a study from an exported file, in one transaction; under another ``name`` if you like."""
-    with open(path, encoding="utf-8") as file:
-        try:
-            header, *rows = [json.loads(line) for line in file]
-            record, trials = _record(header), [Trial(**row) for row in rows]
-        except (ValueError, KeyError, TypeError) as error:
-            raise StudyError(f"{path} is not an exported study: {error}") from None
-    if [trial.number for trial in trials] != list(range(len(trials))):
-        raise StudyError(f"{path} is incomplete: trial numbers must be 0, 1, 2, ... without gaps")
-    return _create(record, trials, name or record.name, storage)
+def import_study(
+    path: str | Path, storage: str | Storage, name: str | None = None, space: Space | None = None
+) -> Study:
+    """Create a study from an exported file, in one transaction; under another ``name`` if you like.
 
-
-def _record(header: dict[str, Any]) -> StudyRecord:
-    if header["bough"] != _FORMAT:
-        raise ValueError(f"its format is {header['bough']}, this bough knows {_FORMAT}")
-    return StudyRecord(
-        header["name"],
-        json.dumps(header["space"]),
-        header["direction"],
-        json.dumps(header["method"], sort_keys=True),
-        header["seed"],
-    )
+    Nothing is stored if anything in the file is wrong. space: only for the JSON lines of ``bough export`` of
+    version 0.1, which do not name it.
+    """
+    record, trials = read_study_file(path, name, space)
+    return _create(record, trials, record.name, storage)
 
 
 def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | Storage) -> Study:

@@ -24,7 +24,7 @@ def new_record(space: Space, name: str | None, direction: str, method: Any, seed
     if name is None:
         raise StudyError("a study in a storage needs a name: pass name=")
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
-        raise StudyError(f"a study's name must be 1 to 200 printable characters, not {name!r}")
+        raise StudyError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
     if direction not in _DIRECTIONS:
         raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
     chosen = describe(method)

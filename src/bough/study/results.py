@@ -12,7 +12,7 @@ from typing import Any
 from bough.errors import TrialError
 from bough.trial import Trial
 
-__all__ = ["failure", "outcome", "reason", "told"]
+__all__ = ["failure", "outcome", "reason", "storable", "told"]
 
 
 def told(
@@ -78,7 +78,7 @@ def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
     for key, value in parts.items():
-        name = _storable(str(key))
+        name = storable(str(key))
         if name in ("value", "noise", "cost"):
             continue
         try:
@@ -98,7 +98,7 @@ def _as_json(value: Any) -> Any:
     try:
         return _clean(json.loads(json.dumps(value, allow_nan=False)))
     except (TypeError, ValueError, RecursionError):
-        return _storable(_text(value))
+        return storable(_text(value))
 
 
 def _checked_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -116,17 +116,17 @@ def _checked_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
 def _clean(data: Any) -> Any:
     """JSON data whose texts every storage can hold."""
     if isinstance(data, str):
-        return _storable(data)
+        return storable(data)
     if isinstance(data, list):
         return [_clean(each) for each in data]
     if isinstance(data, dict):
-        return {_storable(name): _clean(each) for name, each in data.items()}
+        return {storable(name): _clean(each) for name, each in data.items()}
     return data
 
 
 def failure(number: int, why: str, attempt: int = 0) -> Trial:
     """The result of a trial that failed; the reason is kept in a form that every storage can hold."""
-    return Trial(number, {}, "failed", error=_storable(why)[:2000], attempt=attempt)
+    return Trial(number, {}, "failed", error=storable(why)[:2000], attempt=attempt)
 
 
 def reason(error: BaseException) -> str:
@@ -169,7 +169,7 @@ def _optional(value: Any, what: str, lowest: float) -> float | None:
     return result
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """The text in a form that every storage can hold: without NUL, without halves of surrogate pairs."""
     return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 

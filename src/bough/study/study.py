@@ -231,7 +231,7 @@ class Study:
             return _own(view.best)
 
     def frame(self) -> Any:
-        """One row per trial, a column per parameter: a pandas DataFrame, or dicts where pandas is absent."""
+        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials)
 
     def explain(self, trial: Trial | int) -> dict[str, Any]:

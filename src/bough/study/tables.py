@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from bough.errors import MissingExtraError
 from bough.space import Space
 from bough.trial import Config, Trial
 
@@ -28,40 +30,54 @@ _CSV_FIELDS = (
 
 
 def table(trials: Sequence[Trial]) -> Any:
-    """One row per trial: a pandas DataFrame, or a list of dicts where pandas is not installed.
+    """One row per trial, as a pandas DataFrame; MissingExtraError without pandas.
 
-    Each parameter is a column under its own name (``config.name`` if a column of every table has that name);
-    where it is inactive, the cell is empty.
+    Each parameter and each measure is a column under its own name (``config.name`` or ``measures.name`` if
+    another column has that name); where it is inactive or was not measured, the cell is empty.
     """
-    names = dict.fromkeys(name for trial in trials for name in trial.config)
-    columns = _columns(names, _FIELDS)
-    rows = [
-        {field: getattr(trial, field) for field in _FIELDS}
-        | {column: trial.config.get(name) for name, column in columns.items()}
-        for trial in trials
-    ]
     try:
         import pandas as pd
     except ModuleNotFoundError:
-        return rows
-    return pd.DataFrame(rows, columns=[*_FIELDS, *columns.values()])
+        raise MissingExtraError("frame() needs pandas: pip install 'bough-opt[pandas]'") from None
+    names = dict.fromkeys(name for trial in trials for name in trial.config)
+    parameters = _columns(names, _FIELDS, "config")
+    measures = _measures(trials, [*_FIELDS, *parameters.values()])
+    notes = ("notes",) if any(trial.notes for trial in trials) else ()
+    rows = [
+        {field: getattr(trial, field) for field in (*_FIELDS, *notes)}
+        | {column: trial.config.get(name) for name, column in parameters.items()}
+        | {column: trial.measures.get(name) for name, column in measures.items()}
+        for trial in trials
+    ]
+    return pd.DataFrame(rows, columns=[*_FIELDS, *parameters.values(), *measures.values(), *notes])
 
 
-def csv_lines(space: Space, trials: Iterable[Trial]) -> Iterator[str]:
+def csv_lines(space: Space, trials: Sequence[Trial]) -> Iterator[str]:
     """A head, then a row per trial with a column per parameter of the space; inactive cells are empty.
 
-    None, an option like any other, is written out to differ from inactive.
+    Then a column per measure, and the notes as JSON where there are any. None, an option like any other, is
+    written out to differ from inactive.
     """
-    columns = _columns(dict.fromkeys(parameter.name for parameter in space), _CSV_FIELDS)
-    yield _line([*_CSV_FIELDS, *columns.values()])
+    parameters = _columns(dict.fromkeys(parameter.name for parameter in space), _CSV_FIELDS, "config")
+    measures = _measures(trials, [*_CSV_FIELDS, *parameters.values()])
+    notes = ["notes"] if any(trial.notes for trial in trials) else []
+    yield _line([*_CSV_FIELDS, *parameters.values(), *measures.values(), *notes])
     for trial in trials:
-        fields = [getattr(trial, field) for field in _CSV_FIELDS]
-        yield _line([*fields, *(_given(trial.config, name) for name in columns)])
+        cells = [getattr(trial, field) for field in _CSV_FIELDS]
+        cells += [_given(trial.config, name) for name in parameters]
+        cells += [trial.measures.get(name) for name in measures]
+        cells += [json.dumps(trial.notes) if trial.notes else None for _ in notes]
+        yield _line(cells)
 
 
-def _columns(names: Iterable[str], fields: Sequence[str]) -> dict[str, str]:
-    """The column of each parameter: its own name, if no column of every table has that."""
-    return {name: f"config.{name}" if name in fields else name for name in names}
+def _measures(trials: Sequence[Trial], taken: Sequence[str]) -> dict[str, str]:
+    names = dict.fromkeys(name for trial in trials for name in trial.measures)
+    return _columns(names, [*taken, "notes"], "measures")
+
+
+def _columns(names: Iterable[str], taken: Sequence[str], prefix: str) -> dict[str, str]:
+    """The column of each name: the name itself, unless another column has it."""
+    return {name: f"{prefix}.{name}" if name in taken else name for name in names}
 
 
 def _given(config: Config, name: str) -> Any:

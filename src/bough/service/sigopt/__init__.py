@@ -23,8 +23,8 @@ from bough.service.sigopt import experiments, observations, runs, suggestions
 from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.errors import SigOptError
 from bough.service.sigopt.objects import CLIENT
-from bough.service.strict import JsonError, loads
 from bough.service.studies import OpenStudies
+from bough.strict_json import JsonError, loads
 
 __all__ = ["ROUTES", "routes"]
 

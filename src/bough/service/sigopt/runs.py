@@ -14,7 +14,7 @@ from bough.service.sigopt.definition import optimised
 from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 from bough.service.sigopt.experiments import change_experiment, create
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
-from bough.service.strict import JsonError, loads
+from bough.strict_json import JsonError, loads
 
 __all__ = [
     "best_runs", "create_ai", "create_ai_run", "create_checkpoint", "create_project", "create_run",

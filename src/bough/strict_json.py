@@ -1,4 +1,8 @@
-"""JSON as the service accepts it: no NaN, no duplicate keys, no numbers beyond all floats, bounded depth."""
+"""The one reader of JSON from outside: files of spaces and studies, bodies of requests.
+
+It refuses what Python's own reader lets through: NaN and infinities, a key given twice, numbers beyond all
+floats, unbounded nesting.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,16 @@ class JsonError(ValueError):
     """The text is not JSON that we accept; one line says why."""
 
 
-def loads(text: bytes) -> Any:
-    """The data of a JSON text."""
+def loads(text: bytes | str, *, max_depth: int = MAX_DEPTH, any_text: bool = False) -> Any:
+    """The data of a JSON text; JsonError if there is anything wrong with it.
+
+    any_text: also accept NUL and halves of surrogate pairs inside texts, which databases cannot hold.
+    """
     try:
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
         data = json.loads(
-            text.decode("utf-8"),
+            text,
             object_pairs_hook=_unique,
             parse_constant=_no_constant,
             parse_float=_finite,
@@ -29,19 +38,20 @@ def loads(text: bytes) -> Any:
     except JsonError:
         raise
     except UnicodeDecodeError:
-        raise JsonError("the body is not UTF-8 text") from None
+        raise JsonError("not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise JsonError(f"not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise JsonError(f"JSON may be nested {MAX_DEPTH} levels deep at most") from None
-    _check_depth(data)
-    _check_text(text)
+        raise JsonError(f"JSON may be nested {max_depth} levels deep at most") from None
+    _check_depth(data, max_depth)
+    if not any_text:
+        _check_text(text)
     return data
 
 
-def _check_depth(data: Any) -> None:
+def _check_depth(data: Any, max_depth: int) -> None:
     level = [data]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(max_depth + 1):
         level = [
             child
             for value in level
@@ -50,15 +60,15 @@ def _check_depth(data: Any) -> None:
         ]
         if not level:
             return
-    raise JsonError(f"JSON may be nested {MAX_DEPTH} levels deep at most")
+    raise JsonError(f"JSON may be nested {max_depth} levels deep at most")
 
 
-def _check_text(text: bytes) -> None:
+def _check_text(text: str) -> None:
     """No NUL and no half of a surrogate pair: databases cannot hold them."""
     lower = text.lower()
-    if b"\\u0000" in lower:
+    if "\\u0000" in lower:
         raise JsonError("text may not contain NUL")
-    if b"\\ud" in lower:
+    if "\\ud" in lower:
         try:
             json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
@@ -75,7 +85,7 @@ def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise JsonError(f"{name} is not a JSON number; tell a failed trial by its own route")
+    raise JsonError(f"{name} is not a JSON number")
 
 
 def _finite(text: str) -> float:

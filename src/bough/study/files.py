@@ -1,0 +1,218 @@
+"""A study as a file of JSON lines: the study first, then its trials in the order of their numbers.
+
+``export_study``, ``bough export`` and the service write this format; ``import_study`` reads it. Everything in
+a file is checked before anything is stored, since a file may come from anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from bough.errors import BoughError, StudyError
+from bough.registry import Method
+from bough.space import Space
+from bough.storage import StudyRecord
+from bough.strict_json import JsonError, loads
+from bough.study.records import new_record
+from bough.study.results import storable
+from bough.trial import Trial
+
+__all__ = ["read_study_file", "study_lines"]
+
+FORMAT = 2
+"""Version 0.1 wrote format 1, which has no measures, notes and tracebacks."""
+
+_HEADER = ("bough", "name", "space", "direction", "method", "seed")
+_PRIVATE = ("request", "holder")
+_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback")
+
+
+class _Exportable(Protocol):
+    @property
+    def record(self) -> StudyRecord: ...
+    @property
+    def trials(self) -> list[Trial]: ...
+
+
+def study_lines(study: _Exportable) -> Iterator[str]:
+    """The lines of a study's file."""
+    record = study.record
+    header = {
+        "bough": FORMAT,
+        "name": record.name,
+        "space": json.loads(record.space),
+        "direction": record.direction,
+        "method": json.loads(record.method),
+        "seed": record.seed,
+    }
+    yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
+    for trial in study.trials:
+        row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _PRIVATE}
+        for name in _OMITTED_WHEN_EMPTY:
+            if not row[name]:
+                del row[name]
+        yield json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def read_study_file(
+    path: str | Path, name: str | None = None, space: Space | None = None
+) -> tuple[StudyRecord, list[Trial]]:
+    """The study in a file and its trials; StudyError, naming the line, if anything in it is wrong.
+
+    space: needed for the files of ``bough export`` of version 0.1, which have trials only; they are taken as
+    those of a study that minimises.
+    """
+    rows = _rows(path)
+    if not rows:
+        raise StudyError(f"{path} is empty, not an exported study")
+    start = 1
+    if "bough" in rows[0]:
+        with _Where(f"{path}, line 1"):
+            record = _record(rows[0], name)
+    elif "config" in rows[0]:
+        if space is None:
+            raise StudyError(
+                f"{path} has trials but no study (bough 0.1 wrote it): pass the space of the study"
+            )
+        start, record = 0, new_record(space, name or Path(path).stem, "minimize", "auto", None)
+    else:
+        raise StudyError(f"{path} is not an exported study: its first line has no 'bough'")
+    known = Space.from_json(record.space)
+    trials = []
+    for number, row in enumerate(rows[start:]):
+        with _Where(f"{path}, line {number + start + 1}"):
+            trials.append(_trial(row, number, known))
+    return replace(record, trials=len(trials)), trials
+
+
+class _Where:
+    """Puts the place in a file before the message of an error."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (BoughError, ValueError)):
+            raise StudyError(f"{self._place}: {error}") from None
+
+
+def _rows(path: str | Path) -> list[dict[str, Any]]:
+    rows = []
+    try:
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                with _Where(f"{path}, line {number}"):
+                    row = loads(line, max_depth=1000, any_text=True)
+                    if not isinstance(row, dict):
+                        raise JsonError("not a JSON object")
+                rows.append(row)
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror}") from None
+    return rows
+
+
+def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
+    if header["bough"] not in (1, FORMAT):
+        raise ValueError(f"its format is {header['bough']!r}, this bough knows 1 and {FORMAT}: upgrade bough")
+    _check_keys(header, _HEADER, _HEADER, "the study")
+    method = header["method"]
+    if (
+        not isinstance(method, dict)
+        or set(method) != {"name", "options"}
+        or not isinstance(method["options"], dict)
+    ):
+        raise ValueError("'method' must be an object with 'name' and 'options'")
+    if not isinstance(header["space"], dict):
+        raise ValueError("'space' must be an object")
+    chosen = Method(method["name"], method["options"])
+    return new_record(
+        Space.from_json(header["space"]), name or header["name"], header["direction"], chosen, header["seed"]
+    )
+
+
+def _trial(row: dict[str, Any], number: int, space: Space) -> Trial:
+    """A trial from its line; ValueError or BoughError if it is not one of the study."""
+    known = [name for name in Trial.__slots__ if name not in _PRIVATE]
+    _check_keys(row, known, ("number", "config", "state"), "a trial")
+    if row["number"] != number:
+        raise ValueError(f"trial {number} is missing: trials are numbered 0, 1, 2, ... without gaps")
+    if row["state"] not in ("queued", "running", "done", "failed"):
+        raise ValueError(f"the state {row['state']!r} is none of queued, running, done, failed")
+    if not isinstance(row["config"], dict):
+        raise ValueError("'config' must be an object")
+    values = {name: _READ[name](name, row[name]) for name in row if name in _READ and row[name] is not None}
+    trial = Trial(number, space.validate(row["config"]), row["state"], **values)
+    if (trial.state == "done") != (trial.value is not None):
+        raise ValueError(
+            f"a trial that is {trial.state} has {'a' if trial.value is not None else 'no'} value"
+        )
+    if trial.is_finished and trial.finished is None:
+        raise ValueError("a finished trial needs the time 'finished'")
+    return trial
+
+
+def _check_keys(row: dict[str, Any], known: Any, needed: Any, what: str) -> None:
+    for name in needed:
+        if name not in row:
+            raise ValueError(f"{what} needs {name!r}")
+    for name in row:
+        if name not in known:
+            raise ValueError(f"{what} has the unknown key {name[:60]!r}")
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(float(value)):
+        raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
+    return float(value)
+
+
+def _noise(name: str, value: Any) -> float:
+    if _number(name, value) < 0:
+        raise ValueError(f"{name!r} must not be negative, not {value}")
+    return float(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name!r} must be a text, not {str(value)[:40]!r}")
+    return storable(value)
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise ValueError(f"{name!r} must be a number of attempts, not {str(value)[:40]!r}")
+    return value
+
+
+def _object(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{name!r} must be an object")
+    return value
+
+
+def _measures(name: str, value: Any) -> dict[str, float]:
+    return {key: _number(f"{name}.{key}", each) for key, each in _object(name, value).items()}
+
+
+_READ: dict[str, Callable[[str, Any], Any]] = {
+    "value": _number,
+    "noise": _noise,
+    "cost": _number,
+    "error": _text,
+    "attempt": _count,
+    "started": _number,
+    "finished": _number,
+    "worker": _text,
+    "expires": _number,
+    "measures": _measures,
+    "notes": _object,
+    "traceback": _text,
+}
