@@ -14,8 +14,8 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import StorageError
 from bough.space import Float, Space
-from bough.storage import open_storage, postgres_sql
-from bough.storage.database import _SET_UP, Database
+from bough.storage import connect, open_storage, postgres_sql
+from bough.storage.database import Database
 from bough.storage.schema import MIGRATIONS, migrate
 from bough.storage.sql import SqlStorage
 from bough.study import Study, open_study
@@ -38,7 +38,8 @@ def test_disk_full(sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     study = impatient(sqlite_url)
     trial = study.ask(lease=600.0)
     # SQLite makes that the present size: the file cannot grow any more.
-    monkeypatch.setitem(_SET_UP, "sqlite", (*_SET_UP["sqlite"], "PRAGMA max_page_count = 1"))
+    full = (*connect.SQLITE_WRITER_SET_UP, "PRAGMA max_page_count = 1")
+    monkeypatch.setattr(connect, "SQLITE_WRITER_SET_UP", full)
     study = impatient(sqlite_url)
     with pytest.raises(StorageError, match=r"studies\.db: the disk is full \(tried again for 0\.2 s\)"):
         study.add_many([({"x": 0.5}, 1.0)] * 1000)

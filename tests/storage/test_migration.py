@@ -55,7 +55,7 @@ def test_an_old_study_goes_on(old_url: str) -> None:
 
 
 def test_marks_of_requests_move_out_of_the_workers_names(old_url: str) -> None:
-    served = open_study("served", old_url)
+    served = open_study("served", open_storage(old_url))  # as the service does
     assert [trial.number for trial in served.ask_up_to(1, request=MARK_OF_ASK)] == [0]
     assert served.enqueue({"model": "svm", "C": 3.5, "scale": "none"}, request=MARK_OF_ENQUEUE).number == 1
     assert [trial.worker for trial in served.trials] == ["alice", "alice"]
@@ -89,7 +89,7 @@ def test_postgresql_is_upgraded_alike(postgresql_url: str) -> None:
         )
 
     database.write("fill", as_in_0_1)
-    study = open_study("s", postgresql_url)
+    study = open_study("s", open_storage(postgresql_url))
     assert [trial.number for trial in study.ask_up_to(1, request="mark")] == [0]
     assert [(trial.worker, trial.state) for trial in study.trials] == [("alice", "running"), (None, "queued")]
     assert study.tell(0, {"value": 1.0, "memory": 3}).measures == {"memory": 3.0}

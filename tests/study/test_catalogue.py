@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bough.errors import MethodError, StudyError
+from bough.errors import MethodError, StorageError, StudyError
 from bough.space import Choice, Float, Int, Space
 from bough.storage import MemoryStorage
 from bough.study import (
@@ -127,7 +127,8 @@ def test_wrong_arguments(wrong: dict[str, Any], error: type[Exception]) -> None:
 
 def test_no_such_study(storage_url: str | None) -> None:
     storage = storage_url or MemoryStorage()
-    with pytest.raises(StudyError, match="there is no study 'x'; there are none"):
+    nothing = r"there are none|there is no such file|no bough studies"
+    with pytest.raises((StudyError, StorageError), match=nothing):
         open_study("x", storage)
     new_study(storage)
     for call in (open_study, delete_study):

@@ -57,17 +57,19 @@ study_argument: Callable[[Any], Any] = click.argument(
 
 def existing(storage: str) -> str:
     """The URL, checked: reading from an SQLite file that is not there is a mistake, not a new database."""
-    if storage.startswith("sqlite:///"):
-        path = Path(storage.removeprefix("sqlite:///"))
-        if not path.exists():
-            raise StorageError(
-                f"there is no file {path}: pass --storage sqlite:///FILE, or start with 'bough run'"
-            )
+    from bough.storage.connect import sqlite_file
+
+    path = sqlite_file(storage)
+    if path is not None and not Path(path).exists():
+        raise StorageError(
+            f"there is no file {path}: pass --storage sqlite:///FILE, or start with 'bough run'"
+        )
     return storage
 
 
 def open_named(name: str | None, storage: str) -> Study:
     """The study of that name; without one, the only or the latest study of the storage."""
+    from bough.storage.connect import display_url
     from bough.study import open_study, studies
 
     existing(storage)
@@ -75,7 +77,7 @@ def open_named(name: str | None, storage: str) -> Study:
         return open_study(name, storage)
     found = studies(storage)
     if not found:
-        raise StudyError(f"there are no studies in {storage} yet: start one with 'bough run'")
+        raise StudyError(f"there are no studies in {display_url(storage)} yet: start one with 'bough run'")
     return open_study(max(found, key=lambda record: record.created).name, storage)
 
 

@@ -9,14 +9,17 @@ from bough.storage.memory import MemoryStorage
 __all__ = ["Changes", "MemoryStorage", "Storage", "StudyRecord", "open_storage"]
 
 
-def open_storage(storage: str | Storage | None) -> Storage:
-    """A storage from its URL (``sqlite:///file.db``, ``postgresql://...``); None is a new one in memory."""
+def open_storage(storage: str | Storage | None, *, create: bool = True) -> Storage:
+    """A storage from its URL (``sqlite:///file.db``, ``postgresql://...``); None is a new one in memory.
+
+    create: make the file and the tables if they are missing; otherwise that is a StorageError.
+    """
     if storage is None:
         return MemoryStorage()
     if isinstance(storage, str):
         from bough.storage.sql import SqlStorage  # loads SQLAlchemy, which most users never need
 
-        return SqlStorage(storage)
+        return SqlStorage(storage, create=create)
     if isinstance(storage, Storage):
         return storage
     raise StorageError(f"storage must be a URL such as 'sqlite:///file.db', not {type(storage).__name__}")

@@ -8,6 +8,7 @@ several times what they do.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import random
 import threading
@@ -16,27 +17,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError
 
-from bough.errors import MissingExtraError, StorageError
+from bough.errors import StorageError
 from bough.storage import forks
+from bough.storage.connect import open_connection, parse_url, sqlite_file
 from bough.storage.driver_errors import failpoint, fault_of
 from bough.storage.rows import Row
 from bough.storage.sqlite_wal import Log, log_of
+from bough.storage.watchdog import Watchdog
 
 __all__ = ["Database", "Transaction"]
 
 T = TypeVar("T")
 
-_CONNECT: dict[str, dict[str, Any]] = {  # autocommit: our transactions begin and end by statements
-    # SQLite's own way to wait for a lock favours newcomers, some processes would starve: we wait ourselves.
-    "sqlite": {"isolation_level": None, "timeout": 0.0, "check_same_thread": False},
-    "postgresql": {"autocommit": True},
-}
-_SET_UP = {
-    "sqlite": ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"),
-    "postgresql": (),
-}
 _BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
 _DIALECT = {  # what stands for {name} in a statement
     "sqlite": {
@@ -64,7 +57,7 @@ class Transaction:
         return self._database._execute(sql, parameters)
 
     def execute_many(self, sql: str, rows: list[dict[str, Any]]) -> None:
-        self._database._cursor().executemany(self._database._compiled(sql), rows)
+        self._database._execute_many(sql, rows)
 
 
 class Database:
@@ -74,19 +67,24 @@ class Database:
     """
 
     def __init__(self, url: str, patience: float) -> None:
-        self._url, self._dialect = _parse(url)
+        self._url, self._dialect = parse_url(url)
         self.dialect: str = self._dialect.name
         self.where = sa.make_url(url).set(query={}).render_as_string(hide_password=True)
         self._in_memory = self.dialect == "sqlite" and self._url.database in (None, "", ":memory:")
+        self._path = sqlite_file(self._url)
+        self._identity: tuple[int, int] | None = None  # of the file that was opened
         self._patience = patience
         self._statements: dict[str, str] = {}
         # Seconds that a transaction takes of late, which is how long to wait before a lock is tried again:
-        # more often would be in vain, more seldom would leave the lock unused. Never less than a millisecond:
+        # more often would not help, more seldom would leave the lock unused. Never less than a millisecond:
         # the attempts of many would take the processor from the one that has the lock.
         self._typical = 0.001
         self._lock = threading.RLock()
         self._connection: Any = None
         self._only_cursor: Any = None
+        self._writes = False  # whether the connection was opened to write
+        self._watchdog = Watchdog() if self.dialect == "postgresql" else None
+        self._statement_seconds = math.inf
         self._log: Log | None = None  # SQLite's, if we flush it ourselves
         self._process = os.getpid()
         forks.register(self)
@@ -99,11 +97,30 @@ class Database:
 
     def after_fork(self, child: bool) -> None:
         self._process = os.getpid()
+        if self._watchdog is not None and child:
+            self._watchdog = Watchdog()
         self._lock.release()
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is something to read: a server, memory, or a file."""
+        return self._path is None or os.path.exists(self._path)
+
+    def is_idle_within(self, seconds: float) -> bool:
+        """Whether no other thread uses the connection; waits for that at most so many seconds."""
+        if not self._lock.acquire(timeout=seconds):
+            return False
+        self._lock.release()
+        return True
 
     def read(self, sql: str, **parameters: Any) -> list[Row]:
         """The rows of one statement, which sees one consistent snapshot."""
-        return self._patiently(lambda retried: self._execute(sql, parameters))
+
+        def attempt(retried: bool) -> list[Row]:
+            self._open(write=False)
+            return self._execute(sql, parameters)
+
+        return self._patiently(attempt)
 
     def write(
         self,
@@ -119,6 +136,8 @@ class Database:
         """
 
         def attempt(retried: bool) -> T:
+            self._open(write=True)
+            self._check_file()
             if shortcut is not None and not retried:
                 failpoint(f"{label}:before-commit")
                 done = shortcut(Transaction(self, retried))
@@ -130,6 +149,7 @@ class Database:
             try:
                 result = work(Transaction(self, retried))
                 failpoint(f"{label}:before-commit")
+                self._check_file()
                 self._execute("COMMIT", {})
             except BaseException:
                 self._roll_back()
@@ -158,8 +178,11 @@ class Database:
             )
         deadline = time.monotonic() + self._patience
         retried, pause = False, 0.0
+        # A first try may take a third of the patience; one that was cut off has twice as long the next time.
+        statement_seconds = max(self._patience / 3, 1.0)
         while True:
             with self._lock:
+                self._statement_seconds = statement_seconds
                 try:
                     return attempt(retried)
                 except self._dialect.loaded_dbapi.Error as error:
@@ -173,11 +196,17 @@ class Database:
                         raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
                     pause = self._typical if fault.held else min(max(1.5 * pause, 0.1), 1.0)
                     retried = retried or fault.lost  # only then nobody knows whether it was committed
+                    statement_seconds *= 2 if fault.lost else 1
             time.sleep(pause * random.uniform(0.5, 1.5))
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
-        cursor = self._only_cursor or self._cursor()
-        cursor.execute(self._statements.get(sql) or self._compiled(sql), parameters)
+        cursor = self._only_cursor
+        text = self._statements.get(sql) or self._compiled(sql)
+        if self._watchdog is None:
+            cursor.execute(text, parameters)
+        else:
+            with self._watchdog.limit(self._connection.fileno(), self._statement_seconds):
+                cursor.execute(text, parameters)
         return cursor.fetchall() if cursor.description else []
 
     def _compiled(self, sql: str) -> str:
@@ -193,22 +222,37 @@ class Database:
             self._statements[sql] = str(sa.text(text).compile(dialect=self._dialect))
         return self._statements[sql]
 
-    def _cursor(self) -> Any:
-        if self._connection is None:
-            args, kwargs = self._dialect.create_connect_args(self._url)
-            connection = self._dialect.connect(*args, **{**kwargs, **_CONNECT[self.dialect]})
-            try:
-                for statement in _SET_UP[self.dialect]:
-                    connection.cursor().execute(statement)
-                if self.dialect == "sqlite":
-                    self._log = log_of(connection)
-                if self._log is not None:
-                    connection.cursor().execute("PRAGMA synchronous = NORMAL")
-            except BaseException:
-                connection.close()
-                raise
-            self._connection, self._only_cursor = connection, connection.cursor()
-        return self._only_cursor
+    def _execute_many(self, sql: str, rows: list[dict[str, Any]]) -> None:
+        self._only_cursor.executemany(self._compiled(sql), rows)
+
+    def _open(self, write: bool) -> None:
+        """Connect, unless there is a connection that will do."""
+        write = write or self._in_memory or self.dialect == "postgresql"  # which tell no difference
+        if self._connection is not None and (self._writes or not write):
+            return
+        self._drop_connection()
+        connection = open_connection(self._url, self._dialect, write=write, create=self._identity is None)
+        try:
+            if self.dialect == "sqlite" and write:
+                self._log = log_of(connection)
+            if self._log is not None:
+                connection.execute("PRAGMA synchronous = NORMAL")
+            cursor = connection.cursor()
+        except BaseException:
+            self._log = None
+            connection.close()
+            raise
+        self._connection, self._only_cursor, self._writes = connection, cursor, write
+        if self._path is not None and self._identity is None:
+            self._identity = _identity(self._path)
+
+    def _check_file(self) -> None:
+        """A file that was removed or replaced takes what is written to it along."""
+        if self._path is not None and _identity(self._path) != self._identity:
+            raise StorageError(
+                f"{self.where}: the file was removed, moved or replaced while it was open; "
+                "what is told now would be lost"
+            )
 
     def _flush(self) -> None:
         """Bring to the disk what was committed, unless the database has done so itself."""
@@ -218,7 +262,9 @@ class Database:
             self._log.flush()
         except OSError as error:
             cause = f"the disk did not take what was written ({error})"
-            raise StorageError(f"{self.where}: {cause}; when it does again, open the study anew") from error
+            raise StorageError(
+                f"{self.where}: {cause}; when it does again, open the study once more"
+            ) from error
 
     def _roll_back(self) -> None:
         try:
@@ -235,21 +281,10 @@ class Database:
             connection.close()
 
 
-def _parse(text: str) -> tuple[sa.URL, sa.Dialect]:
-    """A storage URL and its dialect, with the driver loaded."""
-    advice = "use sqlite:///file.db or postgresql://user@host/database"
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file is at the path; None if there is none."""
     try:
-        url = sa.make_url(text)
-    except ArgumentError:
-        raise StorageError(f"{text!r} is not a storage URL: {advice}") from None
-    if url.drivername == "sqlite":
-        if url.database and not url.database.startswith((":", "file:")):
-            url = url.set(database=os.path.abspath(url.database))
-        return url, sa.create_engine(url, paramstyle="named").dialect
-    if url.drivername in ("postgresql", "postgresql+psycopg"):
-        url = url.set(drivername="postgresql+psycopg")
-        try:
-            return url, sa.create_engine(url).dialect
-        except ModuleNotFoundError:
-            raise MissingExtraError("PostgreSQL needs psycopg: pip install 'bough-opt[postgres]'") from None
-    raise StorageError(f"bough cannot store studies in {url.drivername!r}: {advice}")
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -37,6 +37,7 @@ _SQLITE = {
 # The first two or all five characters of SQLSTATE, PostgreSQL manual, appendix A.
 _POSTGRESQL = {
     "08": Fault("the connection to the server was lost", passing=True, lost=True),
+    "57014": Fault("the server cancelled the statement", passing=True),
     "57P": Fault("the server is shutting down or starting up", passing=True, lost=True),
     "40": Fault("the server cancelled the transaction in favour of another", passing=True),
     "55P03": Fault("a lock is held by another program", passing=True),
@@ -62,7 +63,8 @@ def fault_of(error: Exception, dialect: str) -> Fault:
         return _SQLITE.get(code, Fault(text))
     state = getattr(error, "sqlstate", None)
     if state is None:  # the server could not be reached, or the connection broke
-        gone = type(error).__name__ in ("OperationalError", "InterfaceError")
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        gone = not kinds.isdisjoint(("OperationalError", "InterfaceError"))
         return Fault(f"the server cannot be reached ({text})", passing=gone, lost=gone)
     for length in (5, 3, 2):
         if state[:length] in _POSTGRESQL:

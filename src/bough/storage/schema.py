@@ -1,8 +1,9 @@
 """The tables, and how a database of an older bough is brought up to date.
 
-A database carries the number of the last migration it has seen. Opening it runs those that are missing, in
-one transaction: a new database runs all of them, and a crash in between leaves the old one as it was. A
-released migration is never edited; a change of the schema appends one.
+A database carries the number of the last migration it has seen. The first write runs those that are missing,
+in one transaction: a new database runs all of them, and a crash in between leaves the old one as it was. A
+database that is only read stays as it is; columns that it lacks are read as NULL. A released migration is
+never edited; a change of the schema appends one.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from bough.errors import StorageError
 from bough.storage.database import Database, Transaction
 
-__all__ = ["MIGRATIONS", "migrate"]
+__all__ = ["ADDED_COLUMNS", "MIGRATIONS", "check_version", "migrate", "schema_version"]
 
 Migration = Sequence[str]
 """SQL statements. ``{real}`` is the dialect's double, ``{key}`` its self-numbering key, ``{position}`` its
@@ -57,6 +58,15 @@ SECOND: Migration = (
 
 MIGRATIONS: Sequence[Migration] = (FIRST, SECOND)
 
+ADDED_COLUMNS = {  # each with the number of its migration
+    "goals": 2,
+    "measures": 2,
+    "notes": 2,
+    "traceback": 2,
+    "request": 2,
+    "holder": 2,
+}
+
 # Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.
 _TYPES = {
     "sqlite": {"real": "", "key": "INTEGER PRIMARY KEY AUTOINCREMENT", "position": "instr"},
@@ -70,11 +80,27 @@ _VERSION_TABLE = "CREATE TABLE IF NOT EXISTS bough_schema (version INTEGER NOT N
 _VERSION = "SELECT max(version) FROM bough_schema"
 
 
+def schema_version(database: Database) -> int:
+    """How many migrations the database has seen; 0 if bough never wrote to it."""
+    if not database.exists or not database.has_table("bough_schema"):
+        return 0
+    version: int = database.read(_VERSION)[0][0] or 0
+    return version
+
+
 def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Bring the tables up to date; StorageError if they were written by a newer bough."""
-    if database.has_table("bough_schema") and database.read(_VERSION) == [(len(migrations),)]:
-        return
-    database.write("migrate", lambda transaction: _run(transaction, database, migrations))
+    if schema_version(database) != len(migrations):
+        database.write("migrate", lambda transaction: _run(transaction, database, migrations))
+
+
+def check_version(version: int, database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """StorageError if the database was written by a newer bough."""
+    if version > len(migrations):
+        raise StorageError(
+            f"{database.where} was written by a newer bough: its schema is {version}, this one knows "
+            f"{len(migrations)}; upgrade bough to open it"
+        )
 
 
 def _run(transaction: Transaction, database: Database, migrations: Sequence[Migration]) -> None:
@@ -82,11 +108,7 @@ def _run(transaction: Transaction, database: Database, migrations: Sequence[Migr
         transaction.execute("SELECT pg_advisory_xact_lock(5078404)")
     transaction.execute(_VERSION_TABLE)
     version = transaction.execute(_VERSION)[0][0] or 0
-    if version > len(migrations):
-        raise StorageError(
-            f"{database.where} was written by a newer bough: its schema is {version}, this one knows "
-            f"{len(migrations)}; upgrade bough to open it"
-        )
+    check_version(version, database, migrations)
     for number, statements in enumerate(migrations[version:], start=version + 1):
         for statement in statements:
             transaction.execute(statement.format(**_TYPES[database.dialect]))

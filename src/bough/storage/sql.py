@@ -13,21 +13,27 @@ once it has the lock: the earlier try may have been waiting for it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from bough.errors import StudyError, TrialError
+from bough.errors import StorageError, StudyError, TrialError
 from bough.storage import postgres_sql
 from bough.storage.base import Changes, StudyRecord
 from bough.storage.database import Database, Transaction
 from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
-from bough.storage.schema import migrate
+from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
 from bough.storage.transitions import begun, finished, handed_out, renewed
 from bough.trial import Trial
 
 __all__ = ["SqlStorage"]
 
-_STUDY = "name, space, direction, method, seed, created, trials, id, goals"
+T = TypeVar("T")
+
+LEASE_WAIT_SECONDS = 1.0
+"""How long a renewal waits for the connection before it takes one of its own."""
+
+_STUDY = ("name", "space", "direction", "method", "seed", "created", "trials", "id", "goals")
 _TRIAL = ", ".join(COLUMNS)
 
 _CREATE = """
@@ -35,8 +41,8 @@ _CREATE = """
     VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1, :goals)
     ON CONFLICT (name) DO NOTHING
     RETURNING id, created"""
-_FIND = f"""
-    SELECT {_STUDY} FROM bough_studies
+_FIND = """
+    SELECT {columns} FROM bough_studies
     WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
 _DELETE = "DELETE FROM bough_studies WHERE id = :study"
 _EXISTS = "SELECT 1 FROM bough_studies WHERE id = :study"
@@ -50,8 +56,8 @@ _APPEND = """
     UPDATE bough_studies SET revision = revision + 1, trials = trials + :count
     WHERE id = :study AND trials >= :low AND trials < :high
     RETURNING revision, {clock}, trials - :count"""
-_CHANGES = f"""
-    SELECT {", ".join(f"t.{column}" for column in COLUMNS)}, s.revision, {{clock}}
+_CHANGES = """
+    SELECT {columns}, s.revision, {clock}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
@@ -77,15 +83,55 @@ class SqlStorage:
     """See ``Storage``. ``url`` is sqlite:///file.db or postgresql://...
 
     patience: seconds for which an operation is tried again while the database is locked, full or away.
+    create:   make the file and the tables; otherwise there must be studies to read, and nothing is written
+              before the first operation that writes.
     """
 
-    def __init__(self, url: str, patience: float = 30.0) -> None:
+    def __init__(self, url: str, patience: float = 30.0, *, create: bool = True) -> None:
         self._database = Database(url, patience)
         self._on_server = self._database.dialect == "postgresql"
-        migrate(self._database)
+        self._renewing = Database(url, patience) if self._on_server else self._database
+        self._version = 0  # of the tables, when they were last looked at
+        if create:
+            self._upgrade()
+            return
+        if not self._database.exists:
+            raise StorageError(f"{self._database.where}: there is no such file")
+        self._look()
+        if not self._version:
+            raise StorageError(f"{self._database.where} has no bough studies")
 
     def __repr__(self) -> str:
         return f"SqlStorage({self._database.where!r})"
+
+    def _upgrade(self) -> None:
+        """Before a write: make the tables, or bring them up to date."""
+        if self._version < len(MIGRATIONS):
+            migrate(self._database)
+            self._version = len(MIGRATIONS)
+
+    def _look(self) -> None:
+        self._version = schema_version(self._database)
+        check_version(self._version, self._database)
+
+    def _write(
+        self,
+        label: str,
+        work: Callable[[Transaction], T],
+        shortcut: Callable[[Transaction], T | None] | None = None,
+    ) -> T:
+        self._upgrade()
+        return self._database.write(label, work, shortcut)
+
+    def _statement(self, sql: str, columns: Sequence[str], table: str = "") -> str:
+        """A statement that reads ``columns``, as far as the tables have them; the others are NULL."""
+        if self._version < len(MIGRATIONS):  # another process may upgrade them at any time
+            self._look()
+        known = [
+            f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= self._version else f"NULL AS {column}"
+            for column in columns
+        ]
+        return sql.replace("{columns}", ", ".join(known))
 
     def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
         def work(transaction: Transaction) -> StudyRecord:
@@ -105,16 +151,19 @@ class SqlStorage:
             _insert(transaction, study, trials, revision=1, operation=None)
             return replace(record, id=study, created=when, trials=len(trials))
 
-        return self._database.write("create", work)
+        return self._write("create", work)
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
-        return [StudyRecord(*row) for row in self._database.read(_FIND, name=name)]
+        if name is not None and "\0" in name:  # no database can hold such a name
+            return []
+        sql = self._statement(_FIND, _STUDY)
+        return [StudyRecord(*row) for row in self._database.read(sql, name=name)] if self._version else []
 
     def delete(self, study: int) -> None:
-        self._database.write("delete", lambda transaction: transaction.execute(_DELETE, study=study))
+        self._write("delete", lambda transaction: transaction.execute(_DELETE, study=study))
 
     def changes(self, study: int, since: int) -> Changes:
-        rows = self._database.read(_CHANGES, study=study, since=since)
+        rows = self._database.read(self._statement(_CHANGES, COLUMNS, "t."), study=study, since=since)
         if not rows:
             raise _deleted()
         *_, revision, now = rows[0]
@@ -149,7 +198,7 @@ class SqlStorage:
             return [replace(row, number=number, started=started, finished=finished, expires=expires)]
 
         one = self._on_server and len(trials) == 1
-        return self._database.write("insert", work, shortcut if one else None)
+        return self._write("insert", work, shortcut if one else None)
 
     def take(
         self, study: int, worker: str, lease: float | None = None, holder: str | None = None
@@ -168,7 +217,7 @@ class SqlStorage:
                 _save(transaction, study, trial, revision, None)
             return None
 
-        return self._database.write("take", work)
+        return self._write("take", work)
 
     def finish(self, study: int, result: Trial) -> Trial:
         def work(transaction: Transaction) -> Trial:
@@ -186,7 +235,7 @@ class SqlStorage:
             told = trials_of(transaction.execute(postgres_sql.FINISH, **columns))
             return told[0] if told else None  # a repetition, a conflict, or a failure of an old attempt
 
-        return self._database.write("finish", work, shortcut if self._on_server else None)
+        return self._write("finish", work, shortcut if self._on_server else None)
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         def work(transaction: Transaction) -> None:
@@ -197,7 +246,10 @@ class SqlStorage:
                 if changed is not None:
                     _save(transaction, study, changed, revision, None)
 
-        self._database.write("renew", work)
+        self._upgrade()
+        # A statement that a silent server holds up must not hold up the leases of the other trials.
+        free = self._database.is_idle_within(LEASE_WAIT_SECONDS)
+        (self._database if free else self._renewing).write("renew", work)
 
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:

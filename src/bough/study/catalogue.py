@@ -17,18 +17,18 @@ __all__ = ["copy_study", "delete_study", "export_study", "import_study", "open_s
 
 def studies(storage: str | Storage) -> list[StudyRecord]:
     """All studies of a storage, in the order of their creation."""
-    return open_storage(storage).find()
+    return open_storage(storage, create=False).find()
 
 
 def open_study(name: str, storage: str | Storage) -> Study:
     """The study of that name; StudyError if there is none."""
-    opened = open_storage(storage)
+    opened = open_storage(storage, create=False)
     return Study.of_record(_find(name, opened), opened)
 
 
 def delete_study(name: str, storage: str | Storage) -> None:
     """Delete a study with all its trials; StudyError if there is none of that name."""
-    opened = open_storage(storage)
+    opened = open_storage(storage, create=False)
     opened.delete(_find(name, opened).id)
 
 

@@ -1,0 +1,136 @@
+"""Storage URLs, and how connections are opened.
+
+Nothing is created by reading. A connection that only reads opens a file that exists, changes nothing about it
+and leaves its journal mode alone; one that writes creates the file if need be.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError
+
+from bough.errors import MissingExtraError, StorageError
+
+__all__ = ["display_url", "open_connection", "parse_url", "sqlite_file"]
+
+_ADVICE = "use sqlite:///file.db or postgresql://user@host/database"
+
+# Autocommit: our transactions begin and end by statements.
+_SQLITE: dict[str, Any] = {
+    "isolation_level": None,
+    "timeout": 0.0,  # SQLite's own way to wait for a lock favours newcomers: we wait ourselves
+    "check_same_thread": False,
+}
+_POSTGRESQL: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": None,  # behind a pooler the next transaction may have another server process
+}
+_POSTGRESQL_DEFAULTS = {  # of libpq; what the URL says goes first
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+SQLITE_WRITER_SET_UP = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+)
+"""What a connection that writes to SQLite begins with."""
+
+
+def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
+    """A storage URL and its dialect, with the driver loaded."""
+    try:
+        url = sa.make_url(text)
+    except (ArgumentError, ValueError):  # ValueError: a port that is not a number
+        raise StorageError(f"{display_url(text)!r} is not a storage URL: {_ADVICE}") from None
+    if url.drivername == "sqlite":
+        if url.host:
+            raise StorageError(
+                f"{display_url(text)!r} names a host, not a file: a file takes three slashes, sqlite:///{url.host}"
+            )
+        if url.database and not url.database.startswith((":", "file:")):
+            url = url.set(database=os.path.abspath(url.database))
+        return url, sa.create_engine(url, paramstyle="named").dialect
+    if url.drivername in ("postgresql", "postgresql+psycopg"):
+        url = url.set(drivername="postgresql+psycopg")
+        try:
+            return url, sa.create_engine(url).dialect
+        except ModuleNotFoundError:
+            raise MissingExtraError("PostgreSQL needs psycopg: pip install 'bough-opt[postgres]'") from None
+    raise StorageError(f"bough cannot store studies in {url.drivername!r}: {_ADVICE}")
+
+
+def display_url(text: str) -> str:
+    """A storage URL without its password, however malformed it is."""
+    hidden = re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", text)
+    return re.sub(r"(?i)(password=)[^&]*", r"\1***", hidden)
+
+
+def sqlite_file(url: str | sa.URL) -> str | None:
+    """The path of the SQLite file that a URL names; None if it is something else than a plain file."""
+    parsed = parse_url(url)[0] if isinstance(url, str) else url
+    name = parsed.database or ""
+    if parsed.drivername != "sqlite" or not name or name.startswith((":", "file:")):
+        return None
+    return name
+
+
+def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bool) -> Any:
+    """A connection of the driver: to read, to write, or to write and create the file."""
+    args, given = dialect.create_connect_args(url)
+    if dialect.name == "postgresql":
+        return dialect.connect(*args, **{**_POSTGRESQL_DEFAULTS, **given, **_POSTGRESQL})
+    path = sqlite_file(url)
+    connection: Any
+    if path is None:
+        connection = dialect.connect(*args, **{**given, **_SQLITE})
+    elif write:
+        mode = "rwc" if create else "rw"
+        connection = _open_file(path, f"mode={mode}", given)
+    else:
+        return _open_to_read(path, given)
+    if write:
+        try:
+            for statement in SQLITE_WRITER_SET_UP:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _open_file(path: str, mode: str, given: Mapping[str, Any]) -> sqlite3.Connection:
+    options = {**given, **_SQLITE, "uri": True}
+    connection: sqlite3.Connection = sqlite3.connect(f"file:{quote(path)}?{mode}", **options)
+    return connection
+
+
+def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
+    """Also from a medium that cannot be written to, where SQLite's usual locks and log are impossible."""
+    if not os.path.exists(path):
+        raise StorageError(f"there is no file {path}")
+    modes = ["mode=rw"]
+    if not os.path.exists(f"{path}-wal"):  # nobody is writing, and nothing waits to be carried over
+        modes.append("mode=ro&immutable=1")
+    for mode in modes:
+        connection = _open_file(path, mode, given)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return connection
+        except sqlite3.Error as error:
+            connection.close()
+            name = getattr(error, "sqlite_errorname", "")
+            if mode == modes[-1] or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+                raise
+    raise AssertionError("the last mode returns or raises")

@@ -1,0 +1,196 @@
+"""Reading changes nothing: not a foreign file, not an old one, not one on a medium that cannot be written."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sqlite3
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from tests.cli.programs import bough
+
+from bough.errors import StorageError
+from bough.space import Float, Space
+from bough.storage import MemoryStorage, Storage, open_storage
+from bough.storage.driver_errors import fault_of
+from bough.storage.sql import SqlStorage
+from bough.study import Study, delete_study, export_study, open_study, studies
+
+SPACE = Space({"x": Float(0, 1)})
+DUMP = Path(__file__).with_name("written_by_0_1.sql")
+
+
+def database(path: Path, script: str) -> str:
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_foreign_file_stays_as_it_is(tmp_path: Path) -> None:
+    url = database(
+        tmp_path / "optuna.db", "CREATE TABLE studies (id INTEGER); INSERT INTO studies VALUES (1);"
+    )
+    before = files(tmp_path)
+    for read in (studies, lambda url: open_study("s", url), lambda url: delete_study("s", url)):
+        with pytest.raises(StorageError, match=r"optuna\.db has no bough studies"):
+            read(url)
+    for command in ("studies", "best"):
+        done = bough(command, "--storage", url, cwd=tmp_path)
+        assert done.returncode == 2 and "has no bough studies" in done.stderr
+    assert files(tmp_path) == before
+
+
+def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/none.db"
+    for read in (studies, lambda url: open_study("s", url), lambda url: delete_study("s", url)):
+        with pytest.raises(StorageError, match=r"none\.db: there is no such file"):
+            read(url)
+    assert files(tmp_path) == {}
+
+
+def test_a_file_of_version_0_1_is_read_as_it_is(tmp_path: Path) -> None:
+    url = database(tmp_path / "old.db", DUMP.read_text())
+    before = files(tmp_path)
+    assert [record.name for record in studies(url)] == ["old", "upward", "served"]
+    study = open_study("old", url)
+    assert [trial.value for trial in study.trials] == [-1.5, 0.5, None, 0.0, None, None]
+    export_study(study, os.devnull)
+    assert files(tmp_path) == before
+    study.tell(4, {"value": 1.0, "memory": 2}), "the first write upgrades it"
+    assert open_study("old", url).trials[4].measures == {"memory": 2.0}
+
+
+def test_a_file_on_a_read_only_medium_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "medium"
+    folder.mkdir()
+    url = f"sqlite:///{folder}/s.db"
+    study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    study.tell(study.ask(), 1.0)
+    del study
+    gc.collect()
+    assert sorted(files(folder)) == ["s.db"], "no connection is open any more"
+    os.chmod(folder / "s.db", 0o444)
+    os.chmod(folder, 0o555)
+    for parent in folder.parents[:3]:
+        os.chmod(parent, 0o755)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)  # root may write everywhere
+            opened = open_study("s", url)
+            assert opened.best.value == 1.0
+            try:
+                opened.ask()
+            except StorageError as error:
+                code = 0 if "read-only" in str(error) else 3
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    os.chmod(folder, 0o755)
+
+
+@pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
+def test_nothing_is_told_into_a_file_that_is_gone(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "s.db"
+    study = Study(SPACE, name="s", storage=f"sqlite:///{path}", method="random", seed=0)
+    trials = study.ask(2)
+    study.tell(trials[0], 1.0)
+    if how == "removed":
+        path.unlink()
+    else:
+        path.rename(tmp_path / "elsewhere.db")
+    if how == "replaced":
+        Study(SPACE, name="s", storage=f"sqlite:///{path}", method="random", seed=0)
+    for _ in range(2):
+        with pytest.raises(StorageError, match="the file was removed, moved or replaced while it was open"):
+            study.tell(trials[1], 2.0)
+    assert path.exists() == (how == "replaced")
+
+
+@pytest.mark.parametrize("name", ["a%41.db", "a b.db", "a#b.db", "ä.db", "a%3Fb.db"])
+def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
+    url = f"sqlite:///{tmp_path}/{name}"
+    study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    study.tell(study.ask(), 1.0)
+    del study
+    gc.collect()
+    assert list(files(tmp_path)) == [unquote(name)]
+    assert open_study("s", url).best.value == 1.0
+    assert bough("best", "s", "--storage", url, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("sqlite://x.db", r"names a host, not a file: a file takes three slashes, sqlite:///x\.db"),
+        (
+            "postgresql://me:geheim@host:port/db",
+            r"'postgresql://me:\*\*\*@host:port/db' is not a storage URL",
+        ),
+        ("postgresql//me:geheim@host/db", "is not a storage URL"),
+        ("mysql://me:geheim@host/db", "cannot store studies in 'mysql'"),
+    ],
+)
+def test_odd_urls_are_refused_without_their_password(url: str, message: str) -> None:
+    with pytest.raises(StorageError, match=message) as caught:
+        open_storage(url)
+    if "://" in url:
+        assert "geheim" not in str(caught.value)
+
+
+def test_the_command_line_shows_no_password(postgresql_url: str, tmp_path: Path) -> None:
+    url = postgresql_url.replace("postgres:@", "postgres:geheim@")
+    assert "geheim" in url
+    for command in ("show",):
+        done = bough(command, "--storage", url, cwd=tmp_path)
+        assert "has no bough studies" in done.stderr and "geheim" not in done.stdout + done.stderr
+
+
+def test_a_name_that_no_database_can_hold_is_not_found(storage_url: str | None) -> None:
+    storage: Storage = MemoryStorage() if storage_url is None else open_storage(storage_url)
+    assert storage.find("a\0b") == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("config = 'not json'", "trial 1 is damaged"),
+        ("config = '[1]'", "trial 1 is damaged"),
+        ("value = 'text'", "trial 1 is damaged: 'text' is not a number"),
+        ("value = NULL", "trial 1 is damaged: it is done with the value None"),
+        ("state = 'zombie'", "trial 1 is damaged"),
+        ("measures = '3'", "trial 1 is damaged: '3' is not a JSON object"),
+        ("notes = '{'", "trial 1 is damaged"),
+    ],
+)
+def test_damaged_rows_are_named(sqlite_url: str, damage: str, message: str) -> None:
+    study = Study(SPACE, name="s", storage=sqlite_url, method="random", seed=0)
+    for trial in study.ask(3):
+        study.tell(trial, 1.0)
+    with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as connection:
+        connection.execute(f"UPDATE bough_trials SET {damage} WHERE number = 1")
+    connection.close()
+    with pytest.raises(StorageError, match=message):
+        _ = open_study("s", sqlite_url).trials
+
+
+def test_no_statement_is_prepared_on_the_server(postgresql_url: str) -> None:
+    storage = SqlStorage(postgresql_url)
+    study = Study(SPACE, name="s", storage=storage, method="random", seed=0)
+    for _ in range(12):  # the driver would prepare a statement that it sees for the sixth time
+        study.tell(study.ask(), 1.0)
+    assert storage._database.read("SELECT count(*) FROM pg_prepared_statements") == [(0,)]
+
+
+def test_a_cancelled_statement_is_tried_again() -> None:
+    cancelled = type("QueryCanceled", (Exception,), {"sqlstate": "57014"})("canceling statement")
+    assert fault_of(cancelled, "postgresql").passing
