@@ -81,7 +81,8 @@ def test_export_defuses_formulas_and_tells_none_from_inactive(
     assert rows[2]["error"] == "'=cmd()"
     code, _, err = call(capsys, "export", "mine", "-o", "trials.jsonl")
     assert code == 0 and "wrote trials.jsonl" in err
-    lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
+    header, *lines = [json.loads(line) for line in Path("trials.jsonl").read_text().splitlines()]
+    assert header["name"] == "mine"
     assert [line["value"] for line in lines] == [0.5, 0.25, None, None]
 
 

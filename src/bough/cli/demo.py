@@ -10,6 +10,7 @@ import click
 
 from bough.cli.digits import digits_space, error_rate, load_digits
 from bough.cli.text import branch_tree, config_text, table
+from bough.errors import StorageError
 from bough.plot.snapshot import StudySnapshot
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def _open(name: str, storage: str, method: str, seed: int, anew: bool) -> Study:
     """The demo's study of that name: the stored one, or a new one."""
     from bough.study import Study, delete_study, open_study, studies
 
-    known = {record.name for record in studies(storage)}
+    try:
+        known = {record.name for record in studies(storage)}
+    except StorageError:  # there is no file yet
+        known = set()
     if name in known and anew:
         delete_study(name, storage)
     elif name in known:
