@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -71,17 +70,24 @@ def test_a_hundred_trials_and_a_killed_worker(executor: Executor, tmp_path: Path
     assert [trial.value for trial in study.trials] == [trial.config["x"] for trial in study.trials]
 
 
-def test_speed_up(executor: Executor) -> None:
-    """The evaluations' own seconds over those of the run, with trials that only sleep."""
+def test_all_workers_evaluate_at_once_and_a_slow_trial_holds_up_no_other(
+    executor: Executor, tmp_path: Path
+) -> None:
+    folder = str(tmp_path)
 
-    def sleep(config: dict[str, float]) -> dict[str, Any]:
-        began = time.monotonic()
-        time.sleep(1.5)
-        return {"value": config["x"], "cost": time.monotonic() - began}
+    def wait_for(count: int) -> None:
+        deadline = time.monotonic() + 120
+        while len(os.listdir(folder)) < count:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{len(os.listdir(folder))} trials were started, not {count}")
+            time.sleep(0.01)
+
+    def meet(config: dict[str, float]) -> float:
+        open(os.path.join(folder, str(config["x"])), "w").close()
+        wait_for(6 * WORKERS if config["x"] == 0.125 else WORKERS)
+        return config["x"]
 
     study = Study(LINE, method="random", seed=0)
-    study.run(sleep, WORKERS, executor=executor, workers=WORKERS, progress=False)  # all workers are up
-    began = time.monotonic()
-    study.run(sleep, 6 * WORKERS, executor=executor, workers=WORKERS, progress=False)
-    elapsed = time.monotonic() - began
-    assert sum(trial.cost or 0.0 for trial in study.trials[WORKERS:]) / elapsed >= 3.5
+    study.enqueue({"x": 0.125})
+    study.run(meet, 6 * WORKERS, executor=executor, workers=WORKERS, progress=False)
+    assert [trial.error for trial in study.trials] == [None] * (6 * WORKERS)
