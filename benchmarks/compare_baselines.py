@@ -1,14 +1,14 @@
-"""Our rivals against the originals: ``tpe`` against Optuna's TPE, ``forest`` against SMAC.
+"""Our baselines against the originals: ``tpe`` against Optuna's TPE, ``forest`` against SMAC.
 
     make bench-peers
-    python -m benchmarks.rivals [--seeds 10] [--trials 60] [--problems small-shifted cash-car]
-    python -m benchmarks.rivals --report [--markdown]
+    python -m benchmarks.compare_baselines [--seeds 10] [--trials 60] [--problems small-shifted cash-car]
+    python -m benchmarks.compare_baselines --report [--markdown]
 
-Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every optimum is the
-middle of its range, which is the value that SMAC's neighbourhoods give to a parameter that becomes active.
-Best values after the last trial (median and quartiles over seeds) and CPU time of a suggestion. Studies that
-the specs in ``BORROW`` have run are not run again; for the time only those count that ran here, side by side.
-``--report`` runs nothing; ``--markdown`` renews the tables in the documentation of `tpe` and `forest`.
+The problems are Jenatton's four functions and two CASH data sets. The functions are shifted: unshifted, every
+optimum is the middle of its range, which is the value that SMAC gives to a parameter that becomes active.
+The tables show the best value after the last trial (median and quartiles over seeds) and the CPU time of a
+proposal. Studies of the specs in ``BORROW`` are reused for values, but not for times.
+``--report`` runs nothing; ``--markdown`` renews the tables on the pages of `tpe` and `forest`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROBLEMS = (*(f"{name}-shifted" for name in JENATTON), "cash-car", "cash-german_
 PAIRS = (("tpe", "optuna"), ("forest", "smac"))
 METHODS = tuple(method for pair in PAIRS for method in pair)
 BORROW = ("peers", "real")
-RESULTS = FOLDER / "rivals.jsonl"
+RESULTS = FOLDER / "baselines.jsonl"
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "methods"
 
 STARTED = 15
@@ -81,12 +81,12 @@ def costs(records: Sequence[Record]) -> list[str]:
 
 
 def renew(page: Path, lines: Sequence[str]) -> None:
-    """Write what stands on a page between ``<!-- rivals -->`` and ``<!-- /rivals -->`` anew."""
-    part = re.compile(r"(<!-- rivals -->\n).*?(<!-- /rivals -->)", re.DOTALL)
+    """Renew the part of a page between ``<!-- baselines -->`` and ``<!-- /baselines -->``."""
+    part = re.compile(r"(<!-- baselines -->\n).*?(<!-- /baselines -->)", re.DOTALL)
     new = "\n".join(["", *lines, ""])
     text, places = part.subn(lambda found: found[1] + new + "\n" + found[2], page.read_text("utf-8"))
     if not places:
-        raise SystemExit(f"{page.name} has no place for the table: <!-- rivals --> ... <!-- /rivals -->")
+        raise SystemExit(f"{page.name} has no place for the table: <!-- baselines --> ... <!-- /baselines -->")
     page.write_text(text, encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The tables of Assael's experiments and of the rivals, from records made by hand."""
+"""The tables of Assael's experiments and of the baselines, from records made by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import assael, rivals
+from benchmarks import assael, compare_baselines
 from benchmarks.assael_figure import draw
 from benchmarks.runner import Record, Task
 
@@ -69,38 +69,38 @@ def test_the_figure_has_a_panel_per_problem(records: list[Record]) -> None:
     assert "First, 2 runs" in svg and "Second, 2 runs" in svg
 
 
-def test_rivals_by_quartiles_of_common_seeds() -> None:
-    tasks = [Task("p", method, seed, 2) for seed in range(3) for method in rivals.METHODS]
+def test_baselines_by_quartiles_of_common_seeds() -> None:
+    tasks = [Task("p", method, seed, 2) for seed in range(3) for method in compare_baselines.METHODS]
     done = {
         task.key: record(task.method, task.seed, [5.0, 1.0 + task.seed], "p")
         for task in tasks
         if task.key != ("p", "smac", 2, 2)
     }
-    lines = rivals.table(done, tasks)
+    lines = compare_baselines.table(done, tasks)
     assert lines[2].startswith("| p | 2 | 1.5 [1.25, 1.75] |")
-    pair = rivals.table(done, tasks, ("tpe", "optuna"))  # what another pair lacks does not count here
+    pair = compare_baselines.table(done, tasks, ("tpe", "optuna"))  # what another pair lacks does not count here
     assert pair[0] == "| problem | seeds | `tpe` | `optuna` |"
     assert pair[2] == "| p | 3 | 2 [1.5, 2.5] | 2 [1.5, 2.5] |"
 
 
-def test_rivals_renew_their_part_of_a_page(tmp_path: Path) -> None:
+def test_baselines_renew_their_part_of_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("a\n<!-- rivals -->\nold\n<!-- /rivals -->\nb\n", encoding="utf-8")
+    page.write_text("a\n<!-- baselines -->\nold\n<!-- /baselines -->\nb\n", encoding="utf-8")
     for _ in range(2):
-        rivals.renew(page, ["| new |"])
-        assert page.read_text(encoding="utf-8") == "a\n<!-- rivals -->\n\n| new |\n\n<!-- /rivals -->\nb\n"
+        compare_baselines.renew(page, ["| new |"])
+        assert page.read_text(encoding="utf-8") == "a\n<!-- baselines -->\n\n| new |\n\n<!-- /baselines -->\nb\n"
 
 
 def test_costs_count_after_the_designs() -> None:
     late = {"tpe": 1.0, "optuna": 3.0, "forest": 2.0, "smac": 8.0}
-    trials = rivals.STARTED + 4
+    trials = compare_baselines.STARTED + 4
     found = [
-        Record("p", m, 0, trials, [0.0] * trials, [""] * trials, [99.0] * rivals.STARTED + [ms] * 4)
+        Record("p", m, 0, trials, [0.0] * trials, [""] * trials, [99.0] * compare_baselines.STARTED + [ms] * 4)
         for m, ms in late.items()
     ]
     # what only one of a pair has done does not count
     found.append(replace(found[0], seed=1, ask_ms=[50.0] * trials))
-    assert rivals.costs(found) == [
+    assert compare_baselines.costs(found) == [
         "tpe 1.0 ms, optuna 3.0 ms: a factor of 3.0",
         "forest 2.0 ms, smac 8.0 ms: a factor of 4.0",
     ]

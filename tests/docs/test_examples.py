@@ -78,3 +78,10 @@ def test_links_between_pages_lead_somewhere():
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             if not re.match(r"\w+:", target):
                 assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
+
+
+def test_the_map_names_files_that_exist():
+    text = FENCE.sub("", (ROOT / "docs" / "map.md").read_text(encoding="utf-8"))
+    roots = (ROOT / "src" / "bough", ROOT / "src", ROOT)
+    for name in re.findall(r"`([\w/]+(?:/|\.py))`", text):
+        assert any((root / name).exists() for root in roots), f"the map names {name}"
