@@ -6,7 +6,7 @@ jenatton: median log10 distance to the optimum at two budgets, on the originals 
 branches: in how many seeds the incumbent after 80 trials lies in the best branch.
 multiply: shared and own variables that multiply, best value after 40 trials.
 cost:     CPU milliseconds of a suggestion on the CASH space, mean over trials 70 to 80.
-Results are kept in benchmarks/results/ask_and_tell.jsonl; a rerun continues it (--fresh starts anew).
+Results are kept in benchmarks/results/ask_and_tell.jsonl; a rerun continues it (--fresh starts again).
 """
 
 from __future__ import annotations

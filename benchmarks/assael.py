@@ -134,7 +134,7 @@ def digits(optimum: float) -> int:
 
 
 def renew(page: Path, found: Found, trials: int) -> None:
-    """Write the tables of a page anew, each between ``<!-- assael: NAME -->`` and ``<!-- /assael -->``."""
+    """Renew the tables of a page, each between ``<!-- assael: NAME -->`` and ``<!-- /assael -->``."""
     marks = [mark for mark in (10, 20, 30, 40, 60, 100) if mark <= trials]
     tables = {"finals": final_table(found), "way": way_table(found, marks), "cost": cost_table(found)}
     text = page.read_text(encoding="utf-8")

@@ -86,7 +86,9 @@ def renew(page: Path, lines: Sequence[str]) -> None:
     new = "\n".join(["", *lines, ""])
     text, places = part.subn(lambda found: found[1] + new + "\n" + found[2], page.read_text("utf-8"))
     if not places:
-        raise SystemExit(f"{page.name} has no place for the table: <!-- baselines --> ... <!-- /baselines -->")
+        raise SystemExit(
+            f"{page.name} has no place for the table: <!-- baselines --> ... <!-- /baselines -->"
+        )
     page.write_text(text, encoding="utf-8")
 
 

@@ -4,7 +4,7 @@
 
 The space is the published ``auto-sklearn_2017_11.json``: 138 parameters, nearly all conditional, dozens of
 branches in several independent choices. The objective is artificial and costs nothing: each active parameter
-adds its squared distance from a place of its own.
+adds its squared distance from its optimum.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draw the README's pictures: ``python -m benchmarks.pictures`` (needs Chromium).
 
-Runs ``bough demo`` in a folder of its own, then photographs its branching tree and its terminal.
+Runs ``bough demo`` in a new folder, then photographs its branching tree and its terminal.
 """
 
 from __future__ import annotations

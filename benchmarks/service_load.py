@@ -7,7 +7,7 @@ tell:  tells are timed while proposals of the default method, on a study with 15
 crowd: so many clients with five trials each at once: how long it takes, and that none is lost or doubled.
 page:  a study with so many trials: seconds and kilobytes of its page and of what it loads, at first (the
        trials are read from the storage) and again.
-Everything is measured over HTTP on this machine, with the server in a process of its own.
+Everything is measured over HTTP on this machine, with the server in a separate process.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> None:
 
 @contextlib.contextmanager
 def _server(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Address, token and storage of a service in a process of its own."""
+    """Address, token and storage of a service in a separate process."""
     storage = f"sqlite:///{folder}/load.db"
     token = create_token(Records(storage), "load", "write")
     with socket.create_server(("127.0.0.1", 0)) as free:

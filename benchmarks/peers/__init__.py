@@ -1,4 +1,4 @@
-"""Other optimisers, each in a process of its own with packages of its own (``make bench-peers``).
+"""Other optimisers, each in a separate process with separate packages (``make bench-peers``).
 
 Rules: each peer gets the conditional space in its own best form, keeps its own defaults, and has the same
 budget and seed as our methods; inactive parameters are no part of what is evaluated. ``adapters/`` has a file

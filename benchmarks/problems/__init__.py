@@ -1,7 +1,7 @@
 """Problems to optimise, each with a branching space, a known optimum where there is one, and its branch.
 
 ``build(name, seed)`` makes any of them; ``FAMILIES`` lists the names. The seed draws the instance of a
-problem of our own, and the split and folds of one on real data; problems without either ignore it.
+synthetic problem, and the split and folds of one on real data; problems without either ignore it.
 """
 
 from collections.abc import Callable

@@ -24,7 +24,7 @@ class Problem:
     test:    the score of a config on data that the search never sees, or None.
     noiseless: the true value of a config where ``function`` is noisy, else None. A study is told
         ``function(config)``; its results are judged by ``score(config, value)``. The noise of the k-th
-        evaluation is fixed by the seed a problem was built with, so build it anew for each study.
+        evaluation is fixed by the seed a problem was built with, so build a new one for each study.
     """
 
     name: str

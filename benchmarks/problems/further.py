@@ -1,4 +1,4 @@
-"""Further problems of our own, each for something that users meet and the papers' functions leave out.
+"""Further synthetic problems, each for a difficulty that users meet and the papers' functions do not have.
 
 They are held out: no method was tuned on them. The seed draws the instance: which branch is best, where
 optima lie (off centres and corners), how strong each effect is. All but ``pipeline`` have a known

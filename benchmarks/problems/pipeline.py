@@ -110,7 +110,7 @@ def _data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         signal = x[:, :3] @ weight[:3]
     elif mechanism == "waves":
         signal = np.sin(3 * x[:, :4] * np.abs(weight[:4])) @ weight[:4]
-    elif mechanism == "boxes":  # eight of them, each with a level of its own
+    elif mechanism == "boxes":  # eight of them, each with a separate level
         signal = rng.uniform(-2, 2, 8)[(x[:, :3] > rng.uniform(-0.4, 0.4, 3)) @ [4, 2, 1]]
     else:
         centres = rng.uniform(-1, 1, (5, 3))

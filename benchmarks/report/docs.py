@@ -55,7 +55,7 @@ ALONE: Mapping[str, Callable[[], list[Block]]] = {
 
 
 def renew(folder: Path = FOLDER) -> None:
-    """Write every part of every page anew; figures go to ``figures`` beside them."""
+    """Renew every part of every page; figures go to ``figures`` beside them."""
     for path in sorted(folder.glob("*.md")):
         before = path.read_text(encoding="utf-8")
         after = _PART.sub(lambda found: _renewed(found, folder), before)

@@ -137,7 +137,7 @@ def reach(view: View) -> list[Block]:
                 _share(statistics.censored_median(reverse)),
             ]
         )
-    header = ["method", f"{own} needs", "quartiles over problems", "not reached", f"it needs for {own}'s"]
+    header = ["method", f"{own} needs", "quartiles over problems", "not reached", "the reverse"]
     note = (
         f"The share of the budget after which {own} is as good as the method at its end, and (last column) "
         "the reverse. Seeds are paired; the median over seeds, then over problems; a run that never gets "

@@ -78,7 +78,9 @@ def test_baselines_by_quartiles_of_common_seeds() -> None:
     }
     lines = compare_baselines.table(done, tasks)
     assert lines[2].startswith("| p | 2 | 1.5 [1.25, 1.75] |")
-    pair = compare_baselines.table(done, tasks, ("tpe", "optuna"))  # what another pair lacks does not count here
+    pair = compare_baselines.table(
+        done, tasks, ("tpe", "optuna")
+    )  # what another pair lacks does not count here
     assert pair[0] == "| problem | seeds | `tpe` | `optuna` |"
     assert pair[2] == "| p | 3 | 2 [1.5, 2.5] | 2 [1.5, 2.5] |"
 
@@ -88,14 +90,18 @@ def test_baselines_renew_their_part_of_a_page(tmp_path: Path) -> None:
     page.write_text("a\n<!-- baselines -->\nold\n<!-- /baselines -->\nb\n", encoding="utf-8")
     for _ in range(2):
         compare_baselines.renew(page, ["| new |"])
-        assert page.read_text(encoding="utf-8") == "a\n<!-- baselines -->\n\n| new |\n\n<!-- /baselines -->\nb\n"
+        assert (
+            page.read_text(encoding="utf-8") == "a\n<!-- baselines -->\n\n| new |\n\n<!-- /baselines -->\nb\n"
+        )
 
 
 def test_costs_count_after_the_designs() -> None:
     late = {"tpe": 1.0, "optuna": 3.0, "forest": 2.0, "smac": 8.0}
     trials = compare_baselines.STARTED + 4
     found = [
-        Record("p", m, 0, trials, [0.0] * trials, [""] * trials, [99.0] * compare_baselines.STARTED + [ms] * 4)
+        Record(
+            "p", m, 0, trials, [0.0] * trials, [""] * trials, [99.0] * compare_baselines.STARTED + [ms] * 4
+        )
         for m, ms in late.items()
     ]
     # what only one of a pair has done does not count

@@ -1,6 +1,6 @@
 """BoTorch: ``HierarchicalConditionalKernelGP`` with its defaults, and LogEI maximised in every branch.
 
-BoTorch is a kit without a loop of its own; this one is as plain as its tutorials: scrambled Sobol points
+BoTorch has no loop; this one is as plain as its tutorials: scrambled Sobol points
 first; then fit (from the last fit on, as tutorials do), maximise LogEI from several starts in each branch,
 and take the best point after rounding. Branches are the combinations of the values on which other parameters
 hang; of very many, only those of a random sample and of the best trials are searched.
