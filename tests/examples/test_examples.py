@@ -13,6 +13,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
     "any_program": {"trials": 6},
     "ask_and_tell": {"cups": 8},
     "noisy_and_failing": {"trials": 14},
+    "own_method": {"trials": 20},
     "parallel_workers": {"trials": 6},
     "sklearn_pipeline": {"trials": 6},
 }
