@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bough.cli.command import ENVIRONMENT_BYTES, Command, command_of, shared_variables
-from bough.cli.output import CommandFailed
+from bough.cli.command import ENVIRONMENT_BYTES, Command, shared_variables
 from bough.cli.placeholders import units_of
 from bough.space import Float, Space
 from bough.study.orphans import Guardian
@@ -46,10 +46,11 @@ def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
     )
     program = Command(units_of([*python(code), "{config}", "{m}"]), "study", tmp_path, guardian)
     trial = running({"m": "a", "x y": 0.25}, number=3)
-    assert program(trial) == {"value": 9, "cost": 2}
+    result = program(trial)
+    assert (result.value, result.cost) == (9, 2)
     command, chatter = (tmp_path / "00003.err").read_text().splitlines()
     assert command.startswith(f"$ {sys.executable} -c 'import json") and command.endswith(" a")
-    assert command_of(tmp_path, trial) == command.removeprefix("$ ")
+    assert result.notes == {"command": command.removeprefix("$ ")}
     assert chatter == "chatter"
     assert (tmp_path / "00003.out").read_text() == "8\n"
 
@@ -63,9 +64,9 @@ def test_each_attempt_keeps_its_own_output(tmp_path: Path, guardian: Guardian):
 
 def test_failures_say_how_and_which_command(tmp_path: Path, guardian: Guardian):
     def run(words: list[str], timeout: float | None = None) -> str:
-        with pytest.raises(CommandFailed) as failed:
-            Command(units_of(words), "study", tmp_path, guardian, timeout)(running())
-        return str(failed.value)
+        result = Command(units_of(words), "study", tmp_path, guardian, timeout)(running())
+        assert result.state == "failed" and result.error is not None and result.notes["command"]
+        return result.error
 
     luck = script(tmp_path, "luck", "#!/bin/sh\necho first >&2; echo middle >&2; echo last >&2; exit 3\n")
     assert run([luck, "two words"]) == f"exit code 3: first ... last; command: {luck} 'two words'"
@@ -79,14 +80,18 @@ def test_failures_say_how_and_which_command(tmp_path: Path, guardian: Guardian):
     assert late.startswith("stopped after 0.3 s (--trial-timeout); command: ")
     assert run(["/no/such/program"]).startswith("/no/such/program cannot be started: No such file")
     assert run(python("print('loss 0,25')")).startswith("'0,25' on standard output may be")
+    quiet = script(tmp_path, "quiet", "#!/bin/sh\necho 'no such flag' >&2\n")
+    assert run([quiet]) == f"no number on standard output; stderr: no such flag; command: {quiet}"
     assert len(run(["false", "x" * 5000])) < 400
 
 
 def test_config_file_holds_exact_values(tmp_path: Path, guardian: Guardian):
     value = 0.1 + 0.2
     code = "import sys; print(open(sys.argv[1]).read())"
-    with pytest.raises(CommandFailed, match='has no "value"'):
-        Command(units_of([*python(code), "{config}"]), "study", tmp_path, guardian)(running({"x": value}))
+    result = Command(units_of([*python(code), "{config}"]), "study", tmp_path, guardian)(
+        running({"x": value})
+    )
+    assert result.error is not None and 'has no "value"' in result.error
     assert json.loads((tmp_path / "00000.out").read_text()) == {"x": value}
 
 
@@ -97,7 +102,14 @@ def test_a_large_config_goes_by_file_alone(tmp_path: Path, guardian: Guardian):
         "import json, os; assert 'BOUGH_CONFIG' not in os.environ;"
         "print(len(json.load(open(os.environ['BOUGH_CONFIG_FILE']))))"
     )
-    assert Command(units_of(python(code)), "study", tmp_path, guardian)(running(config)) == {"value": 6000}
+    assert Command(units_of(python(code)), "study", tmp_path, guardian)(running(config)).value == 6000
+
+
+def test_other_names_of_an_object_become_measures(tmp_path: Path, guardian: Guardian):
+    code = """print('{"value": 1, "noise": 0.5, "memory": 9, "host": "a"}')"""
+    result = Command(units_of(python(code)), "study", tmp_path, guardian)(running())
+    assert (result.value, result.noise, result.measures) == (1, 0.5, {"memory": 9})
+    assert result.notes["host"] == "a"
 
 
 def test_a_variable_for_several_parameters_is_not_set(tmp_path: Path, guardian: Guardian):
@@ -105,29 +117,40 @@ def test_a_variable_for_several_parameters_is_not_set(tmp_path: Path, guardian: 
     assert shared_variables(space) == {"BOUGH_PARAM_A_B"}
     code = "import os; assert 'BOUGH_PARAM_A_B' not in os.environ; print(os.environ['BOUGH_PARAM_C'])"
     program = Command(units_of(python(code)), "study", tmp_path, guardian, unset=shared_variables(space))
-    assert program(running({"a-b": 0.1, "a_b": 0.2, "c": 0.3})) == {"value": 0.3}
+    assert program(running({"a-b": 0.1, "a_b": 0.2, "c": 0.3})).value == 0.3
 
 
 def test_a_timeout_ends_children_that_ignore_sigterm(tmp_path: Path, guardian: Guardian):
     program = script(tmp_path, "program.py", STUBBORN_PARENT)
-    with pytest.raises(CommandFailed, match="stopped after"):
-        Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian, 3.0)(running())
+    command = Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian, timeout=3.0)
+    assert (command(running()).error or "").startswith("stopped after 3 s")
     assert not alive(pid_in(tmp_path / "pid"))
 
 
 def test_children_that_a_program_leaves_behind_are_ended(tmp_path: Path, guardian: Guardian):
     program = script(tmp_path, "program.sh", '#!/bin/sh\nsleep 100 &\necho $! > "$1"\necho 5\n')
     ran = Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian)(running())
-    assert ran == {"value": 5}
+    assert ran.value == 5
     assert not alive(pid_in(tmp_path / "pid"))
 
 
 def test_a_stopped_command_starts_nothing(tmp_path: Path, guardian: Guardian):
     program = Command(units_of(["touch", str(tmp_path / "started")]), "study", tmp_path, guardian)
     program.stop()
-    with pytest.raises(CommandFailed, match="the run was stopped"):
-        program(running())
+    assert (program(running()).error or "").startswith("the run was stopped")
     assert not (tmp_path / "started").exists()
+
+
+def test_a_guardian_ends_although_a_forked_child_holds_its_pipe():
+    guardian = Guardian()
+    child = os.fork()
+    if child == 0:
+        time.sleep(60)
+        os._exit(0)
+    guardian.close()
+    assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
 
 
 def test_a_guardian_kills_what_is_held_when_it_closes():

@@ -148,6 +148,17 @@ def test_no_program_outlives_bough(number: signal.Signals, tmp_path: Path):
         assert [trial.state for trial in trials(tmp_path)] == ["queued", "queued"]
 
 
+def test_progress_without_a_terminal_is_a_line_per_trial(tmp_path: Path):
+    write_space(tmp_path)
+    words = ("run", "space.yaml", "--method", "random")
+    done = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
+    assert done.stderr == "[1/2] trial 0: 0.5, best 0.5 (trial 0)\n[2/2] trial 1: 0.5, best 0.5 (trial 0)\n"
+    again = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
+    assert "has 2 trials already" in again.stderr and again.returncode == 0
+    for silent in (("-n", "3", "--progress", "none"), ("-n", "4", "-q")):
+        assert bough(*words, *silent, "--", "echo", "0.5", cwd=tmp_path).stderr == ""
+
+
 def test_a_dry_run_prints_commands_and_creates_nothing(tmp_path: Path):
     write_space(tmp_path)
     words = ("run", "space.yaml", "--dry-run", "--")

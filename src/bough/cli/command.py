@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,10 +25,11 @@ from bough.cli.output import CommandFailed, first_and_last_line, read_tail, resu
 from bough.cli.placeholders import Unit, as_text, fill
 from bough.errors import ConfigError
 from bough.space import Space
+from bough.study import failure, outcome
 from bough.study.orphans import KILL, Guardian, signal_group
 from bough.trial import Trial
 
-__all__ = ["Command", "command_of", "log_files", "logs_of", "shared_variables"]
+__all__ = ["Command", "log_files", "logs_of", "shared_variables"]
 
 TERMINATION_SECONDS = 5.0
 """How long an overdue program has between SIGTERM and SIGKILL."""
@@ -36,8 +37,8 @@ TERMINATION_SECONDS = 5.0
 ENVIRONMENT_BYTES = 100_000
 """A larger config is passed by file alone; Linux allows 128 KB for one variable."""
 
-COMMAND_CHARACTERS = 300
-"""How much of a command an error quotes; the log has all of it."""
+QUOTED_CHARACTERS, NOTED_CHARACTERS = 300, 10_000
+"""How much of a command an error quotes and a trial's notes keep; the log has all of it."""
 
 
 @dataclass(frozen=True)
@@ -58,25 +59,23 @@ class Command:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
-    def __call__(self, trial: Trial) -> dict[str, Any]:
-        """The result of the program: {"value": ...} and whatever else it reports."""
-        out, err = log_files(self.logs, trial)
+    def __call__(self, trial: Trial) -> Trial:
+        """The result of the trial, with the command among its notes."""
         with tempfile.TemporaryDirectory(prefix="bough-") as folder:
             files = {"config": str(Path(folder, "config.json")), "result": str(Path(folder, "result"))}
             Path(files["config"]).write_text(json.dumps(trial.config), encoding="utf-8")
             try:
                 words = fill(self.units, trial.config, {**files, "trial": str(trial.number)})
             except ConfigError as error:
-                raise CommandFailed(str(error)) from None
+                return failure(trial.number, str(error), trial.attempt)
+            command = shlex.join(words)
             try:
-                code, header = self._run(words, self._environment(trial, files), out, err)
-                if code != 0:
-                    raise CommandFailed(_how_it_ended(code) + _quoted(*first_and_last_line(err, header)))
-                if Path(files["result"]).exists():
-                    return result_in(read_tail(Path(files["result"])), "the result file")
-                return result_in(read_tail(out), "standard output")
+                result = outcome(trial, self._result(words, trial, files))
             except CommandFailed as error:
-                raise CommandFailed(f"{error}; command: {_shortened(shlex.join(words))}") from None
+                why = f"{error}; command: {_shortened(command, QUOTED_CHARACTERS)}"
+                result = failure(trial.number, why, trial.attempt)
+        note = {"command": _shortened(command, NOTED_CHARACTERS)}
+        return replace(result, notes={**result.notes, **note})
 
     def stop(self) -> None:
         """Kill every program that runs, and start no more."""
@@ -84,6 +83,20 @@ class Command:
             self._stopped.set()
             for group in self._running:
                 signal_group(group, KILL)
+
+    def _result(self, words: Sequence[str], trial: Trial, files: dict[str, str]) -> dict[str, Any]:
+        """Run the program and read its result; CommandFailed says why there is none."""
+        out, err = log_files(self.logs, trial)
+        code, header = self._run(words, self._environment(trial, files), out, err)
+        if code != 0:
+            raise CommandFailed(_how_it_ended(code) + _quoted(*first_and_last_line(err, header)))
+        if Path(files["result"]).exists():
+            return result_in(read_tail(Path(files["result"])), "the result file")
+        try:
+            return result_in(read_tail(out), "standard output")
+        except CommandFailed as error:
+            said = _quoted(*first_and_last_line(err, header))
+            raise CommandFailed(f"{error}; stderr{said}" if said else str(error)) from None
 
     def _run(
         self, words: Sequence[str], environment: dict[str, str], out: Path, err: Path
@@ -168,16 +181,6 @@ def log_files(folder: Path, trial: Trial) -> tuple[Path, Path]:
     return folder / f"{name}.out", folder / f"{name}.err"
 
 
-def command_of(folder: Path, trial: Trial) -> str | None:
-    """The command that was run for a trial, by its log."""
-    try:
-        with log_files(folder, trial)[1].open(encoding="utf-8", errors="replace") as log:
-            first = log.readline().rstrip("\n")
-    except OSError:
-        return None
-    return first.removeprefix("$ ") if first.startswith("$ ") else None
-
-
 def _variable(name: str) -> str:
     return "BOUGH_PARAM_" + re.sub(r"\W", "_", name).upper()
 
@@ -199,5 +202,5 @@ def _quoted(first: str, last: str) -> str:
     return "".join(f": {line}" if i == 0 else f" ... {line}" for i, line in enumerate(lines))
 
 
-def _shortened(command: str) -> str:
-    return command if len(command) <= COMMAND_CHARACTERS else command[: COMMAND_CHARACTERS - 3] + "..."
+def _shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3] + "..."

@@ -1,4 +1,4 @@
-"""``bough demo``: the main job on something real, with nothing to configure."""
+"""``bough demo``: choose and tune a real classifier, with nothing to configure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bough.cli.digits import digits_space, error_rate, load_digits
+from bough.cli.options import method_of, method_option, progress_of, progress_option
+from bough.cli.style import bold
 from bough.cli.text import branch_tree, config_text, table
 from bough.errors import StorageError
 from bough.plot.snapshot import StudySnapshot
@@ -25,26 +27,32 @@ INTERRUPTED = 130
 @click.option(
     "--trials", "-n", type=click.IntRange(5), default=40, show_default=True, help="Trials of each search."
 )
-@click.option("--method", default="auto", show_default=True, help="Search method; see 'bough methods'.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@method_option
+@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
     default=Path("bough-demo"),
     show_default=True,
-    help="Where results go.",
+    help="Folder for the results.",
 )
-@click.option("--anew", is_flag=True, help="Forget an earlier demo in that folder instead of continuing it.")
-def demo(trials: int, method: str, seed: int, folder: Path, anew: bool) -> int:
-    """Choose and tune a classifier of handwritten digits, and compare with random search.
+@click.option("--fresh", is_flag=True, help="Delete an earlier demo in that folder instead of continuing it.")
+@click.option("--anew", is_flag=True, hidden=True)  # the name of --fresh in version 0.1
+@progress_option
+def demo(
+    trials: int, method: str, seed: int, folder: Path, fresh: bool, anew: bool, progress: str | None
+) -> int:
+    """See bough choose and tune a classifier.
 
-    Takes a minute or two. A second run continues where the first one ended; --anew starts again.
+    The task: which of nine classifiers reads handwritten digits best, and with which parameters? The result
+    is compared with random search. Takes a minute or two. A second run continues where the first one ended;
+    --fresh starts again.
 
     \b
     Examples:
       bough demo
-      bough demo --trials 80                 go on with the same study
-      bough demo --anew --method tpe         another method, from the start
+      bough demo --trials 80                 continue the same study
+      bough demo --fresh --method tpe        another method, from the start
     """
     features, labels = load_digits()
     folder.mkdir(parents=True, exist_ok=True)
@@ -56,20 +64,20 @@ def demo(trials: int, method: str, seed: int, folder: Path, anew: bool) -> int:
     objective = partial(error_rate, features=features, labels=labels)
     found: list[Study] = []
     for name, how in (("demo", method), ("demo-random", "random")):
-        study = _open(name, storage, how, seed, anew)
+        study = _open(name, storage, how, seed, fresh or anew)
         already = study.status().finished
-        after = f", going on after {already} trials (--anew starts again)" if already else ""
+        after = f", continuing after {already} trials (--fresh starts again)" if already else ""
         click.echo(f"{study.method.name} search{after}")
-        study.run(objective, trials, progress=None)
+        study.run(objective, trials, progress=progress_of(progress))
         if study.status().finished < trials:
-            click.echo(f"\ninterrupted: all results are kept in {folder}, 'bough demo' goes on")
+            click.echo(f"\ninterrupted: all results are kept in {folder}; 'bough demo' continues")
             return INTERRUPTED
         found.append(study)
     _conclude(found[0], found[1], folder, storage)
     return 0
 
 
-def _open(name: str, storage: str, method: str, seed: int, anew: bool) -> Study:
+def _open(name: str, storage: str, method: str, seed: int, fresh: bool) -> Study:
     """The demo's study of that name: the stored one, or a new one."""
     from bough.study import Study, delete_study, open_study, studies
 
@@ -77,11 +85,11 @@ def _open(name: str, storage: str, method: str, seed: int, anew: bool) -> Study:
         known = {record.name for record in studies(storage)}
     except StorageError:  # there is no file yet
         known = set()
-    if name in known and anew:
+    if name in known and fresh:
         delete_study(name, storage)
     elif name in known:
         return open_study(name, storage)
-    return Study(digits_space(), name=name, storage=storage, method=method, seed=seed)
+    return Study(digits_space(), name=name, storage=storage, method=method_of(method), seed=seed)
 
 
 def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
@@ -90,10 +98,9 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
     best = study.best
     snapshot = StudySnapshot.of(study)
     options = {name: value for name, value in best.config.items() if name != "classifier"}
-    heading = partial(click.style, bold=True)
-    click.echo(f"\n{heading('The winner')}  {best.config['classifier']}  {config_text(options)}")
+    click.echo(f"\n{bold('The winner')}  {best.config['classifier']}  {config_text(options)}")
     click.echo(f"            {best.value:.2%} of the digits misread  (trial {best.number})")
-    click.echo(f"\n{heading('Where the trials went')}\n{branch_tree(snapshot.root)}")
+    click.echo(f"\n{bold('Where the trials went')}\n{branch_tree(snapshot.root)}")
     rows = [
         (
             one.method.name,
@@ -103,13 +110,13 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
         )
         for one in (study, random)
     ]
-    click.echo(f"\n{heading('Against random search')}")
+    click.echo(f"\n{bold('Against random search')}")
     click.echo(table(("method", "error", "classifier", "found in"), rows, right="lr"))
     page = report(study, folder / "report.html", against=[random])
-    click.echo(f"\n{heading('Report')}  {page}   (open it in a browser)")
+    click.echo(f"\n{bold('Report')}  {page}   (open it in a browser)")
     more = 2 * study.status().finished
     click.echo(
-        f"{heading('Next')}    {f'bough show demo --storage {storage}':<54}  what it holds\n"
-        f"        {f'bough demo --trials {more}':<54}  go on searching\n"
-        f"        {'bough run --help':<54}  tune a program of your own"
+        f"{bold('Next')}    {f'bough show demo --storage {storage}':<54}  the study in the terminal\n"
+        f"        {f'bough demo --trials {more}':<54}  continue the search\n"
+        f"        {'bough run --help':<54}  tune your own program"
     )

@@ -1,6 +1,6 @@
-"""What ``bough demo`` optimises: which scikit-learn classifier reads handwritten digits best, and how tuned.
+"""The objective of ``bough demo``: the error rate of a scikit-learn classifier on handwritten digits.
 
-The space is that of Lévesque et al. 2017, section V: nine classifiers, each with parameters of its own.
+The space is that of Lévesque et al. 2017, section V: nine classifiers, each with its parameters.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def error_rate(config: Config, features: Any, labels: Any) -> float:
 
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn warns where a solver is cut short; the score tells
+        warnings.simplefilter("ignore")  # scikit-learn warns where a solver stops early; the score shows it
         score = cross_val_score(_classifier(config), features, labels, cv=folds, error_score="raise")
     return float(1 - score.mean())
 

@@ -1,10 +1,11 @@
-"""``bough export``: the trials of a study as CSV or JSON lines."""
+"""``bough export``: a study as a file of JSON lines that ``bough import`` reads, or its trials as CSV."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,9 @@ from bough.cli.options import open_named, storage_option, study_argument
 if TYPE_CHECKING:
     from bough.study import Study
 
-__all__ = ["export", "write_csv", "write_json_lines"]
+__all__ = ["export"]
+
+FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", "": "csv"}
 
 
 @click.command()
@@ -26,40 +29,50 @@ __all__ = ["export", "write_csv", "write_json_lines"]
     "--format",
     "format_",
     type=click.Choice(["csv", "jsonl"]),
-    help="Otherwise by the file's suffix; csv if none.",
+    help="Otherwise by the file's suffix: .csv or .jsonl; csv if there is none.",
 )
 def export(study: str | None, storage: str, output: Path | None, format_: str | None) -> None:
-    """Export the trials of a study, one row each. Without STUDY, of the latest one.
+    """Export a study. Without STUDY, the latest one.
 
-    In CSV a parameter that is not active in a trial is an empty cell, and text that a spreadsheet would
-    take for a formula is preceded by an apostrophe.
+    A .jsonl file holds the whole study, and 'bough import' reads it: the first line is the study with its
+    space, every other line a trial. A .csv file is a table with a row per trial. There, a parameter that is
+    inactive is an empty cell, and text that a spreadsheet would run as a formula begins with an apostrophe.
 
     \b
     Examples:
       bough export my-study -o trials.csv
-      bough export my-study -o study.jsonl
+      bough export my-study -o my-study.jsonl
+      bough export my-study --format jsonl | jq 'select(.config) | .config'
     """
+    format_ = format_ or _format_of(output)
     opened = open_named(study, storage)
-    if format_ is None:
-        format_ = "jsonl" if output is not None and output.suffix in (".jsonl", ".ndjson", ".json") else "csv"
-    write = write_csv if format_ == "csv" else write_json_lines
+    lines = _csv(opened) if format_ == "csv" else _json_lines(opened)
     if output is None:
-        return write(opened, sys.stdout)
+        sys.stdout.writelines(lines)
+        return
     with output.open("w", encoding="utf-8", newline="") as file:
-        write(opened, file)
+        file.writelines(lines)
     click.echo(f"wrote {output}", err=True)
-    return None
 
 
-def write_json_lines(study: Study, file: TextIO) -> None:
-    """The study, then one JSON object per trial; ``bough import`` and ``import_study`` read it."""
+def _format_of(output: Path | None) -> str:
+    suffix = "" if output is None else output.suffix.lower()
+    if suffix not in FORMATS:
+        raise click.UsageError(
+            f"cannot write {suffix} files: {str(output)!r} must end in .csv (a table, for spreadsheets too) "
+            "or .jsonl (the whole study), or say --format csv or --format jsonl",
+            click.get_current_context(),
+        )
+    return FORMATS[suffix]
+
+
+def _json_lines(study: Study) -> Iterator[str]:
     from bough.study import study_lines
 
-    file.writelines(study_lines(study))
+    return study_lines(study)
 
 
-def write_csv(study: Study, file: TextIO) -> None:
-    """One row per trial, one column per parameter name."""
+def _csv(study: Study) -> Iterator[str]:
     from bough.study.tables import csv_lines  # loads NumPy, which a mere --help does not need
 
-    file.writelines(csv_lines(study.space, study.trials))
+    return csv_lines(study.space, study.trials)

@@ -1,8 +1,11 @@
-"""The ``bough`` command: finds a command's module when it is used, and turns errors into one line."""
+"""The ``bough`` command: imports a command's module when it is used, and turns errors into one line."""
 
 from __future__ import annotations
 
+import difflib
 import logging
+import platform
+import shutil
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -10,6 +13,7 @@ from importlib import import_module
 import click
 
 from bough import __version__
+from bough.cli.style import printable
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -21,6 +25,7 @@ COMMANDS = {
     "best": "bough.cli.show:best",
     "report": "bough.cli.report:report",
     "export": "bough.cli.export:export",
+    "import": "bough.cli.imports:import_",
     "studies": "bough.cli.studies:studies",
     "delete": "bough.cli.studies:delete",
     "methods": "bough.cli.methods:methods",
@@ -28,12 +33,12 @@ COMMANDS = {
     "token": "bough.cli.serve:token",
     "completion": "bough.cli.completion:completion",
 }
-"""Where each command lives; a module is imported only when its command, or the list of all, is asked for."""
+"""Where each command lives. A module is imported when its command, or the list of all, is asked for."""
 
-USAGE = 2
+WRONG_CALL, INTERRUPTED = 2, 130
 
 
-class _Lazy(click.Group):
+class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -44,16 +49,42 @@ class _Lazy(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}"
+            raise click.UsageError(f"no such command {args[0]!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, "-V", "--version", prog_name="bough")
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        for line in version_lines():
+            click.echo(line)
+        ctx.exit()
+
+
+def version_lines() -> list[str]:
+    """What ``bough --version`` prints: bough's version first, then a line for each thing worth knowing."""
+    return [f"bough {__version__}", f"Python {platform.python_version()}"]
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.option(
+    "--version", "-V", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
+    help="Print the version and exit.",
+)  # fmt: skip
 def bough() -> None:
     """Bayesian optimization for search spaces that branch.
 
     \b
     bough demo                                  see it at work, in a minute or two
     bough run space.yaml --trials 50 -- ./train --rate {rate}
-    bough show                                  what was found, branch by branch
+    bough show                                  the results, branch by branch
     """
 
 
@@ -66,13 +97,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.UsageError as error:
-        where = f" (try: {error.ctx.command_path} --help)" if error.ctx is not None else ""
-        return _fail(" ".join(error.format_message().split()) + where)
+        hint = f" (try: {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        words = sys.argv[1:] if arguments is None else arguments
+        if isinstance(error, click.NoSuchOption) and "run" in words[:1] and "--" not in words:
+            hint = " (if it belongs to your program, write -- before the program)"
+        return _fail(" ".join(error.format_message().split()) + hint)
     except click.ClickException as error:
         return _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
-        return 130
+        return INTERRUPTED
     except BoughError as error:
         return _fail(str(error))
     except BrokenPipeError:  # the reader of our output has seen enough
@@ -83,15 +117,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str) -> int:
-    click.echo(f"bough: {message}", err=True)
-    return USAGE
+    click.echo(f"bough: {' '.join(printable(message).splitlines())}", err=True)
+    return WRONG_CALL
+
+
+class _Formatter(logging.Formatter):
+    """One printable line; on a terminal it first wipes the progress bar."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        wipe = f"\r{' ' * (shutil.get_terminal_size().columns - 1)}\r" if sys.stderr.isatty() else ""
+        return f"{wipe}bough: {printable(super().format(record))}"
 
 
 def _log_to_stderr() -> None:
-    """Warnings of a run, such as failed trials, go to stderr and wipe the progress line before they do."""
+    """Show warnings of a run, such as failed trials."""
     logger = logging.getLogger("bough")
     if not logger.handlers:
         handler = logging.StreamHandler()
-        wipe = "\r\x1b[K" if sys.stderr.isatty() else ""
-        handler.setFormatter(logging.Formatter(f"{wipe}bough: %(message)s"))
+        handler.setFormatter(_Formatter())
         logger.addHandler(handler)

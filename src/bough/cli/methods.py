@@ -1,4 +1,4 @@
-"""``bough methods``: every search method with one line on it."""
+"""``bough methods``: every search method in one line."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import textwrap
 import click
 
 from bough.cli.options import as_json, json_option
+from bough.cli.style import bold
 
 __all__ = ["methods"]
 
@@ -31,7 +32,7 @@ def methods(json_: bool) -> None:
     room = min(shutil.get_terminal_size((100, 24)).columns, 110) - width
     for name, line in known.items():
         first, *more = textwrap.wrap(line, max(room, 30)) or [""]
-        click.echo(click.style(f"{name:<{width}}", bold=True) + first)
+        click.echo(bold(f"{name:<{width}}") + first)
         for rest in more:
             click.echo(" " * width + rest)
     return None

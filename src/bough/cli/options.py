@@ -1,9 +1,12 @@
-"""What several commands share: the study they are about, where it is kept, and output for scripts."""
+"""Options that several commands share: the study, its storage, the method, progress, and JSON output."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,27 +15,46 @@ import click
 from bough.errors import StorageError, StudyError
 
 if TYPE_CHECKING:
-    from bough.study import Study
+    from bough.study import Event, Study
 
 __all__ = [
     "DEFAULT_STORAGE",
     "as_json",
     "existing",
     "json_option",
+    "method_of",
+    "method_option",
     "open_named",
+    "progress_of",
+    "progress_option",
     "storage_option",
     "study_argument",
 ]
 
 DEFAULT_STORAGE = "sqlite:///bough.db"
 
+
+def _names_a_place(ctx: click.Context, _: click.Parameter, url: str) -> str:
+    if url in ("sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:"):
+        raise click.BadParameter(
+            f"{url} is in memory and ends with this command: name a file, sqlite:///FILE", ctx
+        )
+    return url
+
+
 storage_option: Callable[[Any], Any] = click.option(
     "--storage",
     metavar="URL",
+    callback=_names_a_place,
     envvar="BOUGH_STORAGE",
     default=DEFAULT_STORAGE,
     show_default=True,
     help="Where studies are kept: sqlite:///FILE or postgresql://USER@HOST/DB; also from BOUGH_STORAGE.",
+)
+progress_option: Callable[[Any], Any] = click.option(
+    "--progress",
+    type=click.Choice(["bar", "log", "none"]),
+    help="A bar, a line per trial, or nothing.  [default: a bar on a terminal, else lines]",
 )
 json_option: Callable[[Any], Any] = click.option(
     "--json", "json_", is_flag=True, help="Print JSON, for scripts."
@@ -40,7 +62,7 @@ json_option: Callable[[Any], Any] = click.option(
 
 
 def _complete_study(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Names of studies for the shell's completion; whatever goes wrong, there is just nothing to offer."""
+    """Names of studies for the shell's completion; none where the storage cannot be read."""
     from bough.study import studies
 
     try:
@@ -50,13 +72,27 @@ def _complete_study(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
     return [record.name for record in found if record.name.startswith(incomplete)]
 
 
+def _complete_method(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    from bough.registry import methods
+
+    return [name for name in methods() if name.startswith(incomplete)]
+
+
+method_option: Callable[[Any], Any] = click.option(
+    "--method",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    shell_complete=_complete_method,
+    help="Search method: a name of 'bough methods', or your own as MODULE:CLASS.",
+)
 study_argument: Callable[[Any], Any] = click.argument(
     "study", metavar="[STUDY]", required=False, shell_complete=_complete_study
 )
 
 
 def existing(storage: str) -> str:
-    """The URL, checked: reading from an SQLite file that is not there is a mistake, not a new database."""
+    """The URL; StorageError if it names an SQLite file that does not exist."""
     from bough.storage.connect import sqlite_file
 
     path = sqlite_file(storage)
@@ -79,6 +115,38 @@ def open_named(name: str | None, storage: str) -> Study:
     if not found:
         raise StudyError(f"there are no studies in {display_url(storage)} yet: start one with 'bough run'")
     return open_study(max(found, key=lambda record: record.created).name, storage)
+
+
+def method_of(text: str) -> Any:
+    """A method's name, or an instance of the class MODULE:CLASS, which may lie in the current folder."""
+    module, colon, name = text.partition(":")
+    if not colon:
+        return text
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(import_module(module), name)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise click.UsageError(
+            f"--method {text}: {error}; give MODULE:CLASS, a class that needs no arguments",
+            click.get_current_context(),
+        ) from None
+    finally:
+        sys.path.pop(0)
+
+
+def progress_of(choice: str | None) -> Any:
+    """What ``progress=`` of a run is for a choice of ``--progress``."""
+    if choice is None:
+        choice = "bar" if sys.stderr.isatty() else "log"
+    return {"bar": True, "log": _log_trial, "none": False}[choice]
+
+
+def _log_trial(event: Event) -> None:
+    """One line for each finished trial; failed trials are logged by the run itself."""
+    if event.kind == "trial" and event.trial is not None and event.trial.value is not None:
+        best = f", best {event.best.value:.5g} (trial {event.best.number})" if event.best is not None else ""
+        count = f"{event.finished}/{event.limit}" if event.limit else str(event.finished)
+        click.echo(f"[{count}] trial {event.trial.number}: {event.trial.value:.5g}{best}", err=True)
 
 
 def as_json(data: Any) -> None:

@@ -15,18 +15,29 @@ __all__ = ["report"]
 @click.command()
 @study_argument
 @storage_option
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="File to write; otherwise STUDY.html.")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="File to write, ending in .html.  [default: STUDY.html]",
+)
 @click.option(
     "--against", multiple=True, metavar="STUDY", help="Another study to compare with; may be repeated."
 )
 def report(study: str | None, storage: str, output: Path | None, against: tuple[str, ...]) -> None:
-    """Write a report of a study: one HTML file with all figures. Without STUDY, of the latest one.
+    """Write a report on a study: one HTML file with all figures. Without STUDY, on the latest one.
 
     \b
     Examples:
       bough report
       bough report my-study -o report.html --against my-baseline
     """
+    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+        raise click.UsageError(
+            f"a report is an HTML file, so {str(output)!r} must end in .html; "
+            "a browser prints it as PDF, and 'bough export' writes tables",
+            click.get_current_context(),
+        )
     from bough.plot.html_report import report as write
 
     opened = open_named(study, storage)

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import os
+import json
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bough.cli.command import Command, logs_of, shared_variables
-from bough.cli.options import as_json, json_option, storage_option
-from bough.cli.output import CommandFailed
+from bough.cli.options import (
+    as_json,
+    json_option,
+    method_of,
+    method_option,
+    progress_of,
+    progress_option,
+    storage_option,
+)
 from bough.cli.placeholders import Unit, check_command, example_configs, fill
-from bough.cli.text import config_text
+from bough.cli.style import printable
+from bough.cli.text import config_text, counted
 from bough.errors import SpaceError, StudyError
 from bough.study.orphans import Guardian
-from bough.trial import Trial
 
 if TYPE_CHECKING:
     from bough.space import Space
@@ -35,22 +39,19 @@ NO_RESULT, INTERRUPTED = 1, 130
 
 @click.command(context_settings={"ignore_unknown_options": False})
 @click.argument("space", type=click.Path(path_type=Path), metavar="SPACE")
-@click.option("--trials", "-n", type=click.IntRange(1), help="Finished trials the study is to have in total.")
+@click.option(
+    "--trials", "-n", type=click.IntRange(1), help="Total number of finished trials, earlier runs included."
+)
 @click.option(
     "--workers", "-w", type=click.IntRange(1), default=1, show_default=True, help="Programs at a time."
 )
 @storage_option
-@click.option("--name", help="Name of the study; otherwise that of the space file.")
-@click.option(
-    "--method",
-    default="auto",
-    show_default=True,
-    help="Search method: a name of 'bough methods', or your own as MODULE:CLASS.",
-)
-@click.option("--seed", type=int, help="Makes the search repeatable.")
+@click.option("--name", help="Name of the study; otherwise the name of the space file.")
+@method_option
+@click.option("--seed", type=int, help="Random seed; makes the search repeatable.")
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
 @click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no trial is started."
+    "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no new trial starts."
 )
 @click.option(
     "--trial-timeout",
@@ -60,7 +61,8 @@ NO_RESULT, INTERRUPTED = 1, 130
 @click.option(
     "--logs", type=click.Path(path_type=Path), help="Folder for what trials print; otherwise NAME.logs."
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@progress_option
+@click.option("--quiet", "-q", is_flag=True, help="The same as --progress none.")
 @click.option("--dry-run", is_flag=True, help="Print three commands that could be run, and run nothing.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
@@ -76,6 +78,7 @@ def run(
     timeout: float | None,
     trial_timeout: float | None,
     logs: Path | None,
+    progress: str | None,
     quiet: bool,
     dry_run: bool,
     json_: bool,
@@ -85,8 +88,8 @@ def run(
 
     The program gets its parameters by {name} placeholders in its arguments, as a JSON file named by
     {config}, and in the environment (BOUGH_PARAM_NAME, BOUGH_CONFIG). Where a parameter is inactive, the
-    argument with its placeholder is left out, together with a flag of the same name right before it
-    (--rate {rate}); arguments in brackets are left out together: [ -r {rate} ].
+    argument with its placeholder is left out, together with a flag of the same name right before it, as in
+    --rate {rate}. Arguments in brackets, such as [ -r {rate} ], are left out together.
 
     The result is the last number, or the last JSON object with a "value", that the program prints or writes
     to the file named by {result}. A program that ends with an error, prints no number or takes too long
@@ -106,6 +109,7 @@ def run(
 
     wanted = _load(space, Space)
     units = check_command(command, wanted)
+    wanted.sample(1, 0)  # SpaceError if no configuration is allowed
     if dry_run:
         return _print_examples(units, wanted, seed)
     if trials is None and timeout is None and wanted.size == float("inf"):
@@ -116,53 +120,43 @@ def run(
         wanted,
         name=name or space.stem,
         storage=storage,
-        method=_method(method),
+        method=method_of(method),
         seed=seed,
         direction="maximize" if maximize else "minimize",
     )
     _warn_about_variables(wanted)
+    done = study.status().finished
+    if trials is not None and done >= trials:
+        has = f"study {study.name!r} has {counted(done, 'trial')} already"
+        click.echo(f"bough: {has}: nothing to run, as --trials is the total number", err=True)
     folder = logs or logs_of(study.name)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     try:
-        with (
-            Guardian() as guardian,
-            ThreadPoolExecutor(workers) as executor,
-        ):  # a thread waits for each program
+        # A thread per program: it only waits.
+        with Guardian() as guardian, ThreadPoolExecutor(workers) as executor:
             shared = shared_variables(wanted)
             program = Command(units, study.name, folder, guardian, trial_timeout, shared)
+            shown = progress_of("none" if quiet else progress)
             try:
-                run_trials(
-                    study,
-                    partial(_evaluate, program),
-                    trials,
-                    executor=executor,
-                    timeout=timeout,
-                    progress=False if quiet else None,
-                )
+                run_trials(study, program, trials, executor=executor, timeout=timeout, progress=shown)
             finally:
                 program.stop()
     except StudyError as error:  # every trial failed
-        click.echo(f"bough: {error}; what each printed is in {folder}", err=True)
+        click.echo(f"bough: {printable(str(error))}; what each printed is in {folder}", err=True)
         return NO_RESULT
     complete = _complete(study, trials, timeout, time.monotonic() - began)
     return _conclude(study, json_, complete, folder)
-
-
-def _evaluate(program: Command, trial: Trial) -> Trial:
-    from bough.study import failure, outcome
-
-    try:
-        return outcome(trial, program(trial))
-    except CommandFailed as error:
-        return failure(trial.number, str(error), trial.attempt)
 
 
 def _print_examples(units: Sequence[Unit], space: Space, seed: int | None) -> int:
     """What ``--dry-run`` prints: commands for configs on different branches, ready to be copied."""
     for number, config in enumerate(example_configs(space, 3, seed)):
         files = {"config": "config.json", "result": "result.txt", "trial": str(number)}
-        click.echo(shlex.join(fill(units, config, files)))
+        line = shlex.join(fill(units, config, files))
+        if not any(name in config for unit in units for name in unit.names):
+            line += f"  # config: {json.dumps(config)}"
+        click.echo(printable(line))
     return 0
 
 
@@ -175,25 +169,8 @@ def _warn_about_variables(space: Space) -> None:
         )
 
 
-def _method(text: str) -> Any:
-    """A method's name, or an instance of the class MODULE:CLASS, which may lie in the current folder."""
-    module, colon, name = text.partition(":")
-    if not colon:
-        return text
-    sys.path.insert(0, os.getcwd())
-    try:
-        return getattr(import_module(module), name)()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise click.UsageError(
-            f"--method {text}: {error}; give MODULE:CLASS, a class that needs no arguments",
-            click.get_current_context(),
-        ) from None
-    finally:
-        sys.path.pop(0)
-
-
 def _load(path: Path, kind: Any) -> Any:
-    """The space in a file; whatever is wrong with it is said with the file's name."""
+    """The space in a file; an error names the file."""
     try:
         return kind.load(path)
     except OSError as error:
@@ -214,7 +191,7 @@ def _complete(study: Study, trials: int | None, timeout: float | None, seconds: 
 def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
     status = study.status()
     if not complete:
-        click.echo("interrupted: all results are kept, the same command goes on", err=True)
+        click.echo("interrupted: all results are kept; the same command continues the study", err=True)
     if status.best is None or status.best.value is None:
         if complete:
             click.echo(f"bough: no trial gave a result; what each printed is in {logs}", err=True)
@@ -224,6 +201,8 @@ def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
         as_json({"study": study.name, "number": best.number, "value": best.value, "config": best.config})
     else:
         failed = f", {status.failed} failed" if status.failed else ""
-        click.echo(f"best of {status.finished} trials{failed}: {best.value!r}  (trial {best.number})")
+        click.echo(
+            f"best of {counted(status.finished, 'trial')}{failed}: {best.value!r}  (trial {best.number})"
+        )
         click.echo(f"  {config_text(best.config)}")
     return 0 if complete else INTERRUPTED

@@ -1,16 +1,23 @@
-"""``bough show``: a study in the terminal, branch by branch. ``bough best``: its best configuration."""
+"""``bough show``: a study in the terminal, branch by branch, or one trial; ``bough best``: its best trial."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
+from bough.cli.style import bold, printable
 from bough.cli.text import branch_tree, config_text, number, table, value_text
-from bough.errors import StudyError
+from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
+from bough.trial import Config, Trial
+
+if TYPE_CHECKING:
+    from bough.study import Study
 
 __all__ = ["best", "show"]
 
@@ -21,55 +28,106 @@ __all__ = ["best", "show"]
 @click.option(
     "--trials", "-n", "count", default=5, show_default=True, help="How many of the best trials to list."
 )
+@click.option("--trial", "-t", "chosen", type=int, metavar="NUMBER", help="Show this trial in full instead.")
 @json_option
-def show(study: str | None, storage: str, count: int, json_: bool) -> None:
-    """Show a study: its branches with trials and best values, and its best trials.
+def show(study: str | None, storage: str, count: int, chosen: int | None, json_: bool) -> None:
+    """Show a study, branch by branch.
 
-    Without STUDY, the latest one.
+    Prints the number of trials and the best value of each branch, then the best trials. Without STUDY, the
+    latest one. --trial shows one trial: its config and value, or its error, with the
+    traceback or the command.
 
     \b
     Examples:
       bough show
       bough show my-study --storage sqlite:///results.db -n 20
+      bough show my-study --trial 7
       bough show my-study --json | jq '.trials[] | select(.state == "failed")'
     """
     opened = open_named(study, storage)
-    snapshot = StudySnapshot.of(opened)
+    if chosen is not None:
+        return _show_trial(_trial(opened, chosen), json_)
     if json_:
         return as_json(
             {
-                "name": snapshot.name,
-                "direction": snapshot.direction,
+                "name": opened.name,
+                "direction": opened.direction,
                 "method": {"name": opened.method.name, "options": dict(opened.method.options)},
                 "seed": opened.seed,
-                "space": snapshot.space.to_dict(),
-                "trials": [asdict(trial) for trial in snapshot.trials],
+                "space": opened.space.to_dict(),
+                "trials": [asdict(trial) for trial in opened.trials],
             }
         )
+    return _show_study(opened, count)
+
+
+def _show_study(study: Study, count: int) -> None:
+    snapshot = StudySnapshot.of(study)
     states = {
         state: sum(t.state == state for t in snapshot.trials)
         for state in ("done", "failed", "running", "queued")
     }
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
-    click.echo(
-        f"{click.style(snapshot.name, bold=True)}: {snapshot.direction}, "
-        f"method {opened.method.name}, {counts}\n"
-    )
+    click.echo(f"{bold(snapshot.name)}: {snapshot.direction}, method {study.method.name}, {counts}\n")
     click.echo(branch_tree(snapshot.root))
-    if not snapshot.done:
-        failed = f"; the last failure: {snapshot.failed[-1].error}" if snapshot.failed else ""
-        click.echo(f"\nno trial has a value yet{failed}")
-        return None
-    rows = [
-        (
-            str(snapshot.done[row].number),
-            number(snapshot.done[row].value),
-            config_text(snapshot.done[row].config),
-        )
-        for row in snapshot.ranking[:count]
-    ]
-    click.echo("\n" + table(("trial", "value", "config"), rows, right="rr"))
+    if snapshot.done:
+        rows = [
+            (
+                str(snapshot.done[row].number),
+                number(snapshot.done[row].value),
+                config_text(snapshot.done[row].config),
+            )
+            for row in snapshot.ranking[:count]
+        ]
+        click.echo("\n" + table(("trial", "value", "config"), rows, right="rr"))
+    else:
+        click.echo("\nno trial has a value yet")
+    if snapshot.failed:
+        last = snapshot.failed[-1]
+        click.echo(f"\nlast failure, trial {last.number}: {printable(last.error or '')}")
+        click.echo(f"  'bough show {snapshot.name} --trial {last.number}' shows all of it")
+
+
+def _trial(study: Study, number: int) -> Trial:
+    trials = study.trials
+    if not 0 <= number < len(trials):
+        there = f"its trials are 0 to {len(trials) - 1}" if trials else "it has no trials yet"
+        raise TrialError(f"study {study.name!r} has no trial {number}: {there}")
+    return trials[number]
+
+
+def _show_trial(trial: Trial, json_: bool) -> None:
+    if json_:
+        return as_json(asdict(trial))
+    attempt = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
+    click.echo(f"{bold(f'trial {trial.number}')}: {trial.state}{attempt}{_times(trial)}")
+    facts = {"value": trial.value, "noise": trial.noise, "cost": trial.cost, **trial.measures, **trial.notes}
+    given = {name: fact for name, fact in facts.items() if fact is not None}
+    if given:
+        click.echo(_lines(given))
+    click.echo(f"{bold('config')}\n{_lines(trial.config)}")
+    if trial.error:
+        click.echo(f"{bold('error')}\n  {printable(trial.error)}")
+    if trial.traceback:
+        click.echo(f"{bold('traceback')}\n{printable(trial.traceback.rstrip())}")
     return None
+
+
+def _times(trial: Trial) -> str:
+    if trial.started is None:
+        return ""
+    began = datetime.fromtimestamp(trial.started).strftime("%Y-%m-%d %H:%M:%S")
+    lasted = f", took {trial.finished - trial.started:.1f} s" if trial.finished is not None else ""
+    return f", started {began}{lasted}"
+
+
+def _lines(config: Config) -> str:
+    """One line per name, with all digits."""
+    width = max(map(len, config), default=0)
+    return "\n".join(
+        f"  {printable(name):<{width}}  {value if isinstance(value, float) else value_text(value)}"
+        for name, value in config.items()
+    )
 
 
 @click.command()
@@ -92,6 +150,4 @@ def best(study: str | None, storage: str, json_: bool) -> None:
         as_json({"number": trial.number, "value": trial.value, "noise": trial.noise, "config": trial.config})
         return
     click.echo(f"value  {json.dumps(trial.value)}   (trial {trial.number} of study {opened.name!r})")
-    width = max(map(len, trial.config))
-    for name, value in trial.config.items():
-        click.echo(f"  {name:<{width}}  {value if isinstance(value, float) else value_text(value)}")
+    click.echo(_lines(trial.config))

@@ -1,4 +1,4 @@
-"""``bough studies`` lists what a storage holds; ``bough delete`` removes a study, after asking."""
+"""``bough studies`` lists the studies of a storage; ``bough delete`` deletes one, after asking."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 import click
 
 from bough.cli.options import as_json, existing, json_option, storage_option, study_argument
-from bough.cli.text import table
+from bough.cli.text import counted, table
 from bough.errors import StudyError
 
 __all__ = ["delete", "studies"]
@@ -76,6 +76,8 @@ def delete(study: str | None, storage: str, yes: bool) -> None:
         raise StudyError("say which study to delete: bough delete STUDY")
     count = len(open_study(study, existing(storage)).trials)
     if not yes:
-        click.confirm(f"Delete study {study!r} with its {count} trials for good?", abort=True, err=True)
+        click.confirm(
+            f"Delete study {study!r} with its {counted(count, 'trial')} for good?", abort=True, err=True
+        )
     delete_study(study, storage)
-    click.echo(f"deleted {study!r} with {count} trials", err=True)
+    click.echo(f"deleted {study!r} with {counted(count, 'trial')}", err=True)

@@ -1,16 +1,18 @@
-"""Plain text for the terminal: aligned tables, configs, and the space as a tree with what was tried."""
+"""Text for the terminal: aligned tables, configs, and the space as a tree with its trials."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import click
-
+from bough.cli.style import bold, dim, printable
 from bough.plot.outline import Branch, shortened
 from bough.plot.theme import number
 from bough.trial import Config, Trial
 
-__all__ = ["branch_tree", "config_text", "number", "table", "value_text"]
+__all__ = ["branch_tree", "config_text", "counted", "number", "table", "value_text"]
+
+SHOWN_PARAMETERS = 40
+BRANCH_CHARACTERS = 36
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: str = "") -> str:
@@ -24,18 +26,25 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: str = "") -
             for i, (cell, width) in enumerate(zip(row, widths))
         ]
         lines.append("  ".join(parts).rstrip())
-    lines[0] = click.style(lines[0], bold=True)
+    lines[0] = bold(lines[0])
     return "\n".join(lines)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun: ``1 trial``, ``2 trials``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def value_text(value: object) -> str:
     """A parameter's value in a line of text."""
-    return number(value) if isinstance(value, float) else str(value)
+    return number(value) if isinstance(value, float) else printable(str(value))
 
 
 def config_text(config: Config) -> str:
-    """A config in a line: ``model=svm C=3.1``."""
-    return " ".join(f"{name}={value_text(value)}" for name, value in config.items())
+    """A config in a line: ``model=svm C=3.1``; the first parameters of a very long one."""
+    texts = [f"{printable(name)}={value_text(value)}" for name, value in config.items()]
+    left_out = len(texts) - SHOWN_PARAMETERS
+    return " ".join(texts[:SHOWN_PARAMETERS]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
 def branch_tree(root: Branch) -> str:
@@ -44,17 +53,17 @@ def branch_tree(root: Branch) -> str:
     _below(root, "", lines)
     width = max(len(text) for text, _ in lines) + 2
     best = root.tally.best
-    out = [click.style(f"{'':<{width}}{'trials':>7}{'failed':>8}{'best':>12}", bold=True)]
+    out = [bold(f"{'':<{width}}{'trials':>7}{'failed':>8}{'best':>12}")]
     for text, branch in lines:
         if branch is None:
-            out.append(click.style(text, dim=True))
+            out.append(dim(text))
             continue
         tally = branch.tally
         mark = (
             " *" if best is not None and tally.best is not None and tally.best.number == best.number else ""
         )
         line = f"{text:<{width}}{tally.trials:>7}{tally.failed or '':>8}{_best(tally.best):>12}{mark}"
-        out.append(click.style(line, dim=True) if not tally.trials else line)
+        out.append(dim(line) if not tally.trials else line)
     return "\n".join(out)
 
 
@@ -66,7 +75,7 @@ def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) 
             last = i == len(switch.branches) - 1
             names = [path.rpartition("/")[2] for path, _ in child.parameters]
             text = f"{indent}{'└─' if last else '├─'} {child.label}" + (
-                f"  [{shortened(names, 36)}]" if names else ""
+                f"  [{printable(shortened(names, BRANCH_CHARACTERS))}]" if names else ""
             )
             lines.append((text, child))
             _below(child, indent + ("   " if last else "│  "), lines)

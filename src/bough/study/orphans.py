@@ -18,6 +18,7 @@ from typing import IO
 
 __all__ = ["KILL", "Guardian", "signal_group"]
 
+END = "end\n"
 KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL
 
 
@@ -29,14 +30,15 @@ class Guardian:
         self._process: subprocess.Popen[str] | None = None
         if os.name == "posix":
             # A session of its own: neither Ctrl-C nor a closed terminal reaches it.
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", __file__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                text=True,
-            )
+            with contextlib.suppress(OSError):  # Python is embedded in another program: do without a guardian
+                self._process = subprocess.Popen(
+                    [sys.executable, "-I", "-S", __file__],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    text=True,
+                )
 
     def __enter__(self) -> Guardian:
         return self
@@ -55,6 +57,7 @@ class Guardian:
     def close(self) -> None:
         """End the guardian; groups that are still held are killed."""
         if self._process is not None:
+            self._write(END)  # a forked child may hold the pipe open, so closing it is not enough
             assert self._process.stdin is not None
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
@@ -83,6 +86,8 @@ def _guard(lines: IO[str]) -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     held: set[int] = set()
     for line in lines:
+        if line == END:
+            break
         (held.add if line.startswith("+") else held.discard)(int(line[1:]))
     for group in held:
         signal_group(group, KILL)
