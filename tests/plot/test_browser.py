@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from tests.conftest import need
 
-from bough.plot import report
+from bough.plot import history, report, save
 
 from .examples import nested, study
 
 pytestmark = pytest.mark.slow
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started
         started.close()
 
@@ -51,6 +52,15 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
     assert ground == ("rgb(20, 25, 31)" if scheme == "dark" else "rgb(255, 255, 255)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
+def test_figures_are_saved_as_pictures(ending: str, start: bytes, tmp_path: Path):
+    pytest.importorskip("kaleido")
+    if shutil.which("chromium") is None:
+        need("chromium")
+    figure = history(study(nested(), 20))
+    assert save(figure, tmp_path / f"history.{ending}").read_bytes().startswith(start)
 
 
 def test_labels_of_the_tree_do_not_overlap(browser: Any, tmp_path: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import bough.plot as figures
 from bough.errors import ConfigError, MissingExtraError, StudyError
 from bough.plot import StudySnapshot
+from bough.plot.axes import log_axis
 from bough.plot.theme import CATEGORIES, label
 from bough.plot.tree_layout import lay_out
 from bough.space import Categorical, Choice, Float, Space
@@ -187,8 +189,148 @@ def test_contour_takes_names_and_refuses_strangers():
     snapshot = study(flat(), 40)
     figure = drawn("contour", snapshot, x="y", y="x")
     assert figure["layout"]["xaxis"]["title"]["text"] == "y"
-    with pytest.raises(ConfigError, match=r"not a numeric parameter .* those are"):
+    with pytest.raises(ConfigError, match=r"'kind' is not numeric; numeric parameters are x, y"):
         figures.contour(snapshot, x="kind")
+    with pytest.raises(ConfigError, match=r"no parameter 'kinds'; did you mean 'kind'\?"):
+        figures.contour(snapshot, "x", "kinds")
+    with pytest.raises(ConfigError, match=r"no parameter 'zz'; it has x, y, kind"):
+        figures.contour(study(flat(), 0), "x", "zz")  # also without a trial
+    with pytest.raises(ConfigError, match="not 'x' twice"):
+        figures.contour(snapshot, "x", "x")
+
+
+def test_contour_and_slice_take_parameters_of_other_branches_than_the_best():
+    snapshot = study(nested(), 80)
+    best = snapshot.best
+    assert best is not None
+    other = "trees" if best.config["model"] != "forest" else "gamma"
+    figure = drawn("slice", snapshot, params=[other])
+    assert figure["layout"]["xaxis"]["title"]["text"].endswith(f"/{other}")
+    shown = sum(len(trace["text"]) for trace in figure["data"] if trace.get("text"))
+    assert shown == sum(other in trial.config for trial in snapshot.done)
+    with pytest.raises(ConfigError, match="several parameters: say which of model=svm/C, model=forest/C"):
+        figures.slice(snapshot, params="C")
+    pair = drawn("contour", snapshot, x="model=forest/C", y="trees")
+    assert pair["data"][0]["type"] == "contour"
+    apart = drawn("contour", snapshot, x="gamma", y="trees")
+    assert "never active together" in apart["layout"]["annotations"][0]["text"].replace("<br>", " ")
+
+
+def test_outliers_do_not_stretch_the_axis_and_are_marked():
+    """One value of 1000 among values below 1: the axis ends near 1, and a triangle marks the outlier."""
+    base = study(flat(), 40, failures=0)
+    trials = (*base.trials, Trial(40, base.trials[0].config, "done", value=1000.0))
+    snapshot = replace(base, trials=trials)
+    usual = max(float(t.value or 0) for t in base.trials)
+    figure = drawn("history", snapshot)
+    assert figure["layout"]["yaxis"]["range"][1] < 2 * usual
+    beyond = next(trace for trace in figure["data"] if trace["name"] == "beyond the axis")
+    assert _numbers(beyond["x"]) == [40] and "1000" in beyond["text"][0]
+    assert "1 value above the axis" in figure["layout"]["title"]["text"]
+    points = next(trace for trace in figure["data"] if trace["name"] == "trials")
+    assert 40 not in _numbers(points["x"])
+    logarithmic = drawn("history", snapshot, log=True)
+    assert logarithmic["layout"]["yaxis"]["type"] == "log"
+    assert logarithmic["layout"]["yaxis"]["range"][1] > 3
+    assert "above the axis" not in logarithmic["layout"]["title"]["text"]
+    upside_down = replace(snapshot, direction="maximize", trials=tuple(
+        replace(t, value=-float(t.value or 0)) for t in snapshot.trials))  # fmt: skip
+    assert drawn("history", upside_down)["layout"]["yaxis"]["range"][0] > -2 * usual
+    with pytest.raises(ConfigError, match="a log axis needs values above 0; here is -1000"):
+        figures.history(upside_down, log=True)
+
+
+def test_a_late_win_is_visible_after_a_bad_start():
+    """The demo: both searches start at 0.8 and end at 0.0145 and 0.02; the axis must tell these apart."""
+
+    def told(name: str, values: list[float]) -> StudySnapshot:
+        trials = (Trial(i, {"x": 0.0, "y": 0.0, "kind": "a"}, "done", value=v) for i, v in enumerate(values))
+        return StudySnapshot(name, flat(), "minimize", tuple(trials))
+
+    ours = told("auto", [0.8, 0.023, *[0.02] * 20, *[0.0145] * 30])
+    theirs = told("random", [0.8, 0.5, 0.023, *[0.02] * 49])
+    figure = json.loads(figures.regret([ours, theirs]).to_json())
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert (0.02 - 0.0145) / (high - low) > 0.2
+    assert (
+        sum("triangle" in str(trace["marker"].get("symbol")) for trace in figure["data"] if "marker" in trace)
+        == 2
+    )
+    lines = [trace for trace in figure["data"] if trace["mode"] == "lines"]
+    assert all(trace["line"]["shape"] == "hv" for trace in lines)
+
+
+def test_ribbons_keep_their_width_where_switches_are_parallel():
+    """Every trial takes a branch of each of three independent switches: none gets only a third of them."""
+    options = {"a": {}, "b": {}}
+    space = Space(
+        {name: Choice(options | {"c": {f"x_{name}": Float(0, 1)}}) for name in ("one", "two", "three")}
+    )
+    layout = lay_out(study(space, 90).root)
+    root = next(bar for bar in layout.bars if not bar.branch.path)
+    first = [ribbon for ribbon in layout.ribbons if ribbon.x0 == root.x]
+    assert len(first) == 3
+    for ribbon in first:
+        assert ribbon.height0 == pytest.approx(root.height) and ribbon.top0 == pytest.approx(root.top)
+    assert all(ribbon.height0 == pytest.approx(ribbon.height1) for ribbon in layout.ribbons)
+
+
+def test_the_bar_of_a_branch_is_found_by_name():
+    """Pages frame the chosen branch: other shapes before or after the bars must not matter."""
+    figure = drawn("tree", study(nested(), 60))
+    shapes = {shape["name"]: shape for shape in figure["layout"]["shapes"] if "name" in shape}
+    points = figure["data"][0]
+    assert len(shapes) == len(points["customdata"])
+    for i, (x, y) in enumerate(zip(_array(points["x"]), _array(points["y"]))):
+        bar = shapes[f"branch {i}"]
+        assert bar["xanchor"] == x and (bar["y0"] + bar["y1"]) / 2 == pytest.approx(y)
+
+
+def test_importance_is_withheld_where_the_model_explains_nothing():
+    base = study(flat(), 40, failures=0)
+    noise = np.random.default_rng(3).normal(size=40)
+    trials = tuple(replace(trial, value=float(value)) for trial, value in zip(base.trials, noise))
+    figure = drawn("importance", replace(base, trials=trials))
+    assert not figure["data"]
+    text = figure["layout"]["annotations"][0]["text"].replace("<br>", " ")
+    assert text.startswith("withheld: the model explains")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_of_every_branch(name: str):
+    snapshot = study(nested(), 60)
+    for branch in snapshot.root.walk():
+        assert drawn(name, snapshot, branch=dict(branch.path))["layout"]["title"]["text"]
+
+
+def test_notes_count_in_plain_words():
+    snapshot = study(nested(), 60).within({"model": "bayes"})
+    note = drawn("history", snapshot)["layout"]["title"]["text"]
+    assert f"in trial {snapshot.best.number}; {len(snapshot.trials)} trials" in note
+    space = Space({"m": Choice({f"o{i}": {f"x{i}": Float(0, 1)} for i in range(8)})})
+    names = {trace["name"] for trace in drawn("branches", study(space, 80))["data"] if "name" in trace}
+    assert "1 other" in names
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (1e-5, 1e-1, ["1e-5", "0.0001", "0.001", "0.01", "0.1"]),
+        (1e-5, 1e5, ["1e-5", "0.001", "0.1", "10", "1000", "1e5"]),
+        (8, 256, ["10", "20", "50", "100", "200"]),
+        (10, 14, ["10", "11", "12", "13", "14"]),
+    ],
+)
+def test_log_axes_have_round_ticks(low: float, high: float, wanted: list[str]):
+    assert log_axis(low, high)["ticktext"] == wanted
+
+
+def test_every_figure_is_known_by_its_name_title_and_options():
+    assert list(figures.FIGURES) == NAMES
+    for name in NAMES:
+        figure = getattr(figures, name)
+        assert figure.name == figure.__name__ == name and figure.title and figure.__doc__
+    assert figures.FIGURES["slice"].options == ("params", "columns", "log")
 
 
 def test_regret_bands_are_quantiles_over_studies():
@@ -206,10 +348,21 @@ def test_save_writes_a_page_that_needs_nothing_else(tmp_path):
     figure = figures.tree(study(nested(), 10))
     page = figures.save(figure, tmp_path / "tree.html").read_text(encoding="utf-8")
     assert "Plotly.newPlot" in page and 'src="http' not in page
-    with pytest.raises(StudyError, match=r"\.html or \.json"):
+    with pytest.raises(StudyError, match=r"\.html, \.json, \.png, \.svg or \.pdf, not 'tree.bmp'"):
         figures.save(figure, tmp_path / "tree.bmp")
+    with pytest.raises(StudyError, match="width and height are for"):
+        figures.save(figure, tmp_path / "tree.html", width=300)
     with pytest.raises(StudyError, match="cannot write"):
         figures.save(figure, tmp_path / "no" / "where.html")
+
+
+def test_pictures_without_kaleido_say_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "kaleido", None)
+    with pytest.raises(
+        MissingExtraError, match=r"\.png files need Kaleido.*pip install 'bough-opt\[image\]'"
+    ):
+        figures.save(figures.tree(study(nested(), 10)), tmp_path / "tree.png")
+    assert not (tmp_path / "tree.png").exists()
 
 
 def test_without_plotly_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch):

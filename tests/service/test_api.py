@@ -186,7 +186,9 @@ def test_figures_are_drawn_by_bough_plot(api: httpx.Client, figure: str, trials:
     reply = api.get(f"/studies/demo/figures/{figure}", params={"dark": True})
     drawn = reply.json()
     assert drawn["layout"]["template"]["layout"]["paper_bgcolor"] == "#14191f"
-    if trials and figure != "contour":  # no branch of this space has the two numbers that a contour needs
+    if trials and figure == "importance":  # these values are noise
+        assert "withheld" in drawn["layout"]["annotations"][0]["text"]
+    elif trials and figure != "contour":  # no branch of this space has the two numbers that a contour needs
         assert drawn["data"]
     # WebGL traces compile code at run time, which the content policy of the pages does not allow.
     assert not [trace["type"] for trace in drawn["data"] if trace["type"].endswith("gl")]
@@ -197,6 +199,32 @@ def test_figures_are_drawn_by_bough_plot(api: httpx.Client, figure: str, trials:
         headers={"If-None-Match": reply.headers["etag"]},
     )
     assert again.status_code == 304
+
+
+def test_figures_take_their_options_and_no_others(api: httpx.Client) -> None:
+    for trial in ask(api, n=12):
+        api.post(f"/studies/demo/trials/{trial['number']}/tell", json={"value": 1 + trial["number"]})
+    log = api.get("/studies/demo/figures/history", params={"log": True}).json()
+    assert log["layout"]["yaxis"]["type"] == "log"
+    chosen = api.get("/studies/demo/figures/slice", params={"params": ["depth", "C"], "columns": 1}).json()
+    assert [chosen["layout"][axis]["title"]["text"] for axis in ("xaxis", "xaxis2")] == [
+        "model=forest/depth",
+        "model=svm/C",
+    ]
+    refused = api.get("/studies/demo/figures/tree", params={"log": True})
+    assert refused.status_code == 400 and "'tree' has no option 'log'" in refused.text
+    unknown = api.get("/studies/demo/figures/slice", params={"params": ["dept"]})
+    assert unknown.status_code == 400 and "did you mean 'depth'" in unknown.json()["error"]["message"]
+    assert api.get("/studies/demo/figures/nothing").status_code in (400, 404, 422)
+
+
+def test_trials_are_sorted_by_a_parameter(api: httpx.Client) -> None:
+    asked = ask(api, n=30)
+    found = api.get("/studies/demo/trials", params={"by": "depth", "descending": True}).json()["trials"]
+    depths = [trial["config"].get("depth") for trial in found]
+    having = sorted((t["config"]["depth"] for t in asked if "depth" in t["config"]), reverse=True)
+    assert depths == [*having, *[None] * (30 - len(having))]
+    assert api.get("/studies/demo/trials", params={"by": "nothing"}).status_code == 400
 
 
 def test_events_tell_what_is_new(api: httpx.Client) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
+import yaml
 from tests.conftest import need
 from tests.service.running import SPACE, Service, service
 
@@ -28,6 +29,7 @@ def browser() -> Iterator:
         need("Chromium as /usr/bin/chromium")
     with sync_api.sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        arguments += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
         yield playwright.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
 
 
@@ -157,9 +159,82 @@ def test_a_branch_narrows_every_figure_and_the_table(page, running: Service) -> 
     )
     until_place(page, f"1–{expected} of {expected}")
     assert page.locator("#table tbody tr").count() == expected
-    assert set(page.locator("#table .pair:first-child").all_inner_texts()) == {"model svm"}
+    assert set(page.locator("#table tbody td:nth-child(4)").all_inner_texts()) == {"svm"}
     page.click("#filter-clear")
     until_place(page, "1–30 of 30")
+
+
+FRAMED = """(() => {
+  const figure = document.querySelector("[data-figure=tree]");
+  const shapes = figure.layout.shapes.filter((shape) => shape.line.color === "#e69f00");
+  const framed = shapes.filter((shape) => shape.line.width > 0);
+  if (framed.length !== 1) return framed.length;
+  const { customdata, y } = figure.data.at(-1);
+  const middle = (framed[0].y0 + framed[0].y1) / 2;
+  const heights = y._inputArray ?? y;
+  return JSON.stringify(customdata[[...heights].findIndex((height) => Math.abs(height - middle) < 0.01)]);
+})()"""
+
+
+def test_the_frame_is_around_the_chosen_branch_of_nested_choices(page, running: Service) -> None:
+    inner = bough.Choice({"sgd": {"momentum": bough.Float(0, 1)}, "adam": {}})
+    deep = {
+        "mlp": {"solver": inner},
+        "svm": {"kernel": bough.Choice({"rbf": {"gamma": bough.Float(0, 1)}, "linear": {}})},
+    }
+    nested = bough.Space({"model": bough.Choice(deep), "x": bough.Float(0, 1, when="momentum > 0.1")})
+    study = bough.connect(running.url, running.write, "nested", space=nested, method="random", seed=0)
+    study.add_many([(config, float(i)) for i, config in enumerate(nested.sample(30, 0))])
+    sign_in(page, running, "/studies/nested")
+    page.wait_for_selector(drawn("tree"))
+    for title in ("mlp › sgd", "mlp › adam", "svm › linear", "mlp › sgd › ≤ 0.1"):
+        page.click(f"#branches button[title='{title}']")
+        button = page.locator(f"#branches button[title='{title}']")
+        path = json.loads(button.get_attribute("data-branch"))
+        wanted = json.dumps([list(step) for step in path.items()], separators=(",", ":"), ensure_ascii=False)
+        until(page, FRAMED, wanted)
+
+
+def test_figures_take_parameters_and_a_log_axis(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled")
+    page.locator("[data-figure=slice]").scroll_into_view_if_needed()
+    page.wait_for_selector(drawn("slice"))
+    page.click(".picker summary")
+    page.check("[name=params][value='model=forest/depth']")
+    title = "document.querySelector('[data-figure=slice]').layout.xaxis.title.text"
+    until(page, title, "model=forest/depth")
+    page.locator("[data-figure=branches]").scroll_into_view_if_needed()
+    page.wait_for_selector(drawn("branches"))
+    page.check("[data-options=branches] [name=log]")  # svm's values are 0: refused in words, the figure stays
+    note = "document.querySelector('.figure-head:has([data-options=branches]) p').textContent"
+    until(page, note, "a log axis needs values above 0; here is 0")
+
+
+def test_the_table_sorts_by_any_column(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled")
+    until_place(page, "1–30 of 30")
+    depths = "[...document.querySelectorAll('#table tbody tr')].map((row) => row.cells[5].textContent)"
+    page.click("#table [data-by=depth]")
+    page.wait_for_selector("th[aria-sort=ascending] [data-by=depth]")
+    told = bough.connect(running.url, running.write, "filled").trials
+    wanted = sorted(trial.config["depth"] for trial in told if "depth" in trial.config)
+    rest = [""] * (30 - len(wanted))
+    until(page, depths, [*map(str, wanted), *rest])
+    page.click("#table [data-by=depth]")
+    until(page, depths, [*map(str, wanted[::-1]), *rest])
+    page.click("#table [data-order=best]")
+    until(page, "document.querySelector('#table tbody tr').cells[2].textContent", "0")
+
+
+def test_the_best_configuration_is_on_the_page_and_follows(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "best", space=space, method="random", seed=1)
+    sign_in(page, running, "/studies/best")
+    assert page.locator("#best").is_hidden()
+    study.add({"model": "forest", "depth": 7, "scale": "none"}, 1.0)
+    shown = "document.querySelector('#best .config').textContent"
+    until(page, shown, "modelforestdepth7scalenone")
+    study.add({"model": "bayes", "scale": "standard"}, 0.5)
+    until(page, shown, "modelbayesscalestandard")
 
 
 def test_a_click_in_the_tree_chooses_its_branch(page, running: Service) -> None:
@@ -185,7 +260,7 @@ def test_10000_trials_are_paged_and_searched(page, running: Service) -> None:
         study.add_many([(config, float(n)) for n in range(start, start + 2500)])
     sign_in(page, running, "/studies/large")
     until_place(page, "1–50 of 10000")
-    first = page.locator("#table tbody tr td:first-child")
+    first = page.locator("#table tbody tr th")
     assert first.first.inner_text() == "9999"
     page.click("[data-go=on]")
     until_place(page, "51–100 of 10000")
@@ -204,11 +279,14 @@ def test_a_study_is_created_and_deleted_from_the_page(page, running: Service) ->
     page.fill("#space", '{"x": {"type": "float", "low": 2, "high": 1}}')
     page.click("main button.primary")
     page.wait_for_selector("[role=alert]:has-text('x')")
-    page.fill("#space", json.dumps(SPACE))
+    page.fill("#space", "x: &a {type: float, low: 0, high: 1}\ny: *a")
+    page.click("main button.primary")
+    page.wait_for_selector("[role=alert]:has-text('aliases')")
+    page.fill("#space", yaml.safe_dump(SPACE, sort_keys=False))
     page.click("main button.primary")
     page.wait_for_selector("h1:has-text('from the page')")
     assert bough.connect(running.url, running.write, "from the page").space == space
-    page.click("summary")
+    page.click(".danger summary")
     page.fill("#confirm", "from the page")
     page.click("button.bad")
     page.wait_for_selector("h1:has-text('Studies')")

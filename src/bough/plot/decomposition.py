@@ -11,7 +11,7 @@ whose activity i decides (directly or through others),
 
 Without conditions these are the first-order and total indices of Sobol' (1993). The switches together
 explain the differences *between* branches, C(switches); the remainder lies *within* branches.
-Forbidden clauses play no part: f is averaged over the whole cube.
+Forbidden clauses are ignored: f is averaged over the whole cube.
 
 Each C is a covariance of two evaluations that share u_S and are independent otherwise ("pick and
 freeze"; Saltelli et al. 2010). Both terms of a difference use the same draws, so a parameter that is
@@ -44,7 +44,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """Where the variance of a function comes from; between: the share that the branches explain together."""
+    """The variance of a function and its shares; between: the share that the switches explain together."""
 
     variance: float
     between: float

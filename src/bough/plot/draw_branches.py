@@ -1,4 +1,4 @@
-"""Figure ``branches``: how the search spread its trials over the branches, and how good each became."""
+"""Figure ``branches``: how the search shared out its trials between branches, and the best value of each."""
 
 from __future__ import annotations
 
@@ -6,49 +6,52 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.axes import ValueAxis
+from bough.plot.figure import figure
 from bough.plot.outline import Branch, Switch
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label, number
-from bough.plot.traces import empty_note, titled
+from bough.plot.traces import counted, empty_note, joined, titled
 
-__all__ = ["draw_branches"]
+__all__ = ["branches"]
 
-MOST_LINES = 7
-"""The busiest branches get a line each, the others share one."""
+MAX_LINES = 7
+"""The branches with most trials get a line each, the others share one."""
 
-MOST_POINTS = 400
+MAX_POINTS = 400
 
 
-def draw_branches(snapshot: StudySnapshot) -> Any:
-    """Above: the share of each branch in the trials so far. Below: the best value of each so far."""
+@figure("Branches over time", branching=True)
+def branches(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+    """Above: the share of each branch in the trials so far. Below: the best value of each so far.
+
+    ``log=True`` draws the values on a logarithmic axis.
+    """
     graph_objects()
     from plotly.subplots import make_subplots
 
-    figure = make_subplots(
-        rows=2,
-        cols=1,
-        shared_xaxes=True,
-        vertical_spacing=0.09,
-        row_heights=[0.42, 0.58],
-    )
+    drawn = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.42, 0.58])
     switch = _main_switch(snapshot)
     if not snapshot.trials or switch is None:
         why = "no trial yet" if switch is not None else "this space does not branch"
-        return empty_note(titled(figure, snapshot, "Branches over time"), why)
+        return empty_note(titled(drawn, snapshot, "Branches over time"), why)
+    reaching = [t for t in snapshot.trials if t.number in snapshot.where[switch.path]]
+    if not reaching:
+        return empty_note(titled(drawn, snapshot, "Branches over time"), "this branch has no switch below it")
     ranked = sorted(switch.branches, key=lambda branch: -branch.tally.trials)
     ranked = [branch for branch in ranked if branch.tally.trials]
-    shown, rest = ranked[:MOST_LINES], ranked[MOST_LINES:]
+    shown, rest = ranked[:MAX_LINES], ranked[MAX_LINES:]
     lines = [([branch], label(branch.label), CATEGORIES[i]) for i, branch in enumerate(shown)]
     if rest:
-        lines.append((rest, f"{len(rest)} others", FADED))
-    reaching = [t for t in snapshot.trials if t.number in snapshot.where[switch.path]]
+        lines.append((rest, counted(len(rest), "other"), FADED))
     when = np.array([t.number for t in reaching])
-    picked = np.unique(np.linspace(0, len(reaching) - 1, MOST_POINTS).astype(np.intp))
+    picked = np.unique(np.linspace(0, len(reaching) - 1, MAX_POINTS).astype(np.intp))
+    curves: list[Any] = []
     for members, name, colour in lines:
         inside = np.array([_inside(t.config[switch.name], members) for t in reaching])
         share = np.cumsum(inside) / np.arange(1, len(reaching) + 1)
         common: dict[str, Any] = {"x": when[picked], "mode": "lines", "name": name, "legendgroup": name}
-        figure.add_scatter(
+        drawn.add_scatter(
             y=share[picked],
             stackgroup="share",
             line={"width": 0.5, "color": colour},
@@ -58,7 +61,8 @@ def draw_branches(snapshot: StudySnapshot) -> Any:
             **common,
         )
         best = _running_best([t.value if i else None for t, i in zip(reaching, inside)], snapshot.minimizes)
-        figure.add_scatter(
+        curves.append((best[picked], colour, name))
+        drawn.add_scatter(
             y=best[picked],
             line={"color": colour, "width": 2.2, "shape": "hv"},
             showlegend=False,
@@ -67,16 +71,46 @@ def draw_branches(snapshot: StudySnapshot) -> Any:
             hovertemplate="%{y:.4g}",
             **common,
         )
-    figure.update_layout(height=560, hovermode="x unified")
-    figure.update_yaxes(title_text="share of trials", tickformat=".0%", range=[0, 1], row=1, col=1)
-    figure.update_yaxes(title_text="best so far", row=2, col=1)
-    figure.update_xaxes(title_text="trial", row=2, col=1)
-    note = f"by {label(switch.path)}; " + _winner(ranked, snapshot)
-    return titled(figure, snapshot, "Branches over time", note)
+    drawn.update_layout(height=560, hovermode="x unified")
+    drawn.update_yaxes(title_text="share of trials", tickformat=".0%", range=[0, 1], row=1, col=1)
+    drawn.update_yaxes(title_text="best so far", row=2, col=1)
+    clipped = _fit_axis(drawn, curves, when[picked], minimizes=snapshot.minimizes, log=log)
+    drawn.update_xaxes(title_text="trial", row=2, col=1)
+    note = joined(f"by {label(switch.path)}", _winner(ranked, snapshot), clipped)
+    return titled(drawn, snapshot, "Branches over time", note)
+
+
+def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log: bool) -> str:
+    """Set the axis of the best values and mark where a curve starts beyond it; a note about those."""
+    finite = np.concatenate([best[np.isfinite(best)] for best, _, _ in curves])
+    if not len(finite):
+        return ""
+    axis = ValueAxis.of(finite, minimizes=minimizes, log=log)
+    drawn.update_yaxes(row=2, col=1, **axis.layout)
+    count = 0
+    for best, colour, name in curves:
+        beyond = np.flatnonzero(axis.beyond(best))
+        if not len(beyond):
+            continue
+        count += 1
+        enters = min(beyond[-1] + 1, len(when) - 1)
+        drawn.add_scatter(
+            x=[when[enters]],
+            y=[axis.edge],
+            mode="markers",
+            marker={"symbol": axis.symbol, "size": 9, "color": colour},
+            showlegend=False,
+            legendgroup=name,
+            hovertemplate=f"first {number(best[beyond[0]])}<extra></extra>",
+            row=2,
+            col=1,
+        )
+    mark, side = ("▲", "above") if minimizes else ("▼", "below")
+    return f"{mark} {counted(count, 'line')} from {side} the axis" if count else ""
 
 
 def _main_switch(snapshot: StudySnapshot) -> Switch | None:
-    """The switch that splits the trials into most branches; in a narrowed snapshot, one below that branch."""
+    """The switch with most branches tried; in a narrowed snapshot, one that the branch leaves open."""
     decided = {path for path, _ in snapshot.branch}
     switches = [
         switch for branch in snapshot.root.walk() for switch in branch.switches if switch.path not in decided
@@ -105,5 +139,5 @@ def _winner(ranked: list[Branch], snapshot: StudySnapshot) -> str:
     )
     if winner is None:
         return f"best value {number(best.value)}"
-    share = f"after {winner.tally.trials} of {len(snapshot.trials)} trials"
+    share = f"{winner.tally.trials} of {counted(len(snapshot.trials), 'trial')}"
     return f"best: {label(winner.label)} with {number(best.value)}, {share}"

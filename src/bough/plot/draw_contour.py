@@ -1,48 +1,61 @@
-"""Figure ``contour``: what the model expects over two parameters at once, around the best trial."""
+"""Figure ``contour``: the model's mean over two parameters, around the best trial that has both."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from bough.errors import ConfigError
+from bough.plot.axes import log_axis
+from bough.plot.columns import centre_row, column_named, column_values, varied
 from bough.plot.draw_importance import importances
-from bough.plot.model import FEW_TRIALS, column_values, predictor, varied
+from bough.plot.figure import figure
+from bough.plot.model import MIN_TRIALS, predictor
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import SCALE, graph_objects, label, number
 from bough.plot.traces import empty_note, hover_text, thinned, titled
+from bough.space.parameters import Categorical
 
-__all__ = ["draw_contour"]
+__all__ = ["contour"]
 
-GRID = 36
+GRID_POINTS = 36
+MAX_TRIALS = 500
 
 
-def draw_contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
-    """The model's mean over two numeric parameters (by path or name) that are active in the best trial.
+@figure("Contour")
+def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
+    """The model's mean over two numeric parameters, given by name or path.
 
-    Without names, the two that explain most of the variance.
+    Without names, the two of the best trial that explain most of the variance.
     """
-    go = graph_objects()
-    figure = go.Figure()
+    drawn = graph_objects().Figure()
+    named = [None if name is None else _numeric_column(snapshot, name) for name in (x, y)]
+    if named[0] is not None and named[0] == named[1]:
+        raise ConfigError(f"a contour needs two parameters, not {x!r} twice")
     model = predictor(snapshot)
     if model is None or snapshot.best is None:
-        return empty_note(titled(figure, snapshot, "Contour"), f"needs {FEW_TRIALS} finished trials")
-    candidates = _candidates(snapshot)
-    if len(candidates) < 2:
-        return empty_note(
-            titled(figure, snapshot, "Contour"), "the best branch has fewer than two numeric parameters"
-        )
-    across = candidates[0] if x is None else _named(snapshot, x, candidates)
-    up = next(c for c in candidates if c != across) if y is None else _named(snapshot, y, candidates)
-    xs, ys = column_values(snapshot, across, GRID), column_values(snapshot, up, GRID)
+        return empty_note(titled(drawn, snapshot, "Contour"), f"needs {MIN_TRIALS} finished trials")
+    pair = _pair(snapshot, named[0], named[1])
+    if pair is None:
+        why = "no finished trial has two numeric parameters"
+        if named != [None, None]:
+            why = "these parameters are never active together"
+        return empty_note(titled(drawn, snapshot, "Contour"), why)
+    across, up = pair
+    row = centre_row(snapshot, [across, up])
+    assert row is not None
+    centre = snapshot.done[row]
+    xs = column_values(snapshot, across, GRID_POINTS)
+    ys = column_values(snapshot, up, GRID_POINTS)
     one, other = snapshot.space.parameters[across], snapshot.space.parameters[up]
-    configs = [varied(snapshot, snapshot.best.config, **{one.name: a, other.name: b}) for b in ys for a in xs]
+    configs = [varied(snapshot, centre.config, **{one.name: a, other.name: b}) for b in ys for a in xs]
     legal = [config for config in configs if config is not None]
     mean = np.full(len(configs), np.nan)
     mean[[i for i, config in enumerate(configs) if config is not None]] = model[0](legal)[0]
     hover = f"{label(one.name)} = %{{x:.4g}}<br>{label(other.name)} = %{{y:.4g}}"
-    figure.add_contour(
+    drawn.add_contour(
         x=xs,
         y=ys,
         z=mean.reshape(len(ys), len(xs)),
@@ -54,9 +67,8 @@ def draw_contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = 
         colorbar={"title": {"text": "model mean", "side": "right"}, "thickness": 11, "outlinewidth": 0},
         hovertemplate=hover + "<br>mean %{z:.4g}<extra></extra>",
     )
-    same = (snapshot.active == snapshot.active[int(snapshot.ranking[0])]).all(axis=1)
-    rows = [row for row in thinned(snapshot, 500) if same[row]]
-    figure.add_scatter(
+    rows = [r for r in thinned(snapshot, MAX_TRIALS) if snapshot.active[r, [across, up]].all()]
+    drawn.add_scatter(
         x=[snapshot.done[r].config[one.name] for r in rows],
         y=[snapshot.done[r].config[other.name] for r in rows],
         mode="markers",
@@ -65,37 +77,51 @@ def draw_contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = 
         marker={"size": 6, "color": "#ffffff", "line": {"color": "#24292f", "width": 1}},
         showlegend=False,
     )
-    figure.add_scatter(
-        x=[snapshot.best.config[one.name]],
-        y=[snapshot.best.config[other.name]],
+    drawn.add_scatter(
+        x=[centre.config[one.name]],
+        y=[centre.config[other.name]],
         mode="markers",
         showlegend=False,
         marker={"size": 15, "symbol": "star", "color": "#ffffff", "line": {"color": "#24292f", "width": 1.4}},
-        hovertemplate=hover_text(snapshot.best) + "<extra></extra>",
+        hovertemplate=hover_text(centre) + "<extra></extra>",
     )
     for parameter, axis in ((one, "xaxis"), (other, "yaxis")):
-        log = getattr(parameter.domain, "log", False)
-        figure.update_layout({axis: {"title": label(parameter.path), "type": "log" if log else "linear"}})
-    figure.update_layout(height=520, hovermode="closest")
-    note = f"{model[1]}, around trial {snapshot.best.number} (best {number(snapshot.best.value)}, star)"
-    return titled(figure, snapshot, "Contour", note)
+        domain: Any = parameter.domain
+        ends = [math.log10(end) if domain.log else end for end in (domain.low, domain.high)]
+        scale = (log_axis(domain.low, domain.high) if domain.log else {"type": "linear"}) | {"range": ends}
+        drawn.update_layout({axis: {"title": label(parameter.path), **scale}})
+    drawn.update_layout(height=520, hovermode="closest")
+    best = "best " if centre.number == snapshot.best.number else ""
+    note = f"{model[1]}, around trial {centre.number} ({best}{number(centre.value)}, star)"
+    return titled(drawn, snapshot, "Contour", note)
 
 
-def _candidates(snapshot: StudySnapshot) -> list[int]:
-    """Numeric plain parameters of the best trial, the most important first."""
+def _numeric_column(snapshot: StudySnapshot, name: str) -> int:
+    column = column_named(snapshot, name)
+    if isinstance(snapshot.space.parameters[column].domain, Categorical):
+        numeric = [p.path for p in snapshot.space.parameters if not isinstance(p.domain, Categorical)]
+        raise ConfigError(f"{name!r} is not numeric; numeric parameters are {', '.join(numeric) or 'none'}")
+    return column
+
+
+def _pair(snapshot: StudySnapshot, across: int | None, up: int | None) -> tuple[int, int] | None:
+    """The two columns to draw; the important ones of the best trial stand in for those not named."""
+    if across is not None and up is not None:
+        return (across, up) if centre_row(snapshot, [across, up]) is not None else None
+    given = across if across is not None else up
+    row = centre_row(snapshot, [] if given is None else [given])
+    if row is None:
+        return None
     found, _ = importances(snapshot)
-    active = snapshot.active[int(snapshot.ranking[0])]
-    numeric = [
+    layout = snapshot.space.layout
+    others = [
         i
         for i, parameter in enumerate(snapshot.space.parameters)
-        if active[i] and not snapshot.space.layout.switch[i] and hasattr(parameter.domain, "low")
+        if snapshot.active[row, i] and not isinstance(parameter.domain, Categorical) and i != given
     ]
-    return sorted(numeric, key=lambda i: -found.shares[i].total)
-
-
-def _named(snapshot: StudySnapshot, name: str, candidates: list[int]) -> int:
-    for i in candidates:
-        if name in (snapshot.space.parameters[i].path, snapshot.space.parameters[i].name):
-            return i
-    known = ", ".join(snapshot.space.parameters[i].path for i in candidates)
-    raise ConfigError(f"{name!r} is not a numeric parameter of the best trial's branch: those are {known}")
+    others.sort(key=lambda i: (bool(layout.switch[i]), -found.shares[i].total))
+    if len(others) < (2 if given is None else 1):
+        return None
+    if given is None:
+        return others[0], others[1]
+    return (given, others[0]) if across is not None else (others[0], given)

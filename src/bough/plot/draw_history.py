@@ -1,4 +1,4 @@
-"""Figure ``history``: every result in the order of the trials, and the best so far."""
+"""Figure ``history``: every value in the order of the trials, and the best so far."""
 
 from __future__ import annotations
 
@@ -6,38 +6,39 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.axes import ValueAxis
+from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, number
-from bough.plot.traces import empty_note, hover_text, titled
+from bough.plot.traces import counted, empty_note, hover_text, joined, titled
 
-__all__ = ["draw_history"]
+__all__ = ["history"]
 
-MANY = 1500
-"""Beyond so many results single points hide one another, and a band says more."""
+MAX_POINTS = 1500
+"""More points hide one another: then a band of quantiles is drawn instead."""
 
 
-def draw_history(snapshot: StudySnapshot) -> Any:
-    """Values over trial numbers: points (a band of quantiles when there are many) and the best so far."""
+@figure("History")
+def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+    """Every value in the order of the trials, the best so far, and the failures.
+
+    A few values far worse than the others do not stretch the axis: triangles at its end mark them.
+    ``log=True`` draws a logarithmic axis with all values.
+    """
     go = graph_objects()
-    figure = go.Figure()
+    drawn = go.Figure()
     if not snapshot.done:
-        return empty_note(titled(figure, snapshot, "History"), "no finished trial yet")
-    if len(snapshot.done) <= MANY:
-        figure.add_scatter(
-            x=snapshot.numbers,
-            y=snapshot.values,
-            mode="markers",
-            name="trials",
-            text=[hover_text(t) for t in snapshot.done],
-            hovertemplate="%{text}<extra></extra>",
-            marker={"size": 7 if len(snapshot.done) < 300 else 4, "color": FADED, "opacity": 0.65},
-        )
+        return empty_note(titled(drawn, snapshot, "History"), "no finished trial yet")
+    axis = ValueAxis.of(snapshot.values, minimizes=snapshot.minimizes, log=log)
+    beyond = axis.beyond(snapshot.values)
+    if len(snapshot.done) <= MAX_POINTS:
+        _add_points(drawn, snapshot, np.flatnonzero(~beyond), name="trials")
     else:
-        _add_band(figure, snapshot)
+        _add_band(drawn, snapshot)
     better = np.r_[True, snapshot.incumbent[1:] != snapshot.incumbent[:-1]]
     corners = better.copy()
     corners[-1] = True  # a line of steps needs no points between them
-    figure.add_scatter(
+    drawn.add_scatter(
         x=snapshot.numbers[corners],
         y=snapshot.incumbent[corners],
         mode="lines",
@@ -45,7 +46,7 @@ def draw_history(snapshot: StudySnapshot) -> Any:
         line={"shape": "hv", "color": GOOD, "width": 2.5},
         hoverinfo="skip",
     )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=snapshot.numbers[better],
         y=snapshot.incumbent[better],
         mode="markers",
@@ -55,25 +56,44 @@ def draw_history(snapshot: StudySnapshot) -> Any:
         hovertemplate="%{text}<extra></extra>",
         marker={"size": 8, "color": GOOD},
     )
+    if beyond.any():
+        rows = np.flatnonzero(beyond)
+        rows = rows[:: len(rows) // MAX_POINTS + 1]
+        marks = {"symbol": axis.symbol, "size": 8, "color": FADED}
+        _add_points(drawn, snapshot, rows, name="beyond the axis", y=axis.edge, marker=marks)
     if snapshot.failed:
-        _add_failures(figure, snapshot)
-    figure.update_layout(xaxis_title="trial", yaxis_title="value", hovermode="closest")
-    low, high = _shown_range(snapshot)
-    figure.update_layout(yaxis_range=[low, high])
+        _add_failures(drawn, snapshot)
+    drawn.update_layout(xaxis_title="trial", yaxis_title="value", hovermode="closest", yaxis=axis.layout)
     best = snapshot.best
     assert best is not None and best.value is not None
-    note = f"best {number(best.value)} in trial {best.number} of {len(snapshot.trials)}"
-    return titled(figure, snapshot, "History", note)
+    note = f"best {number(best.value)} in trial {best.number}; {counted(len(snapshot.trials), 'trial')}"
+    return titled(drawn, snapshot, "History", joined(note, axis.note(int(beyond.sum()))))
 
 
-def _add_band(figure: Any, snapshot: StudySnapshot) -> None:
+def _add_points(
+    drawn: Any, snapshot: StudySnapshot, rows: Any, *, name: str, y: float | None = None, marker: Any = None
+) -> None:
+    """Finished trials as points at their values, or all at the height ``y``."""
+    size = 7 if len(snapshot.done) < 300 else 4
+    drawn.add_scatter(
+        x=snapshot.numbers[rows],
+        y=snapshot.values[rows] if y is None else np.full(len(rows), y),
+        mode="markers",
+        name=name,
+        text=[hover_text(snapshot.done[row]) for row in rows],
+        hovertemplate="%{text}<extra></extra>",
+        marker=marker or {"size": size, "color": FADED, "opacity": 0.65},
+    )
+
+
+def _add_band(drawn: Any, snapshot: StudySnapshot) -> None:
     """The middle 80% and the median of 150 runs of consecutive trials."""
     runs = np.array_split(np.arange(len(snapshot.done)), 150)
     centre = [float(snapshot.numbers[run].mean()) for run in runs]
     low, middle, high = np.array([np.quantile(snapshot.values[run], [0.1, 0.5, 0.9]) for run in runs]).T
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    figure.add_scatter(x=centre, y=high, showlegend=False, **edge)
-    figure.add_scatter(
+    drawn.add_scatter(x=centre, y=high, showlegend=False, **edge)
+    drawn.add_scatter(
         x=centre,
         y=low,
         fill="tonexty",
@@ -81,7 +101,7 @@ def _add_band(figure: Any, snapshot: StudySnapshot) -> None:
         name="middle 80% of trials",
         **edge,
     )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=centre,
         y=middle,
         mode="lines",
@@ -91,12 +111,12 @@ def _add_band(figure: Any, snapshot: StudySnapshot) -> None:
     )
 
 
-def _add_failures(figure: Any, snapshot: StudySnapshot) -> None:
-    """Failed trials have no value: they stand on the upper or lower edge of the frame."""
+def _add_failures(drawn: Any, snapshot: StudySnapshot) -> None:
+    """Failed trials have no value: crosses at the top mark them."""
     shown = (
         snapshot.failed
-        if len(snapshot.failed) <= MANY
-        else snapshot.failed[:: len(snapshot.failed) // MANY + 1]
+        if len(snapshot.failed) <= MAX_POINTS
+        else snapshot.failed[:: len(snapshot.failed) // MAX_POINTS + 1]
     )
     few = len(shown) <= 200
     mark = {
@@ -104,9 +124,9 @@ def _add_failures(figure: Any, snapshot: StudySnapshot) -> None:
         "size": 8,
         "line": {"color": BAD, "width": 1.6 if few else 0.5},
     }
-    figure.add_scatter(
+    drawn.add_scatter(
         x=[t.number for t in shown],
-        y=[0.985] * len(shown),
+        y=[0.965] * len(shown),
         yaxis="y2",
         mode="markers",
         name="failed",
@@ -114,23 +134,4 @@ def _add_failures(figure: Any, snapshot: StudySnapshot) -> None:
         hovertemplate="%{text}<extra></extra>",
         marker=mark,
     )
-    figure.update_layout(yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
-
-
-def _shown_range(snapshot: StudySnapshot) -> tuple[float, float]:
-    """From the best value to where nine tenths of the rest lie, so that one outlier hides nothing."""
-    inner, outer = (0.0, 0.93) if snapshot.minimizes else (0.07, 1.0)
-    low, high = (
-        np.quantile(snapshot.values, [inner, outer]) if len(snapshot.done) > 20 else _ends(snapshot.values)
-    )
-    low, high = min(low, snapshot.incumbent[-1]), max(high, snapshot.incumbent[-1])
-    # Values within three times the usual spread need no cutting off.
-    spread = high - low
-    if snapshot.values.max() <= high + 1.5 * spread and snapshot.values.min() >= low - 1.5 * spread:
-        low, high = _ends(snapshot.values)
-    margin = 0.06 * (high - low) or max(abs(high), 1.0) * 0.05
-    return float(low - margin), float(high + margin)
-
-
-def _ends(values: Any) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
+    drawn.update_layout(yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})

@@ -1,34 +1,37 @@
-"""Figure ``importance``: how much of the variance of the results each parameter explains.
+"""Figure ``importance``: how much of the variance of the values each parameter explains.
 
-The numbers are those of ``decomposition``, for the tree ensemble fitted to the finished trials.
+The shares are those of ``decomposition``, for the tree ensemble fitted to the finished trials.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bough.plot.decomposition import Decomposition, decompose
-from bough.plot.model import FEW_TRIALS
+from bough.plot.figure import figure
+from bough.plot.model import MIN_TRIALS
 from bough.plot.outline import Switch
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, graph_objects, label
-from bough.plot.traces import empty_note, titled
+from bough.plot.traces import empty_note, joined, titled
 from bough.points import FloatArray
 
-__all__ = ["draw_importance", "importances"]
+__all__ = ["importance", "importances"]
 
 SAMPLES = 1024
-MOST_BARS = 20
-LEAST = 0.001
+MAX_BARS = 20
+MIN_SHARE = 0.001
 """Smaller shares are Monte Carlo error."""
+
+MIN_SKILL = 0.1
+"""The share of held-out variance that the trees must explain."""
 
 
 def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
-    """The decomposition of what the trees believe, and their skill; needs five finished trials."""
+    """The decomposition of the trees' predictions, and their skill; needs five finished trials."""
     ensemble = snapshot.ensemble
     rng = np.random.default_rng(0)
     found = decompose(
@@ -41,24 +44,34 @@ def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
     return found, ensemble.skill
 
 
-def draw_importance(snapshot: StudySnapshot) -> Any:
-    """Bars per parameter: its own effect where it is active, and what it adds together with others."""
+@figure("Importance")
+def importance(snapshot: StudySnapshot) -> Any:
+    """The share of the variance that each parameter explains, between and within branches.
+
+    Withheld where the trees explain almost nothing of held-out values: the shares would be noise.
+    """
     go = graph_objects()
-    figure = go.Figure()
-    if len(snapshot.done) < FEW_TRIALS:
-        return empty_note(titled(figure, snapshot, "Importance"), f"needs {FEW_TRIALS} finished trials")
+    drawn = go.Figure()
+    if len(snapshot.done) < MIN_TRIALS:
+        return empty_note(titled(drawn, snapshot, "Importance"), f"needs {MIN_TRIALS} finished trials")
+    if snapshot.values.min() == snapshot.values.max():
+        return empty_note(titled(drawn, snapshot, "Importance"), "all values are equal")
     found, skill = importances(snapshot)
+    if not skill >= MIN_SKILL:
+        share = "nothing" if not skill > 0.005 else f"only {skill:.0%}"
+        why = f"withheld: the model explains {share} of held-out values, so the shares would be noise"
+        return empty_note(titled(drawn, snapshot, "Importance"), why)
     fixed = {path for path, _ in snapshot.branch}
-    shares = [share for share in found.shares if share.total >= LEAST and share.path not in fixed]
-    shares = sorted(shares, key=lambda share: share.total)[-MOST_BARS:]
+    shares = [share for share in found.shares if share.total >= MIN_SHARE and share.path not in fixed]
+    shares = sorted(shares, key=lambda share: share.total)[-MAX_BARS:]
     if not shares:
-        return empty_note(titled(figure, snapshot, "Importance"), "all results are alike")
+        return empty_note(titled(drawn, snapshot, "Importance"), "no parameter explains any variance")
     names = [label(share.path) for share in shares]
     for switch, colour, what in (
         (True, CATEGORIES[1], "between branches"),
         (False, CATEGORIES[0], "within branches"),
     ):
-        figure.add_bar(
+        drawn.add_bar(
             x=[share.main if share.switch == switch else None for share in shares],
             y=names,
             orientation="h",
@@ -66,7 +79,7 @@ def draw_importance(snapshot: StudySnapshot) -> Any:
             marker={"color": colour},
             hovertemplate="%{y}: %{x:.1%} by itself<extra></extra>",
         )
-        figure.add_bar(
+        drawn.add_bar(
             x=[max(share.total - share.main, 0.0) if share.switch == switch else None for share in shares],
             y=names,
             orientation="h",
@@ -76,7 +89,7 @@ def draw_importance(snapshot: StudySnapshot) -> Any:
             customdata=[share.total for share in shares],
             hovertemplate="%{y}: %{customdata:.1%} with its interactions<extra></extra>",
         )
-    figure.update_layout(
+    drawn.update_layout(
         barmode="stack",
         bargap=0.35,
         height=170 + 30 * len(names),
@@ -93,13 +106,13 @@ def draw_importance(snapshot: StudySnapshot) -> Any:
         if snapshot.space.layout.switch.any()
         else ""
     )
-    if math.isfinite(skill):
-        note += ("; " if note else "") + f"the model explains {max(skill, 0):.0%} of held-out results"
-    return titled(figure, snapshot, "Importance", note)
+    return titled(
+        drawn, snapshot, "Importance", joined(note, f"the model explains {skill:.0%} of held-out values")
+    )
 
 
 def _restriction(snapshot: StudySnapshot) -> Callable[[FloatArray], FloatArray]:
-    """Maps draws of the cube into the branch that the snapshot was narrowed to."""
+    """A map of draws from the cube into the branch that the snapshot is narrowed to."""
     column = {parameter.path: i for i, parameter in enumerate(snapshot.space.parameters)}
     switches: dict[str, Switch] = {
         switch.path: switch for branch in snapshot.root.walk() for switch in branch.switches

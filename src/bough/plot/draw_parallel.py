@@ -1,8 +1,8 @@
 """Figure ``parallel``: every trial as a line across one axis per parameter.
 
-A parameter that is not active in a trial has no value there: the line then runs along the grey
-"inactive" rail below the axes, instead of pretending to one. Drawn with plain SVG lines; Plotly's own
-parallel coordinates need WebGL, which strict content policies forbid.
+A parameter that is inactive in a trial has no value there, so the line runs along the grey "inactive"
+rail below the axes. Drawn with SVG lines: Plotly's own parallel coordinates need WebGL, which strict
+content policies forbid.
 """
 
 from __future__ import annotations
@@ -11,60 +11,68 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.axes import log_ticks, round_ticks, tick_text
+from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label
 from bough.plot.traces import empty_note, hover_text, thinned, titled
 from bough.points import BoolArray, FloatArray, IntArray
+from bough.space.parameters import Categorical
 
-__all__ = ["draw_parallel"]
+__all__ = ["parallel"]
 
-MOST_AXES = 10
-MOST_LINES = 300
+MAX_AXES = 10
+MAX_LINES = 300
 RAIL = -0.16
-"""Where lines run that have no value; the axes go from 0 to 1."""
+"""The height of lines without a value; the axes go from 0 to 1."""
 
 TONES = 9
+MAX_TICKS = 10
 
 
-def draw_parallel(snapshot: StudySnapshot) -> Any:
-    """Lines coloured by value, the best on top; at most 300 of them, the best and a sample of the rest."""
+@figure("Parallel coordinates", wide=True)
+def parallel(snapshot: StudySnapshot) -> Any:
+    """Every trial as a line across one axis per parameter; a rail below for parameters that are inactive.
+
+    At most 300 lines: the best trials, and a sample of the others.
+    """
     go = graph_objects()
-    figure = go.Figure()
+    drawn = go.Figure()
     if not snapshot.done:
-        return empty_note(titled(figure, snapshot, "Parallel coordinates"), "no finished trial yet")
+        return empty_note(titled(drawn, snapshot, "Parallel coordinates"), "no finished trial yet")
     columns = _axes(snapshot)
-    rows = thinned(snapshot, MOST_LINES)
+    rows = thinned(snapshot, MAX_LINES)
     height, active = _heights(snapshot, rows, columns)
     tone = _tones(snapshot)[rows]
     for step in range(TONES - 1, -1, -1):
         chosen = np.flatnonzero(tone == step)
         if len(chosen):
-            _add_lines(figure, snapshot, rows[chosen], height[chosen], _tone_colour(step), step)
-    _add_axes(figure, snapshot, columns, bool((~active).any()))
+            _add_lines(drawn, snapshot, rows[chosen], height[chosen], _tone_colour(step), step)
+    _add_axes(drawn, snapshot, columns, bool((~active).any()))
     note = (
         ""
         if len(rows) == len(snapshot.done)
         else f"{len(rows)} of {len(snapshot.done)} trials: the best and a sample; "
     )
     note += "blue is best" + ("; the lower rail: not active in that trial" if (~active).any() else "")
-    return titled(figure, snapshot, "Parallel coordinates", note)
+    return titled(drawn, snapshot, "Parallel coordinates", note)
 
 
 def _axes(snapshot: StudySnapshot) -> IntArray:
     """All parameters if they fit; otherwise those of the best trial, switches first."""
     assert snapshot.best is not None
     used = np.flatnonzero(snapshot.active.any(axis=0))
-    if len(used) > MOST_AXES:
+    if len(used) > MAX_AXES:
         used = np.flatnonzero(snapshot.active[int(snapshot.ranking[0])])
     switch = snapshot.space.layout.switch[used]
-    return np.concatenate([used[switch], used[~switch]])[:MOST_AXES]
+    return np.concatenate([used[switch], used[~switch]])[:MAX_AXES]
 
 
 def _heights(snapshot: StudySnapshot, rows: IntArray, columns: IntArray) -> tuple[FloatArray, BoolArray]:
     """(rows, columns) where each line crosses each axis, and whether it has a value there."""
     active = snapshot.active[np.ix_(rows, columns)]
     height = np.where(active, snapshot.points.x[np.ix_(rows, columns)], RAIL)
-    # Lines through the same option would hide one another: spread them a little, by a fixed rule.
+    # Lines through the same option would hide one another, so they are spread a little.
     levels = snapshot.space.layout.levels[columns]
     spread = np.where((levels > 0) & (levels < 30), 0.5 / np.maximum(levels, 1), 0.0)
     jitter = (np.random.default_rng(0).random(height.shape) - 0.5) * np.where(active, spread, 0.05)
@@ -83,7 +91,7 @@ def _tone_colour(step: int) -> str:
 
 
 def _add_lines(
-    figure: Any, snapshot: StudySnapshot, rows: IntArray, height: FloatArray, colour: str, step: int
+    drawn: Any, snapshot: StudySnapshot, rows: IntArray, height: FloatArray, colour: str, step: int
 ) -> None:
     """All lines of one colour as a single trace with gaps."""
     places = np.arange(height.shape[1], dtype=float)
@@ -91,7 +99,7 @@ def _add_lines(
     y = np.hstack([height, np.full((len(rows), 1), np.nan)]).ravel()
     text = [hover_text(snapshot.done[row]) for row in rows for _ in range(height.shape[1] + 1)]
     best = step == 0
-    figure.add_scatter(
+    drawn.add_scatter(
         x=x,
         y=y,
         mode="lines+markers",
@@ -104,7 +112,7 @@ def _add_lines(
     )
 
 
-def _add_axes(figure: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool) -> None:
+def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool) -> None:
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     for place, column in enumerate(columns):
@@ -158,7 +166,7 @@ def _add_axes(figure: Any, snapshot: StudySnapshot, columns: IntArray, rail: boo
                 "font": {"size": 11},
             }
         )
-    figure.update_layout(
+    drawn.update_layout(
         shapes=shapes,
         annotations=notes,
         height=520,
@@ -169,6 +177,7 @@ def _add_axes(figure: Any, snapshot: StudySnapshot, columns: IntArray, rail: boo
         },
         yaxis={"visible": False, "range": [RAIL - 0.08 if rail else -0.06, 1.2]},
         margin={"l": 16, "r": 16, "t": 76, "b": 16},
+        meta={"min_width": 92 * len(columns) + 60},
     )
 
 
@@ -185,13 +194,15 @@ def _cut(text: str, most: int) -> str:
 
 
 def _ticks(snapshot: StudySnapshot, column: int) -> list[tuple[float, str]]:
-    """(unit position, text) of the marks on an axis: every option, or a few values of a range."""
+    """(unit position, text) of the marks on an axis: every option, or round values of a range."""
     domain = snapshot.space.parameters[column].domain
-    if 0 < domain.levels <= 10:
-        ranks = np.arange(float(domain.levels))
-    elif domain.levels and not getattr(domain, "log", False):
-        ranks = np.unique(np.linspace(0, domain.levels - 1, 5).astype(np.intp)).astype(float)
-    else:
-        ranks = domain.rank_at(np.linspace(0, 1, 5))
-    values = domain.values(ranks).tolist()
-    return [(float(unit), label(value)) for unit, value in zip(domain.position(ranks), values)]
+    if isinstance(domain, Categorical) or 0 < domain.levels <= MAX_TICKS:
+        ranks = np.unique(np.linspace(0, domain.levels - 1, min(domain.levels, MAX_TICKS)).round())
+        values = domain.values(ranks).tolist()
+        return [(float(unit), label(value)) for unit, value in zip(domain.position(ranks), values)]
+    ticks = (log_ticks if domain.log else round_ticks)(float(domain.low), float(domain.high))
+    ranks = domain.ranks(ticks)
+    if domain.levels:
+        ranks = np.clip(np.round(ranks), 0, domain.levels - 1)
+        ticks = [float(value) for value in domain.values(ranks)]
+    return [(float(unit), tick_text(tick)) for unit, tick in zip(domain.position(ranks), ticks)]

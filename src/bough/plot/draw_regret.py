@@ -7,47 +7,77 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import CATEGORIES, graph_objects, label, number
-from bough.plot.traces import empty_note
+from bough.plot.axes import ValueAxis
+from bough.plot.snapshot import StudyLike, StudySnapshot
+from bough.plot.theme import CATEGORIES, graph_objects, label, number, template
+from bough.plot.traces import counted, empty_note, joined
 from bough.points import FloatArray
 
-__all__ = ["draw_regret", "one_each"]
+__all__ = ["draw_regret", "one_each", "regret"]
 
-MOST_POINTS = 400
+MAX_POINTS = 400
 
 
-def draw_regret(groups: Mapping[str, Sequence[StudySnapshot]], optimum: float | None = None) -> Any:
-    """The best value so far per group of studies: the median, and a band for the middle half.
+def regret(
+    studies: Mapping[str, Sequence[StudyLike | StudySnapshot]]
+    | Sequence[StudyLike | StudySnapshot]
+    | StudyLike,
+    optimum: float | None = None,
+    *,
+    log: bool = False,
+    dark: bool = False,
+) -> Any:
+    """The best value so far of one or more studies; ``{label: [studies]}`` draws bands over repetitions.
 
-    With ``optimum``, the distance to it on a log scale.
+    A curve that starts far off does not stretch the axis: a triangle marks where it comes from.
+    ``log=True`` draws a logarithmic axis. With ``optimum``, the distance to it, on a log axis.
     """
+    if isinstance(studies, Mapping):
+        groups = {name: [StudySnapshot.of(one) for one in several] for name, several in studies.items()}
+    else:
+        several = studies if isinstance(studies, Sequence) else [studies]
+        groups = one_each([StudySnapshot.of(study) for study in several])
+    drawn = draw_regret(groups, optimum, log=log)
+    drawn.update_layout(template=template(dark))
+    return drawn
+
+
+def draw_regret(
+    groups: Mapping[str, Sequence[StudySnapshot]], optimum: float | None = None, *, log: bool = False
+) -> Any:
+    """The median best value so far per group of studies, and a band for the middle half."""
     go = graph_objects()
-    figure = go.Figure()
-    drawn = {
-        name: [snapshot for snapshot in snapshots if snapshot.done] for name, snapshots in groups.items()
-    }
-    drawn = {name: snapshots for name, snapshots in drawn.items() if snapshots}
-    for (name, snapshots), colour in zip(drawn.items(), CATEGORIES * (len(drawn) // len(CATEGORIES) + 1)):
-        _add_group(figure, name, _curves(snapshots, optimum), colour)
-    repeated = any(len(snapshots) > 1 for snapshots in drawn.values())
-    figure.update_layout(
-        xaxis_title="finished trials", yaxis_title="best value so far", hovermode="x unified", height=460
+    drawn = go.Figure()
+    shown = {name: [each for each in group if each.done] for name, group in groups.items()}
+    shown = {name: group for name, group in shown.items() if group}
+    what = "Best value so far" if optimum is None else "Regret"
+    if not shown:
+        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "no finished trial yet")
+    minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
+    curves = {name: _curves(group, optimum) for name, group in shown.items()}
+    medians = [np.median(each, axis=0) for each in curves.values()]
+    axis = ValueAxis.of(np.concatenate(medians), minimizes=minimizes, log=log or optimum is not None)
+    count = 0
+    for (name, several), colour in zip(curves.items(), CATEGORIES * (len(curves) // len(CATEGORIES) + 1)):
+        count += _add_group(drawn, name, several, colour, axis)
+    title = "best value so far" if optimum is None else "distance to the optimum"
+    drawn.update_layout(
+        xaxis_title="finished trials",
+        yaxis={"title": title, **axis.layout},
+        hovermode="x unified",
+        height=460,
     )
-    if optimum is not None:
-        figure.update_yaxes(type="log", title_text="distance to the optimum", exponentformat="power")
-    note = "median and middle half over repetitions" if repeated else ""
-    if optimum is not None:
-        note += ("; " if note else "") + f"optimum {number(optimum)}"
-    heading = "<b>Regret</b>" if optimum is not None else "<b>Best value so far</b>"
-    figure.update_layout(
-        title_text=heading + (f"<br><span style='font-size:13px'>{note}</span>" if note else "")
+    note = joined(
+        "median and middle half over repetitions" if any(len(g) > 1 for g in shown.values()) else "",
+        "" if optimum is None else f"optimum {number(optimum)}",
+        f"{'▲' if minimizes else '▼'} {counted(count, 'line')} from beyond the axis" if count else "",
     )
-    return figure if drawn else empty_note(figure, "no finished trial yet")
+    small = f"<br><span style='font-size:13px'>{note}</span>" if note else ""
+    return drawn.update_layout(title_text=f"<b>{what}</b>{small}")
 
 
 def one_each(snapshots: Sequence[StudySnapshot]) -> dict[str, list[StudySnapshot]]:
-    """Every study as a group of its own, under its name, with a number where a name comes again."""
+    """One group per study, under its name; a number tells equal names apart."""
     groups: dict[str, list[StudySnapshot]] = {}
     for snapshot in snapshots:
         again = sum(name == snapshot.name or name.startswith(f"{snapshot.name} (") for name in groups)
@@ -62,15 +92,17 @@ def _curves(snapshots: Sequence[StudySnapshot], optimum: float | None) -> FloatA
     return curves if optimum is None else np.maximum(np.abs(curves - optimum), 1e-16)
 
 
-def _add_group(figure: Any, name: str, curves: FloatArray, colour: str) -> None:
-    picked = np.unique(np.linspace(0, curves.shape[1] - 1, MOST_POINTS).astype(np.intp))
+def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> int:
+    """Draw the curves of one group; 1 if it starts beyond the axis, else 0."""
+    picked = np.unique(np.linspace(0, curves.shape[1] - 1, MAX_POINTS).astype(np.intp))
     x = picked + 1
     low, middle, high = np.quantile(curves[:, picked], [0.25, 0.5, 0.75], axis=0)
     if len(curves) > 1:
+        steps_x = np.repeat(x, 2)[1:]
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([high, low[::-1]]),
+        drawn.add_scatter(
+            x=np.concatenate([steps_x, steps_x[::-1]]),
+            y=np.concatenate([np.repeat(high, 2)[:-1], np.repeat(low, 2)[:-1][::-1]]),
             fill="toself",
             mode="lines",
             line={"width": 0},
@@ -79,12 +111,25 @@ def _add_group(figure: Any, name: str, curves: FloatArray, colour: str) -> None:
             showlegend=False,
             legendgroup=name,
         )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=x,
         y=middle,
         mode="lines",
         name=label(name),
         legendgroup=name,
-        line={"color": colour, "width": 2.4},
+        line={"color": colour, "width": 2.4, "shape": "hv"},
         hovertemplate="%{y:.4g}",
     )
+    beyond = np.flatnonzero(axis.beyond(middle))
+    if not len(beyond):
+        return 0
+    drawn.add_scatter(
+        x=[x[min(beyond[-1] + 1, len(x) - 1)]],
+        y=[axis.edge],
+        mode="markers",
+        marker={"symbol": axis.symbol, "size": 10, "color": colour},
+        showlegend=False,
+        legendgroup=name,
+        hovertemplate=f"{label(name)}: first {number(middle[beyond[0]])}<extra></extra>",
+    )
+    return 1

@@ -1,119 +1,210 @@
-"""Figure ``slice``: the results against each parameter of one branch, with what the model expects there.
+"""Figure ``slice``: values against one parameter per panel, with the model's prediction.
 
-The curve is a cut through the best trial of the branch: one parameter varies, the others stay.
+The curve is a cut through the best trial in which the parameter is active: this parameter varies and
+the others keep that trial's values.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bough.plot.model import column_values, predictor, varied
+from bough.plot.axes import ValueAxis, log_axis
+from bough.plot.columns import centre_row, column_named, column_values, varied
+from bough.plot.figure import figure
+from bough.plot.model import predictor
 from bough.plot.snapshot import Predict, StudySnapshot
 from bough.plot.switch_values import MAX_SINGLE_LEVELS
 from bough.plot.theme import FADED, GOOD, graph_objects, label, number
-from bough.plot.traces import empty_note, hover_text, thinned, titled
-from bough.points import FloatArray
+from bough.plot.traces import empty_note, hover_text, joined, thinned, titled
+from bough.points import IntArray
+from bough.trial import Trial
 
-__all__ = ["draw_slice"]
+__all__ = ["slice"]
 
-MOST_PANELS = 9
-MOST_POINTS = 600
+MAX_PANELS = 9
+MAX_POINTS = 600
+CURVE_POINTS = 60
 
 
-def draw_slice(snapshot: StudySnapshot) -> Any:
-    """One panel per parameter of the best trial's branch: results, model mean, and a band of one sd."""
+@figure("Slices", wide=True)
+def slice(
+    snapshot: StudySnapshot,
+    params: Sequence[str] | str | None = None,
+    *,
+    columns: int = 3,
+    log: bool = False,
+) -> Any:
+    """Values against each parameter, with the model's mean and a band of one standard deviation.
+
+    params: names or paths of parameters; without them, those of the best trial. columns: panels side
+    by side. log: a logarithmic axis of values.
+    """
     go = graph_objects()
     from plotly.subplots import make_subplots
 
+    wanted = [params] if isinstance(params, str) else params
+    chosen = _best_columns(snapshot) if not wanted else [column_named(snapshot, name) for name in wanted]
     if snapshot.best is None:
         return empty_note(titled(go.Figure(), snapshot, "Slices"), "no finished trial yet")
-    row = int(snapshot.ranking[0])
-    layout = snapshot.space.layout
-    # The values of a small switch are other branches; those of a wide numeric one mostly this one.
-    within = ~layout.switch | (~layout.nominal & ((layout.levels == 0) | (layout.levels > MAX_SINGLE_LEVELS)))
-    columns = [int(c) for c in np.flatnonzero(snapshot.active[row] & within)][:MOST_PANELS]
-    if not columns:
-        return empty_note(titled(go.Figure(), snapshot, "Slices"), "this branch has no parameters of its own")
-    across = min(len(columns), 3)
-    down = math.ceil(len(columns) / across)
-    figure = make_subplots(
-        rows=down,
-        cols=across,
-        shared_yaxes=True,
-        horizontal_spacing=0.04,
-        vertical_spacing=0.3 / down,
+    tried = [column for column in chosen if centre_row(snapshot, [column]) is not None][:MAX_PANELS]
+    if not tried:
+        why = (
+            "no finished trial has this parameter"
+            if wanted
+            else "the best trial is on a branch without parameters"
+        )
+        return empty_note(titled(go.Figure(), snapshot, "Slices"), why)
+    across = min(len(tried), max(columns, 1))
+    down = math.ceil(len(tried) / across)
+    drawn = make_subplots(
+        rows=down, cols=across, shared_yaxes=True, horizontal_spacing=0.04, vertical_spacing=0.3 / down
     )
     model = predictor(snapshot)
-    same = (snapshot.active == snapshot.active[row]).all(axis=1)
-    shown = np.array([r for r in thinned(snapshot, MOST_POINTS) if same[r]], dtype=np.intp)
-    for panel, column in enumerate(columns):
+    shown = thinned(snapshot, MAX_POINTS)
+    relevant = snapshot.active[shown][:, tried].any(axis=1)
+    axis = ValueAxis.of(snapshot.values[shown[relevant]], minimizes=snapshot.minimizes, log=log)
+    for panel, column in enumerate(tried):
         place = {"row": panel // across + 1, "col": panel % across + 1}
+        row = centre_row(snapshot, [column])
+        assert row is not None
         if model is not None:
-            _add_model(figure, snapshot, column, model[0], place, first=panel == 0)
+            _add_model(drawn, snapshot, column, snapshot.done[row], model[0], place, first=panel == 0)
+        rows = shown[snapshot.active[shown, column]]
+        same = (snapshot.active[rows] == snapshot.active[row]).all(axis=1)
+        _add_trials(drawn, snapshot, column, rows[~same], axis, place, here=False)
+        _add_trials(drawn, snapshot, column, rows[same], axis, place, here=True)
+        _add_star(drawn, snapshot, column, row, place, first=panel == 0)
         parameter = snapshot.space.parameters[column]
-        figure.add_scatter(
-            x=[_shown(snapshot.done[r].config[parameter.name]) for r in shown],
-            y=snapshot.values[shown],
+        x_axis = {"title_text": label(parameter.path)}
+        if getattr(parameter.domain, "log", False):
+            x_axis |= log_axis(parameter.domain.low, parameter.domain.high)  # type: ignore[union-attr]
+        drawn.update_xaxes(**x_axis, **place)
+    _add_legend(drawn)
+    drawn.update_yaxes(**axis.layout)
+    drawn.update_yaxes(title_text="value", col=1)
+    drawn.update_layout(height=140 + 270 * down, hovermode="closest")
+    clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
+    return titled(drawn, snapshot, "Slices", joined(_note(snapshot, tried, model), axis.note(clipped)))
+
+
+def _best_columns(snapshot: StudySnapshot) -> list[int]:
+    """The parameters of the best trial, without switches whose values are other branches."""
+    if snapshot.best is None:
+        return []
+    layout = snapshot.space.layout
+    # The values of a small switch are other branches; those of a wide numeric one mostly this one.
+    wide = ~layout.nominal & ((layout.levels == 0) | (layout.levels > MAX_SINGLE_LEVELS))
+    active = snapshot.active[int(snapshot.ranking[0])]
+    return [int(column) for column in np.flatnonzero(active & (~layout.switch | wide))]
+
+
+def _note(snapshot: StudySnapshot, tried: Sequence[int], model: tuple[Predict, str] | None) -> str:
+    centres = {snapshot.done[centre_row(snapshot, [column]) or 0].number for column in tried}
+    best = snapshot.best
+    assert best is not None
+    if centres == {best.number}:
+        where = f"through trial {best.number}, best {number(best.value)}"
+    else:
+        where = "each through the best trial that has the parameter"
+    return joined(where, f"curve: {model[1]}, mean ± one sd" if model else "")
+
+
+def _add_trials(
+    drawn: Any,
+    snapshot: StudySnapshot,
+    column: int,
+    rows: IntArray,
+    axis: ValueAxis,
+    place: dict[str, int],
+    *,
+    here: bool,
+) -> None:
+    """Trials on the branch of the curve are filled, trials on other branches hollow."""
+    name = snapshot.space.parameters[column].name
+    beyond = axis.beyond(snapshot.values[rows])
+    shape = "circle" if here else "circle-open"
+    drawn.add_scatter(
+        x=[_shown(snapshot.done[row].config[name]) for row in rows],
+        y=np.where(beyond, axis.edge, snapshot.values[rows]),
+        mode="markers",
+        text=[hover_text(snapshot.done[row]) for row in rows],
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+        marker={
+            "size": 6,
+            "color": FADED,
+            "opacity": 0.75 if here else 0.5,
+            "symbol": [axis.symbol if far else shape for far in beyond],
+        },
+        **place,
+    )
+
+
+def _add_star(
+    drawn: Any, snapshot: StudySnapshot, column: int, row: int, place: dict[str, int], *, first: bool
+) -> None:
+    trial = snapshot.done[row]
+    drawn.add_scatter(
+        x=[_shown(trial.config[snapshot.space.parameters[column].name])],
+        y=[trial.value],
+        mode="markers",
+        name="best",
+        showlegend=first,
+        legendgroup="best",
+        hovertemplate=hover_text(trial) + "<extra></extra>",
+        marker={"size": 12, "symbol": "star", "color": GOOD, "line": {"width": 1, "color": "#ffffff"}},
+        **place,
+    )
+
+
+def _add_legend(drawn: Any) -> None:
+    """Entries for the two kinds of trials, whether or not the first panel has both."""
+    for name, symbol in (("same branch", "circle"), ("other branches", "circle-open")):
+        drawn.add_scatter(
+            x=[None],
+            y=[None],
             mode="markers",
-            text=[hover_text(snapshot.done[r]) for r in shown],
-            hovertemplate="%{text}<extra></extra>",
-            name="trials",
-            showlegend=panel == 0,
-            legendgroup="trials",
-            marker={"size": 6, "color": FADED, "opacity": 0.7},
-            **place,
+            name=name,
+            marker={"size": 7, "color": FADED, "symbol": symbol},
         )
-        figure.add_scatter(
-            x=[_shown(snapshot.best.config[parameter.name])],
-            y=[snapshot.best.value],
-            mode="markers",
-            name="best",
-            showlegend=panel == 0,
-            legendgroup="best",
-            hovertemplate=hover_text(snapshot.best) + "<extra></extra>",
-            marker={"size": 12, "symbol": "star", "color": GOOD, "line": {"width": 1, "color": "#ffffff"}},
-            **place,
-        )
-        log = getattr(parameter.domain, "log", False)
-        figure.update_xaxes(title_text=label(parameter.path), type="log" if log else None, **place)
-    figure.update_yaxes(title_text="value", col=1)
-    figure.update_yaxes(range=list(_range(snapshot, shown)))
-    figure.update_layout(height=140 + 270 * down, hovermode="closest")
-    note = f"through trial {snapshot.best.number}, best {number(snapshot.best.value)}"
-    note += f"; curve and band: {model[1]}, mean and one sd" if model else ""
-    return titled(figure, snapshot, "Slices", note)
 
 
 def _add_model(
-    figure: Any, snapshot: StudySnapshot, column: int, predict: Predict, place: dict[str, int], *, first: bool
+    drawn: Any,
+    snapshot: StudySnapshot,
+    column: int,
+    centre: Trial,
+    predict: Predict,
+    place: dict[str, int],
+    *,
+    first: bool,
 ) -> None:
-    assert snapshot.best is not None
+    """The model's mean and one standard deviation where only this parameter differs from ``centre``."""
     name = snapshot.space.parameters[column].name
-    values = column_values(snapshot, column, 60)
-    configs = [(value, varied(snapshot, snapshot.best.config, **{name: value})) for value in values]
+    values = column_values(snapshot, column, CURVE_POINTS)
+    configs = [(value, varied(snapshot, centre.config, **{name: value})) for value in values]
     legal = [(value, config) for value, config in configs if config is not None]
     if not legal:
         return
     mean, sd = predict([config for _, config in legal])
     x = [_shown(value) for value, _ in legal]
+    common: dict[str, Any] = {"name": "model", "showlegend": first, "legendgroup": "model", **place}
     if snapshot.space.layout.kinds[column] == "nominal" or len(x) < 3:
-        figure.add_scatter(
+        drawn.add_scatter(
             x=x,
             y=mean,
             error_y={"type": "data", "array": sd, "thickness": 1.2},
             mode="markers",
-            name="model",
-            showlegend=first,
-            legendgroup="model",
             marker={"symbol": "line-ew", "size": 16, "line": {"color": GOOD, "width": 3}, "color": GOOD},
             hovertemplate="model: %{y:.4g}<extra></extra>",
-            **place,
+            **common,
         )
         return
-    figure.add_scatter(
+    drawn.add_scatter(
         x=[*x, *x[::-1]],
         y=np.concatenate([mean + sd, (mean - sd)[::-1]]),
         fill="toself",
@@ -124,26 +215,15 @@ def _add_model(
         showlegend=False,
         **place,
     )
-    figure.add_scatter(
+    drawn.add_scatter(
         x=x,
         y=mean,
         mode="lines",
         line={"color": GOOD, "width": 2},
-        name="model",
-        showlegend=first,
-        legendgroup="model",
         hovertemplate="model: %{y:.4g}<extra></extra>",
-        **place,
+        **common,
     )
 
 
 def _shown(value: Any) -> Any:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else label(value)
-
-
-def _range(snapshot: StudySnapshot, shown: Any) -> tuple[float, float]:
-    """Cut off the worst results of the branch, which would flatten everything else."""
-    values: FloatArray = snapshot.values[shown]
-    low, high = np.quantile(values, [0.0, 0.95] if snapshot.minimizes else [0.05, 1.0])
-    margin = 0.12 * (high - low) or max(abs(high), 1.0) * 0.05
-    return float(low - margin), float(high + margin)

@@ -1,8 +1,7 @@
 """Figure ``tree``: the branching space with what the search did in it.
 
-A bar is a branch and a ribbon the trials that took it: as wide as they are many, coloured by the
-best value among them. Branches never tried are thin and grey. Hovering a branch lists its
-parameters and its best trial.
+A bar is a branch. A ribbon shows the trials that took it: its width is their number, its colour the
+best value among them. Branches without trials are thin and grey.
 """
 
 from __future__ import annotations
@@ -11,30 +10,38 @@ from typing import Any
 
 import numpy as np
 
+from bough.plot.figure import figure
 from bough.plot.outline import Branch, Tally, shortened
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
-from bough.plot.traces import titled
+from bough.plot.traces import counted, titled
 from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
 from bough.space import Space
 
-__all__ = ["draw_tree"]
+__all__ = ["tree"]
 
-BAR = 0.022
-"""Half the width of a bar, in columns."""
+BAR_HALF_PX = 6
+
+COLUMN_PX = 150
+"""Columns narrower than this let labels of inner branches overlap."""
 
 
-def draw_tree(snapshot: StudySnapshot) -> Any:
-    """The tree of branches: width = trials, colour = best value, hover = parameters."""
+@figure("Branches of the space", wide=True, branching=True)
+def tree(snapshot: StudySnapshot) -> Any:
+    """The branching space as a tree: ribbons are as wide as their trials are many, colour = best value.
+
+    Hovering a branch lists its parameters and its best trial.
+    """
     go = graph_objects()
     layout = lay_out(snapshot.root)
     colours = _Colours.of(layout, snapshot.minimizes)
-    figure = go.Figure()
+    drawn = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]
-    shapes += [_bar(bar, colours) for bar in layout.bars]
-    shapes += [_leader(bar) for bar in layout.bars if bar.branch.path and bar.branch.switches]
-    figure.update_layout(shapes=shapes, annotations=_labels(layout, snapshot) + _pills(layout))
-    figure.add_scatter(
+    shapes += [_leader(bar) for bar in layout.bars if bar.branch.switches]
+    # Pages find the bar of a branch by its name, whatever other shapes there are.
+    shapes += [_bar(bar, colours) | {"name": f"branch {i}"} for i, bar in enumerate(layout.bars)]
+    drawn.update_layout(shapes=shapes, annotations=_labels(layout, snapshot) + _pills(layout))
+    drawn.add_scatter(
         x=[bar.x for bar in layout.bars],
         y=[bar.middle for bar in layout.bars],
         mode="markers",
@@ -49,37 +56,49 @@ def draw_tree(snapshot: StudySnapshot) -> Any:
             "coloraxis": "coloraxis",
         },
     )
-    figure.update_layout(
-        height=max(layout.height + 130, 320),
+    right = 28 + max(_label_px(bar.branch, layout.compact) for bar in layout.bars if not bar.branch.switches)
+    drawn.update_layout(
+        height=max(layout.height + 150, 320),
         coloraxis={
             "cmin": colours.low,
             "cmax": colours.high,
             "reversescale": not snapshot.minimizes,
             "colorbar": {
-                "title": {"text": "best value", "side": "right"},
-                "thickness": 11,
-                "len": 0.7,
+                "orientation": "h",
+                "title": {"text": "best value", "side": "top", "font": {"size": 12}},
+                "thickness": 10,
+                "lenmode": "pixels",
+                "len": 220,
+                "x": 0,
+                "xanchor": "left",
+                "y": 0,
+                "yanchor": "top",
+                "ypad": 6,
+                "nticks": 4,
                 "outlinewidth": 0,
             },
             "showscale": colours.high > colours.low,
         },
         xaxis={
             "visible": False,
-            "range": [-0.27 * (layout.width + 0.95), layout.width + 0.95],
+            "range": [0, max(layout.width, 0.4)],
             "fixedrange": True,
         },
-        yaxis={"visible": False, "range": [layout.height + 8, -18], "fixedrange": True},
+        yaxis={"visible": False, "range": [layout.height + 8, -8], "fixedrange": True},
         hovermode="closest",
-        margin={"l": 16, "r": 16, "t": 76, "b": 20},
+        margin={"l": 24, "r": right, "t": 76, "b": 66},
+        meta={"min_width": round(24 + COLUMN_PX * layout.width + right)},
     )
     note = "a ribbon is as wide as its trials are many; blue is best"
+    if any(len(bar.branch.switches) > 1 for bar in layout.bars):
+        note += "; ribbons that start together carry the same trials"
     if any(condition for bar in layout.bars for _, condition in bar.branch.parameters):
         note += "; * has a further condition"
-    return titled(figure, snapshot, "Branches of the space", note)
+    return titled(drawn, snapshot, "Branches of the space", note)
 
 
 class _Colours:
-    """Best values to colours; the worst fifth of the branches shares the pale end."""
+    """Best values to colours; the worst fifth of the branches shares the last colour."""
 
     def __init__(self, low: float, high: float, minimizes: bool) -> None:
         self.low, self.high, self.minimizes = low, high, minimizes
@@ -111,8 +130,6 @@ class _Colours:
 
 def _ribbon(ribbon: Ribbon, colours: _Colours) -> dict[str, Any]:
     x0, x1 = ribbon.x0, ribbon.x1
-    if ribbon.x0 == int(ribbon.x0):
-        x0 += BAR
     half = (x0 + x1) / 2
     top0, top1 = ribbon.top0, ribbon.top1
     low0, low1 = top0 + ribbon.height0, top1 + ribbon.height1
@@ -141,8 +158,10 @@ def _ribbon(ribbon: Ribbon, colours: _Colours) -> dict[str, Any]:
 def _bar(bar: Bar, colours: _Colours) -> dict[str, Any]:
     return {
         "type": "rect",
-        "x0": bar.x - BAR,
-        "x1": bar.x + BAR,
+        "xsizemode": "pixel",
+        "xanchor": bar.x,
+        "x0": -BAR_HALF_PX,
+        "x1": BAR_HALF_PX,
         "y0": bar.top,
         "y1": bar.top + bar.height,
         "fillcolor": colours.css(bar.branch.tally),
@@ -166,7 +185,7 @@ def _leader(bar: Bar) -> dict[str, Any]:
 
 
 def _labels(layout: TreeLayout, snapshot: StudySnapshot) -> list[dict[str, Any]]:
-    """Right of a leaf, above an inner branch, left of the root."""
+    """Right of a leaf, above an inner branch."""
     best = snapshot.best
     found = []
     for bar in layout.bars:
@@ -177,50 +196,56 @@ def _labels(layout: TreeLayout, snapshot: StudySnapshot) -> list[dict[str, Any]]
         )
         text = _label(bar.branch, layout.compact, is_best)
         place: dict[str, Any]
-        if not bar.branch.path:
-            place = {
-                "x": bar.x,
-                "y": bar.middle,
-                "xanchor": "right",
-                "yanchor": "middle",
-                "xshift": -14,
-                "align": "right",
-            }
-        elif bar.branch.switches:
+        if bar.branch.switches:
             place = {
                 "x": bar.x,
                 "y": bar.label,
                 "xanchor": "left",
                 "yanchor": "bottom",
                 "yshift": 3,
-                "xshift": -8,
+                "xshift": -BAR_HALF_PX,
             }
         else:
-            place = {"x": bar.x, "y": bar.middle, "xanchor": "left", "yanchor": "middle", "xshift": 12}
+            place = {
+                "x": bar.x,
+                "y": bar.middle,
+                "xanchor": "left",
+                "yanchor": "middle",
+                "xshift": 2 * BAR_HALF_PX,
+            }
         found.append({"text": text, "showarrow": False, "align": "left", **place})
     return found
 
 
 def _label(branch: Branch, compact: bool, is_best: bool) -> str:
-    tally = branch.tally
-    name = f"<b>{label(branch.label)}</b>" + (" ★" if is_best and branch.path and not branch.switches else "")
-    if tally.trials == 0:
-        facts = "not tried"
-    else:
-        facts = f"{tally.trials} trial{'s' if tally.trials != 1 else ''}"
-        if tally.failed:
-            facts += f", {tally.failed} failed"
-        if tally.best is not None:
-            facts += f"{' · ' if branch.path else '<br>'}best {number(tally.best.value)}"
+    star = " ★" if is_best and branch.path and not branch.switches else ""
+    name, facts, parameters = _label_lines(branch)
     if compact:
-        return f"{name} <span style='font-size:11px'>{facts}</span>"
-    lines = [name, f"<span style='font-size:12px'>{facts}</span>"]
-    if branch.parameters:
-        names = [
-            path.rpartition("/")[2] + ("*" if condition else "") for path, condition in branch.parameters
-        ]
-        lines.append(f"<span style='font-size:11px;color:{FADED}'>{label(shortened(names, 40))}</span>")
+        return f"<b>{label(name)}</b>{star} <span style='font-size:11px'>{facts}</span>"
+    lines = [f"<b>{label(name)}</b>{star}", f"<span style='font-size:12px'>{facts}</span>"]
+    if parameters:
+        lines.append(f"<span style='font-size:11px;color:{FADED}'>{label(parameters)}</span>")
     return "<br>".join(lines)
+
+
+def _label_lines(branch: Branch) -> tuple[str, str, str]:
+    """The branch's name, its counts, and its parameters."""
+    tally = branch.tally
+    facts = "not tried"
+    if tally.trials:
+        facts = counted(tally.trials, "trial") + (f", {tally.failed} failed" if tally.failed else "")
+        facts += f" · best {number(tally.best.value)}" if tally.best is not None else ""
+    names = [path.rpartition("/")[2] + ("*" if condition else "") for path, condition in branch.parameters]
+    return branch.label, facts, shortened(names, 26) if names else ""
+
+
+def _label_px(branch: Branch, compact: bool) -> int:
+    """About how wide the label of a leaf is."""
+    name, facts, parameters = _label_lines(branch)
+    head = 8.2 * min(len(name) + 2, 42)
+    if compact:
+        return round(head + 6.2 * len(facts))
+    return round(max(head, 6.8 * len(facts), 6.4 * min(len(parameters), 40)))
 
 
 def _pills(layout: TreeLayout) -> list[dict[str, Any]]:
@@ -259,5 +284,5 @@ def _hover(branch: Branch, space: Space) -> str:
 
 
 def _address(branch: Branch) -> list[list[str]]:
-    """What a page needs to narrow its other figures to this branch (see ``StudySnapshot.within``)."""
+    """The branch as ``StudySnapshot.within`` takes it, for pages that narrow other figures to it."""
     return [list(step) for step in branch.path]

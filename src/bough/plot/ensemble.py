@@ -1,10 +1,11 @@
 """A small regression ensemble: extremely randomised trees (Geurts, Ernst & Wehenkel 2006) in NumPy.
 
-The model behind ``importance``, and behind ``slice`` and ``contour`` where a study's method has no
-model of its own. Each tree sees four fifths of the trials; the others judge it. At a node, one
-threshold per feature is drawn between the smallest and the largest value there, and the split that
-lowers the squared error most is taken. Inactive parameters are features of their own (see
-``surrogates.forest.features``), so a tree may ask whether a parameter is active before it compares it.
+The model behind ``importance``; also behind ``slice`` and ``contour`` of studies whose method has no
+model. Figures must work without scikit-learn, an extra, so its forest cannot serve here.
+
+Each tree is fitted to four fifths of the trials and judged on the others. A node draws one threshold
+per feature between the smallest and the largest value there, and takes the split that lowers the
+squared error most. Features tell whether a parameter is active (see ``surrogates.forest.features``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from bough.points import FloatArray, IntArray, Layout, Points
 
 __all__ = ["Ensemble", "fit_ensemble"]
 
-TREES, LEAST_LEAF, MOST_ROWS = 32, 2, 800
+TREES, MIN_LEAF_ROWS, MAX_TREE_ROWS = 32, 2, 800
 
 Features = NDArray[np.float32]
 
@@ -65,13 +66,13 @@ class Ensemble:
 def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.Generator) -> Ensemble:
     """Grow the trees on points and their values y (n,), at least one."""
     seen = _features(layout, points)
-    size = max(1, min(len(y) * 4 // 5, MOST_ROWS))
+    size = max(1, min(len(y) * 4 // 5, MAX_TREE_ROWS))
     trees = []
     total, votes = np.zeros(len(y)), np.zeros(len(y))
     for _ in range(TREES):
         order = rng.permutation(len(y))
         trees.append(_grow(seen[order[:size]], y[order[:size]], rng))
-        others = order[size : size + MOST_ROWS]
+        others = order[size : size + MAX_TREE_ROWS]
         total[others] += trees[-1](seen[others])
         votes[others] += 1
     judged = votes > 0
@@ -109,7 +110,7 @@ def _grow(seen: Features, y: FloatArray, rng: np.random.Generator) -> _Tree:
 
 def _split(seen: Features, y: FloatArray, rng: np.random.Generator) -> tuple[int, float] | None:
     """The best of one random threshold per feature: (feature, threshold), or None if nothing is gained."""
-    if len(y) < 2 * LEAST_LEAF or np.ptp(y) == 0:
+    if len(y) < 2 * MIN_LEAF_ROWS or np.ptp(y) == 0:
         return None
     low, high = seen.min(axis=0), seen.max(axis=0)
     drawn = (low + rng.random(len(low)) * (high - low)).astype(np.float32)
@@ -120,6 +121,6 @@ def _split(seen: Features, y: FloatArray, rng: np.random.Generator) -> tuple[int
     total = centred @ upper
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = total**2 * (1 / count + 1 / (len(y) - count))  # fall of the squared error
-    gain = np.where(np.minimum(count, len(y) - count) >= LEAST_LEAF, gain, -1.0)
+    gain = np.where(np.minimum(count, len(y) - count) >= MIN_LEAF_ROWS, gain, -1.0)
     best = int(np.argmax(gain))
     return (best, float(drawn[best])) if gain[best] > 0 else None

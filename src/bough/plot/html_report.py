@@ -1,4 +1,4 @@
-"""A whole study as one HTML file that needs nothing else: no network, no server, light and dark."""
+"""A whole study as one HTML file that needs no network and no server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,8 @@ from typing import Any
 
 from bough import __version__
 from bough.errors import StudyError
-from bough.plot.draw_branches import draw_branches
-from bough.plot.draw_contour import draw_contour
-from bough.plot.draw_history import draw_history
-from bough.plot.draw_importance import draw_importance
-from bough.plot.draw_parallel import draw_parallel
 from bough.plot.draw_regret import draw_regret, one_each
-from bough.plot.draw_slice import draw_slice
-from bough.plot.draw_tree import draw_tree
+from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.trial import Trial
@@ -45,7 +39,7 @@ def report(
 
 
 def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
-    graph_objects()  # says what to install, if need be
+    graph_objects()  # says what to install if Plotly is missing
     from plotly.offline import get_plotlyjs
 
     figures = _figures(snapshot, others)
@@ -74,17 +68,13 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
 
 def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[str, Any]:
     branching = bool(snapshot.space.layout.switch.any())
-    figures: dict[str, Any] = {"tree": draw_tree(snapshot)} if branching else {}
-    figures["history"] = draw_history(snapshot)
-    if others:
-        figures["regret"] = draw_regret(one_each([snapshot, *others]))
-    if branching:
-        figures["branches"] = draw_branches(snapshot)
-    figures["importance"] = draw_importance(snapshot)
-    figures["parallel"] = draw_parallel(snapshot)
-    figures["slice"] = draw_slice(snapshot)
-    figures["contour"] = draw_contour(snapshot)
-    return {name: figure for name, figure in figures.items() if figure.data or name == "history"}
+    figures = {}
+    for name, each in FIGURES.items():
+        if branching or not each.branching:
+            figures[name] = each.draw(snapshot)
+        if name == "history" and others:
+            figures["regret"] = draw_regret(one_each([snapshot, *others]))
+    return {name: drawn for name, drawn in figures.items() if drawn.data or name in ("history", "importance")}
 
 
 def _subtitle(snapshot: StudySnapshot) -> str:

@@ -1,7 +1,7 @@
-"""One look for every figure: fonts, colours that colour-blind readers can tell apart, light and dark.
+"""The look of every figure: fonts, light and dark, colours that colour-blind readers can tell apart.
 
-Figures name no text or background colour of their own; those come from the template, so that a page
-may swap the template of a finished figure when its reader changes between light and dark.
+Text and background colours come from the template alone. A page can therefore switch a finished
+figure between light and dark by swapping its template.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from bough.errors import MissingExtraError
 __all__ = ["BAD", "CATEGORIES", "FADED", "GOOD", "SCALE", "graph_objects", "label", "number", "template"]
 
 CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a")
-"""Okabe and Ito's palette, with a violet for the yellow and black that vanish on white or on dark ground."""
+"""Okabe and Ito's palette; a violet replaces yellow and black, which vanish on light or dark ground."""
 
 FADED = "#8b949e"
-"""For what stands back: inactive, untried, failed. Legible on light and on dark ground."""
+"""For the background: inactive, untried, failed. Legible on light and on dark ground."""
 
 GOOD, BAD = "#0072b2", "#d55e00"
 
@@ -43,6 +43,7 @@ def graph_objects() -> ModuleType:
 def template(dark: bool = False) -> dict[str, Any]:
     """The Plotly template of all figures, as plain data."""
     text, ground, grid = ("#d7dde4", "#14191f", "#2b333c") if dark else ("#24292f", "#ffffff", "#e4e8ec")
+    veil = "rgba(20,25,31,0.72)" if dark else "rgba(255,255,255,0.72)"  # keeps lines out of labels
     axis = {
         "gridcolor": grid,
         "linecolor": FADED,
@@ -74,6 +75,7 @@ def template(dark: bool = False) -> dict[str, Any]:
             "coloraxis": {"colorscale": [list(stop) for stop in SCALE]},
             "xaxis": axis,
             "yaxis": axis,
+            "annotationdefaults": {"bgcolor": veil},
             "hoverlabel": {"align": "left", "font": {"family": _FONT, "size": 12}},
             "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom", "font": {"size": 12}},
             "margin": {"l": 64, "r": 28, "t": 102, "b": 56},

@@ -1,7 +1,8 @@
-"""What several figures share: titles, hover texts, a note where there is nothing to draw, thinning."""
+"""Helpers that several figures share: titles, hover texts, notes, samples of trials."""
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ from bough.plot.theme import label, number
 from bough.points import IntArray
 from bough.trial import Trial
 
-__all__ = ["empty_note", "hover_text", "thinned", "titled"]
+__all__ = ["counted", "empty_note", "hover_text", "joined", "thinned", "titled"]
+
+
+NOTE_CHARACTERS = 36
+"""Longest line of a note in an empty figure: a phone shows so many."""
 
 
 def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> Any:
-    """Give the figure its heading: what it shows, of which study and branch, and one line to remember."""
+    """Give the figure its heading: what it shows, of which study and branch, and a note below."""
     where = " · ".join(f"{label(path)} = {label(value)}" for path, value in snapshot.branch)
     head = " · ".join(part for part in (f"<b>{what}</b>", label(snapshot.name), where) if part)
     if note:
@@ -25,11 +30,23 @@ def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> A
 
 
 def empty_note(figure: Any, text: str) -> Any:
-    """An otherwise empty figure that says why it is empty."""
-    figure.add_annotation(text=text, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=15)
+    """Say in an empty figure why it is empty."""
+    lines = "<br>".join(wrap(text, NOTE_CHARACTERS))
+    figure.add_annotation(text=lines, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=15)
+    figure.update_layout(height=240)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     return figure
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 trial``, ``2 trials``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def joined(*notes: str) -> str:
+    """The notes that are not empty, in one line."""
+    return "; ".join(note for note in notes if note)
 
 
 def hover_text(trial: Trial) -> str:
@@ -46,9 +63,9 @@ def hover_text(trial: Trial) -> str:
 
 
 def thinned(snapshot: StudySnapshot, most: int) -> IntArray:
-    """At most ``most`` rows of finished trials: the best for a third of them, and an even sample of the rest.
+    """At most ``most`` rows of finished trials: a third of them the best, the others an even sample.
 
-    The best come last, so that they are drawn on top.
+    The best come last and are drawn on top.
     """
     if len(snapshot.done) <= most:
         return snapshot.ranking[::-1]

@@ -1,7 +1,7 @@
-"""Where the tree figure puts things: bars, ribbons between them, and labels, in pixels from top to bottom.
+"""The geometry of the tree figure: bars, ribbons between them, and labels, in pixels from the top.
 
-Pure geometry from a counted ``Branch``; nothing of Plotly here. A bar is as high, and a ribbon as
-wide, as its share of the trials; every branch keeps room for its label however few trials it got.
+Computed from a counted ``Branch``, without Plotly. Bars and ribbons are as high as their number of
+trials, everywhere by the same scale. Every branch keeps room for its label, however few its trials.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from bough.plot.switch_values import SwitchValue
 
 __all__ = ["Bar", "Pill", "Ribbon", "TreeLayout", "lay_out"]
 
-MOST_LEAVES = 60
-MOST_BRANCHES = 12
-"""A larger tree shows so many branches of a switch, the busiest ones, and one that stands for the rest."""
+MAX_LEAVES = 60
+MAX_BRANCHES = 12
+"""A larger tree shows this many branches of a switch: those with most trials, and one for the rest."""
 
-LINE, COMPACT_ROW, GAP = 18.0, 27.0, 14.0
-"""Pixels of a line of text, of a row with one line, and between the branches of two switches."""
+LINE_PX, COMPACT_ROW_PX, GAP_PX = 18.0, 27.0, 14.0
+"""Heights of a line of text, of a row with one line, and of the gap between two switches."""
 
 SWITCH_STEP, BRANCH_STEP = 0.42, 1.0
 
@@ -53,7 +53,7 @@ class Pill:
 
 @dataclass(frozen=True)
 class Ribbon:
-    """The trials that go from one place, (x0, top0) and ``height0`` wide, to the next."""
+    """The trials that go from (x0, top0) to (x1, top1); ``height0`` and ``height1`` say how many they are."""
 
     x0: float
     top0: float
@@ -77,8 +77,8 @@ class TreeLayout:
 
 
 def lay_out(root: Branch) -> TreeLayout:
-    """Place every branch of the tree: leaves one below the other, others beside the middle of theirs."""
-    if sum(1 for _ in _leaves(root)) > MOST_LEAVES:
+    """Place every branch: leaves one below the other, an inner branch beside the middle of its own."""
+    if sum(1 for _ in _leaves(root)) > MAX_LEAVES:
         root = _folded(root)
     leaves = sum(1 for _ in _leaves(root))
     compact = leaves > 14
@@ -95,8 +95,8 @@ def lay_out(root: Branch) -> TreeLayout:
             bar = Bar(branch, x, top + (room - height) / 2, height, label=top)
             bars.append(bar)
             return bar, top + room
-        # An inner branch has its label above all that hangs below it, where no ribbon can cross it.
-        label = top + (label_room(branch) if branch.path else 0.0)
+        # The label of an inner branch stands above its whole subtree, where no ribbon can cross it.
+        label = top + label_room(branch)
         cursor = label
         placed: list[tuple[Switch, list[Bar]]] = []
         for switch in branch.switches:
@@ -104,37 +104,32 @@ def lay_out(root: Branch) -> TreeLayout:
             for child in switch.branches:
                 bar, cursor = place(child, x + BRANCH_STEP, cursor)
                 below.append(bar)
-            cursor += GAP
+            cursor += GAP_PX
             placed.append((switch, below))
         middles = [bar.middle for _, below in placed for bar in (below[0], below[-1])]
         middle = (min(middles) + max(middles)) / 2
         bar = Bar(branch, x, middle - height / 2, height, label)
         bars.append(bar)
-        for order, (switch, below) in enumerate(placed):
-            connect(bar, order / len(placed), 1 / len(placed), switch, below)
-        return bar, max(cursor - GAP, bar.top + height)
+        for switch, below in placed:
+            connect(bar, switch, below)
+        return bar, max(cursor - GAP_PX, bar.top + height)
 
     def label_room(branch: Branch) -> float:
-        return COMPACT_ROW if compact else LINE * (3.2 if branch.parameters else 2.4)
+        return COMPACT_ROW_PX if compact else LINE_PX * (3.2 if branch.parameters else 2.4)
 
-    def connect(parent: Bar, begin: float, share: float, switch: Switch, below: list[Bar]) -> None:
-        """Ribbons from a share of the parent's bar to the switch, and from there to each branch."""
+    def connect(parent: Bar, switch: Switch, below: list[Bar]) -> None:
+        """Ribbons from the parent's bar to the switch, and from there to each branch.
+
+        A trial takes a branch of every switch that it reaches, so the ribbons of parallel switches
+        start from the same part of the bar and overlap there.
+        """
         reaching = [max(scale * bar.branch.tally.trials, 1.0) for bar in below]
         x, y = parent.x + SWITCH_STEP, (below[0].middle + below[-1].middle) / 2
         pills.append(Pill(switch, x, y))
         start = y - sum(reaching) / 2
         tally = _best_of([bar.branch.tally for bar in below], parent.branch.tally)
-        ribbons.append(
-            Ribbon(
-                parent.x,
-                parent.top + begin * parent.height,
-                share * parent.height,
-                x,
-                start,
-                sum(reaching),
-                tally,
-            )
-        )
+        width = sum(reaching)
+        ribbons.append(Ribbon(parent.x, parent.middle - width / 2, width, x, start, width, tally))
         for bar, width in zip(below, reaching):
             ribbons.append(Ribbon(x, start, width, bar.x, bar.middle - width / 2, width, bar.branch.tally))
             start += width
@@ -148,7 +143,7 @@ def _leaves(branch: Branch) -> Iterator[Branch]:
 
 
 def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
-    """What a switch's ribbon shows: the parent's best if its trials came this way, else the best that did."""
+    """The tally of a switch's ribbon: of all trials that reach the switch."""
     trials = sum(tally.trials for tally in tallies)
     found = [tally.best for tally in tallies if tally.best is not None]
     best = parent.best if parent.best in found else (found[0] if found else None)
@@ -156,12 +151,12 @@ def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
 
 
 def _folded(branch: Branch) -> Branch:
-    """The busiest branches of every switch; the others become one that only counts."""
+    """The branches with most trials of every switch; one more stands for the others."""
     switches = []
     for switch in branch.switches:
         ranked = sorted(switch.branches, key=lambda b: -b.tally.trials)
-        kept = {id(b) for b in ranked[: MOST_BRANCHES - 1]}
-        if len(ranked) <= MOST_BRANCHES:
+        kept = {id(b) for b in ranked[: MAX_BRANCHES - 1]}
+        if len(ranked) <= MAX_BRANCHES:
             kept = {id(b) for b in ranked}
         shown = tuple(_folded(b) for b in switch.branches if id(b) in kept)
         rest = [b.tally for b in switch.branches if id(b) not in kept]

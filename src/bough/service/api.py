@@ -185,13 +185,15 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
         state: Literal["queued", "running", "done", "failed"] | None = None,
         search: Annotated[str, Query(max_length=200)] = "",
         order: Order = "number",
+        by: Annotated[str | None, Query(max_length=300)] = None,
+        descending: bool = False,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> Response:
-        """One page of the trials that match."""
+        """One page of the trials that match; ``by`` sorts them by a parameter instead of ``order``."""
         opened = await to_thread.run_sync(studies.open, study)
         snapshot = await figures.snapshot(opened, branch_of(branch))
-        wanted = Selection(state, search, order, offset, limit)
+        wanted = Selection(state, search, order, offset, limit, by, descending)
         page, total = await to_thread.run_sync(select, snapshot, wanted)
         return _trials(page, total)
 
@@ -236,10 +238,17 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> 
         figure: FigureName,
         branch: Branch = None,
         dark: bool = False,
+        log: bool | None = None,
+        params: Annotated[list[str] | None, Query(max_length=9)] = None,
+        x: str | None = None,
+        y: str | None = None,
+        columns: Annotated[int | None, Query(ge=1, le=9)] = None,
     ) -> Response:
-        """A figure as Plotly's JSON."""
+        """A figure as Plotly's JSON; log, params, x, y and columns are options of some figures."""
+        given = {"log": log, "params": params, "x": x, "y": y, "columns": columns}
+        options = {name: value for name, value in given.items() if value is not None}
         opened = await to_thread.run_sync(studies.open, study)
-        tag, body = await figures.draw(opened, figure, branch_of(branch), dark)
+        tag, body = await figures.draw(opened, figure, branch_of(branch), dark, options)
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
         if request.headers.get("if-none-match") == tag:
             return Response(status_code=304, headers=headers)

@@ -1,4 +1,4 @@
-"""Figures of a study as JSON, drawn by ``bough.plot`` once per version of the study and kept for a while."""
+"""Figures of a study as JSON, drawn by ``bough.plot`` once per version of the study, then cached."""
 
 from __future__ import annotations
 
@@ -10,28 +10,35 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from bough.errors import BoughError
-from bough.plot import FIGURES, template
+from bough.errors import BoughError, ConfigError
+from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudySnapshot
-from bough.service.dashboard.timeline import draw_timeline
+from bough.plot.theme import template
+from bough.service.dashboard.timeline import timeline
 from bough.service.studies import OpenStudies, Version
 from bough.study import Study
 
-__all__ = ["FigureCache", "FigureName"]
+__all__ = ["SHOWN", "FigureCache", "FigureName"]
 
 T = TypeVar("T")
 Branch = dict[str, Any]
 
-FigureName = Literal["tree", "history", "branches", "parallel", "importance", "slice", "contour", "timeline"]
+SHOWN = {**FIGURES, timeline.name: timeline}
+"""The figures of the service's pages, by name."""
+
+if TYPE_CHECKING:
+    FigureName = str
+else:
+    FigureName = Literal[tuple(SHOWN)]
 
 WARM = 4
 """Studies that are read when the service starts."""
 
 
 class _Recent:
-    """The last values that were asked for, by key; only one thread uses it."""
+    """The values used last, by key; for one thread."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -48,7 +55,7 @@ class _Recent:
 
 
 class FigureCache:
-    """Draws in one thread of its own: figures may take a second, and nothing else waits for them."""
+    """Draws figures in one separate thread: a figure may take a second, and no request waits for it."""
 
     def __init__(self, studies: OpenStudies) -> None:
         self._studies = studies
@@ -70,20 +77,32 @@ class FigureCache:
                 snapshot = await self.snapshot(study, {})
                 await self.run(partial(getattr, snapshot, "root"))
 
-    async def draw(self, study: Study, figure: str, branch: Branch, dark: bool) -> tuple[str, bytes]:
+    async def draw(
+        self, study: Study, figure: str, branch: Branch, dark: bool, options: dict[str, Any]
+    ) -> tuple[str, bytes]:
         """A figure as Plotly's JSON, and an ETag that changes with it."""
+        for name in options:
+            if name not in SHOWN[figure].options:
+                raise ConfigError(f"figure {figure!r} has no option {name!r}")
 
         def draw() -> tuple[str, bytes]:
             version = self._studies.version(study)
-            key = (version, figure, json.dumps(branch), dark)
-            body = self._drawn.get(key, lambda: self._draw(study, version, figure, branch, dark))
+            key = (version, figure, json.dumps(branch), dark, json.dumps(options))
+            body = self._drawn.get(key, lambda: self._draw(study, version, figure, branch, dark, options))
             return f'"{hash(key) & (2**63 - 1):x}"', body
 
         return await self.run(draw)
 
-    def _draw(self, study: Study, version: Version, figure: str, branch: Branch, dark: bool) -> bytes:
-        snapshot = self._snapshot(study, version, branch)
-        drawn = draw_timeline(snapshot) if figure == "timeline" else FIGURES[figure](snapshot)
+    def _draw(
+        self,
+        study: Study,
+        version: Version,
+        figure: str,
+        branch: Branch,
+        dark: bool,
+        options: dict[str, Any],
+    ) -> bytes:
+        drawn = SHOWN[figure].draw(self._snapshot(study, version, branch), **options)
         drawn.update_layout(template=template(dark))
         text: str = drawn.to_json()
         return text.encode()

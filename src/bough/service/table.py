@@ -15,18 +15,23 @@ from bough.trial import Trial
 
 __all__ = ["Order", "Selection", "branch_of", "select"]
 
-Order = Literal["number", "latest", "best"]
+Order = Literal["number", "latest", "best", "worst"]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """search: words that all must occur in a trial's number, state, values, worker or error."""
+    """search: words that all must occur in a trial's number, state, values, worker or error.
+
+    by: the name of a parameter to sort by, instead of ``order``; trials without it come last.
+    """
 
     state: str | None = None
     search: str = ""
     order: Order = "number"
     offset: int = 0
     limit: int = 100
+    by: str | None = None
+    descending: bool = False
 
 
 def branch_of(text: str | None) -> dict[str, Any]:
@@ -50,14 +55,31 @@ def select(snapshot: StudySnapshot, wanted: Selection) -> tuple[list[Trial], int
     if words := wanted.search.lower().split():
         found = [trial for trial in found if _matches(trial, words)]
     start, stop = wanted.offset, wanted.offset + wanted.limit
-    if wanted.order == "best":
-        sign = 1.0 if snapshot.minimizes else -1.0
+    if wanted.by is not None:
+        page = _sorted_by(found, snapshot, wanted.by, wanted.descending)[start:stop]
+    elif wanted.order in ("best", "worst"):
+        sign = 1.0 if snapshot.minimizes == (wanted.order == "best") else -1.0
         page = heapq.nsmallest(stop, found, key=lambda trial: _rank(trial, sign))[start:]
     elif wanted.order == "latest":
         page = list(found[::-1][start:stop])
     else:
         page = list(found[start:stop])
     return page, len(found)
+
+
+def _sorted_by(trials: Sequence[Trial], snapshot: StudySnapshot, name: str, descending: bool) -> list[Trial]:
+    """Trials by one parameter: numbers before text; those without it last, in either direction."""
+    if all(parameter.name != name for parameter in snapshot.space.parameters):
+        raise ConfigError(f"the space has no parameter {name!r} to sort by")
+    having = [trial for trial in trials if name in trial.config]
+    without = [trial for trial in trials if name not in trial.config]
+    return sorted(having, key=lambda trial: _sort_key(trial.config[name]), reverse=descending) + without
+
+
+def _sort_key(value: Any) -> tuple[bool, float, str]:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return False, float(value), ""
+    return True, 0.0, str(value)
 
 
 def _rank(trial: Trial, sign: float) -> tuple[bool, float, int]:

@@ -64,7 +64,7 @@ def duration(trial: Trial) -> str:
 
 
 def path(branch: Branch) -> str:
-    """What scripts send as ``branch=``."""
+    """The branch as scripts send it in ``branch=``."""
     return json.dumps(dict(branch.path))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, quote
 
+import yaml
 from anyio import to_thread
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
@@ -16,7 +17,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bough import Space, Study, __version__
-from bough.errors import BoughError, StudyError
+from bough.errors import BoughError, SpaceError, StudyError
+from bough.plot.theme import template
 from bough.registry import methods
 from bough.service.auth import (
     SESSION_COOKIE,
@@ -30,10 +32,12 @@ from bough.service.dashboard import filters
 from bough.service.dashboard.assets import assets, style_ids
 from bough.service.dashboard.examples import SPACE
 from bough.service.events import status_json
-from bough.service.figures import FigureCache
+from bough.service.figures import SHOWN, FigureCache
 from bough.service.records import Records
 from bough.service.studies import NoStudy, OpenStudies
 from bough.service.table import Selection, select
+from bough.space.parameters import Categorical
+from bough.space.yaml import parse_yaml
 
 __all__ = ["routes"]
 
@@ -148,6 +152,7 @@ class _Pages:
         snapshot = await self._figures.snapshot(study, {})
         status = await to_thread.run_sync(status_json, self._studies, study)
         trials, total = await to_thread.run_sync(select, snapshot, Selection(order="latest", limit=ROWS))
+        branching = bool(study.space.layout.switch.any())
         return self._page(
             request,
             "study.html",
@@ -157,7 +162,11 @@ class _Pages:
             total=total,
             style_ids=self._style_ids,
             branches=list(snapshot.root.walk()),
-            branching=bool(study.space.layout.switch.any()),
+            branching=branching,
+            figures=[each for each in SHOWN.values() if branching or not each.branching],
+            templates={"light": template(), "dark": template(dark=True)},
+            columns=list(dict.fromkeys(parameter.name for parameter in study.space.parameters)),
+            numeric=[p.path for p in study.space.parameters if not isinstance(p.domain, Categorical)],
             address=f"{request.url.scheme}://{request.headers['host']}",
         )
 
@@ -200,7 +209,7 @@ class _Pages:
         if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= 18):
             raise BoughError(f"seed must be a number, not {seed[:40]!r}")
         return Study(
-            Space.from_json(form["space"]),
+            _space(form["space"]),
             name=name or None,
             storage=self._studies.storage,
             method=form["method"],
@@ -240,6 +249,16 @@ class _Pages:
             headers["Content-Encoding"] = "gzip"
             return Response(asset.compressed, headers=headers, media_type=asset.media_type)
         return Response(asset.body, headers=headers, media_type=asset.media_type)
+
+
+def _space(text: str) -> Space:
+    """A space from JSON, or else from YAML without aliases: a few lines of them can fill the memory."""
+    if text.lstrip().startswith("{"):
+        return Space.from_json(text)
+    with contextlib.suppress(yaml.YAMLError):  # parse_yaml says what is wrong
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise SpaceError("a space from a page cannot use YAML aliases (*name)")
+    return Space.from_json(cast(Any, parse_yaml(text)))
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -6,32 +6,34 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label
 from bough.plot.traces import empty_note, hover_text, titled
 from bough.service.tagged import worker_of
 from bough.trial import Trial
 
-__all__ = ["draw_timeline"]
+__all__ = ["timeline"]
 
-MOST = 600
-"""Trials that are drawn: the latest ones."""
+MAX_TRIALS = 600
+"""Only the latest trials are drawn."""
 
 _COLOURS = {"done": GOOD, "failed": BAD, "running": FADED}
 
 
-def draw_timeline(snapshot: StudySnapshot) -> Any:
+@figure("Timeline", wide=True)
+def timeline(snapshot: StudySnapshot) -> Any:
     """A bar per trial on the line of its worker, from when it was handed out to its result."""
-    figure = graph_objects().Figure()
+    drawn = graph_objects().Figure()
     begun = [trial for trial in snapshot.trials if trial.started is not None]
-    shown, now = begun[-MOST:], time.time()
+    shown, now = begun[-MAX_TRIALS:], time.time()
     if not shown:
-        return empty_note(titled(figure, snapshot, "Timeline"), "no trial was handed out yet")
+        return empty_note(titled(drawn, snapshot, "Timeline"), "no trial was handed out yet")
     for state, colour in _COLOURS.items():
         bars = [trial for trial in shown if trial.state == state]
         if not bars:
             continue
-        figure.add_bar(
+        drawn.add_bar(
             orientation="h",
             name=state,
             y=[_line(trial) for trial in bars],
@@ -45,7 +47,7 @@ def draw_timeline(snapshot: StudySnapshot) -> Any:
             hovertemplate="%{hovertext}<extra></extra>",
         )
     workers = len({_line(trial) for trial in shown})
-    figure.update_layout(
+    drawn.update_layout(
         barmode="overlay",
         bargap=0.25,
         height=min(170 + 34 * max(workers, 3), 900),
@@ -53,9 +55,9 @@ def draw_timeline(snapshot: StudySnapshot) -> Any:
         yaxis={"type": "category", "automargin": True},
     )
     note = f"{workers} worker{'s' if workers != 1 else ''}; in brackets: attempts beyond the first"
-    if len(begun) > MOST:
-        note += f"; the latest {MOST} trials"
-    return titled(figure, snapshot, "Timeline", note)
+    if len(begun) > MAX_TRIALS:
+        note += f"; the latest {MAX_TRIALS} trials"
+    return titled(drawn, snapshot, "Timeline", note)
 
 
 def _line(trial: Trial) -> str:

@@ -1,5 +1,5 @@
 // The figures of a study: each is loaded when it comes into view, and again when the study, the branch or
-// the theme has changed while it is in view.
+// its options have changed while it is in view. A change of theme redraws it here, without the server.
 import { element, load } from "./words.js";
 
 // Plotly's markup as plain text.
@@ -8,11 +8,13 @@ function plain(text) {
   return words.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-const PAUSE = 2000; // at least so many milliseconds between two loads of a live figure
+const PAUSE = 2000; // least milliseconds between two loads of a live figure
+const NARROW = "(max-width: 640px)";
 
 export class Figures {
-  constructor(api, chooseBranch) {
+  constructor(api, chooseBranch, templates) {
     this.api = api;
+    this.templates = templates;
     this.chooseBranch = chooseBranch;
     this.branch = {};
     this.version = 0;
@@ -27,7 +29,12 @@ export class Figures {
       }
     }, { rootMargin: "300px" });
     for (const figure of this.figures) watch.observe(figure.place);
-    document.addEventListener("bough-theme", () => this.refreshAll());
+    document.addEventListener("bough-theme", () => this.dress());
+    for (const form of document.querySelectorAll("[data-options]")) {
+      form.addEventListener("submit", (event) => event.preventDefault());
+      form.addEventListener("change", () => this.refreshAll());
+    }
+    matchMedia(NARROW).addEventListener("change", () => this.refreshAll());
   }
 
   show(branch) {
@@ -40,13 +47,25 @@ export class Figures {
     this.refreshAll();
   }
 
+  get template() {
+    return this.templates[document.documentElement.dataset.theme === "dark" ? "dark" : "light"];
+  }
+
+  // Give every drawn figure the template of the theme, those in view first.
+  dress() {
+    const drawn = this.figures.filter((figure) => figure.place.classList.contains("js-plotly-plot"));
+    drawn.sort((one, other) => Number(other.seen) - Number(one.seen));
+    for (const figure of drawn) Plotly.relayout(figure.place, { template: this.template });
+  }
+
   refreshAll() {
     for (const figure of this.figures) this.refresh(figure);
   }
 
   wanted(figure) {
-    const dark = document.documentElement.dataset.theme === "dark";
-    const query = new URLSearchParams({ dark });
+    const form = document.querySelector(`[data-options="${figure.name}"]`);
+    const query = new URLSearchParams(form ? [...new FormData(form)].filter(([, value]) => value) : []);
+    if ("columns" in figure.place.dataset && matchMedia(NARROW).matches) query.set("columns", 1);
     const whole = "whole" in figure.place.dataset; // the tree always shows the whole space
     if (!whole && Object.keys(this.branch).length) query.set("branch", JSON.stringify(this.branch));
     const address = `${this.api}/figures/${figure.name}?${query}`;
@@ -72,7 +91,8 @@ export class Figures {
       await this.draw(figure, await load(wanted.address));
       if (figure.name !== "tree") figure.place.dataset.branch = wanted.branch; // see mark()
     } catch (error) {
-      if (!figure.shown) figure.place.replaceChildren(element("p", { class: "soft" }, error.message));
+      const note = figure.place.closest(".card, .pane").querySelector(".figure-head p");
+      note.textContent = error.message; // the figure drawn before stays
     }
     figure.shown = wanted;
     figure.last = performance.now();
@@ -84,10 +104,13 @@ export class Figures {
   async draw(figure, { data, layout }) {
     this.head(figure, layout);
     layout.autosize = true;
+    layout.template = this.template;
+    figure.place.style.minWidth = layout.meta?.min_width ? `${layout.meta.min_width}px` : "";
     delete layout.width;
     const half = figure.place.closest(".grid > .card:not(.full)");
+    const empty = !data.length; // a sentence says why
     const needed = half && figure.name !== "importance" ? 0 : layout.height ?? 0;
-    layout.height = Math.max(needed, figure.name === "timeline" ? 200 : 430);
+    layout.height = Math.max(empty ? 0 : needed, empty || figure.name === "timeline" ? 200 : 430);
     figure.place.style.height = `${layout.height}px`;
     if (figure.name === "tree") {
       for (const note of layout.annotations ?? []) note.captureevents = true;
@@ -96,6 +119,7 @@ export class Figures {
     const first = !figure.place.classList.contains("js-plotly-plot");
     const config = { displayModeBar: false, responsive: true, scrollZoom: false };
     await Plotly.react(figure.place, data, layout, config);
+    this.hint(figure.place.closest(".pan"));
     figure.place.dataset.drawn = String(Number(figure.place.dataset.drawn ?? 0) + 1);
     if (figure.name !== "tree") return;
     this.mark(figure);
@@ -105,12 +129,20 @@ export class Figures {
     }
   }
 
+  // Show that a figure is wider than the page, and fade it out where more of it follows.
+  hint(pan) {
+    const more = () => pan.classList.toggle("more", pan.scrollLeft + pan.clientWidth < pan.scrollWidth - 4);
+    pan.classList.toggle("wide", pan.scrollWidth > pan.clientWidth + 4);
+    pan.onscroll = more;
+    more();
+  }
+
   // The heading of a figure as HTML, which breaks its lines where the page needs it.
   head(figure, layout) {
-    const [title, note = ""] = (layout.title?.text ?? "").split("<br>").map(plain);
+    const [title, ...notes] = (layout.title?.text ?? "").split("<br>").map(plain);
     const head = figure.place.closest(".pan").previousElementSibling;
     head.querySelector("h2").textContent = title || head.querySelector("h2").textContent;
-    head.querySelector("p").textContent = note;
+    head.querySelector("p").textContent = notes.join(" ");
     const legend = figure.name !== "tree";
     const top = layout.margin?.t ?? layout.template.layout.margin.t;
     const spared = top - (legend ? 36 : 14);
@@ -124,19 +156,19 @@ export class Figures {
     if (path) this.chooseBranch(Object.fromEntries(path));
   }
 
-  // A frame around the chosen branch; the bars are the last shapes of the figure, in the order of its points.
+  // A frame around the chosen branch. The figure names the shape of each bar after its point: "branch 3".
   mark(figure) {
     const shapes = figure.place.layout?.shapes ?? [];
     const chosen = JSON.stringify(this.branch);
     if (figure.marked === chosen && figure.markedDraw === figure.place.dataset.drawn) return;
     figure.marked = chosen;
     figure.markedDraw = figure.place.dataset.drawn;
-    const start = shapes.length - figure.bars.length;
     const changes = {};
     figure.bars.forEach((path, index) => {
       const here = path.length > 0 && JSON.stringify(Object.fromEntries(path)) === chosen;
-      changes[`shapes[${start + index}].line.width`] = here ? 4 : 0;
-      changes[`shapes[${start + index}].line.color`] = "#e69f00";
+      const shape = shapes.findIndex((each) => each.name === `branch ${index}`);
+      changes[`shapes[${shape}].line.width`] = here ? 4 : 0;
+      changes[`shapes[${shape}].line.color`] = "#e69f00";
     });
     if (figure.bars.length) Plotly.relayout(figure.place, changes);
     figure.place.dataset.branch = chosen;

@@ -1,14 +1,14 @@
 // A study's page: what is chosen, what is new, and who must know.
 import { Figures } from "./figures.js";
 import { Trials } from "./trials.js";
-import { element, load, number } from "./words.js";
+import { cell, element, load, number } from "./words.js";
 
 const root = document.getElementById("study");
 const { api, page } = root.dataset;
 const list = document.getElementById("branches");
 const filter = document.getElementById("filter");
 
-const figures = new Figures(api, choose);
+const figures = new Figures(api, choose, JSON.parse(root.dataset.templates));
 const trials = new Trials(api, page);
 let branch = {};
 
@@ -68,6 +68,9 @@ function news(status) {
   facts["best-trial"].replaceChildren(
     ...(best ? [element("a", { href: `${page}/trials/${best.number}` }, `trial ${best.number}`)] : []),
   );
+  document.getElementById("best").hidden = !best;
+  facts["best-config"].replaceChildren(...Object.entries(best?.config ?? {}).map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, cell(value)))));
   facts.trials.textContent = status.trials;
   facts.done.textContent = status.done;
   facts.failed.textContent = status.failed;

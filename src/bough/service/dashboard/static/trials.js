@@ -1,4 +1,4 @@
-// The table of trials: search, order, pages, and the branch that was chosen.
+// The table of trials: a column per parameter; search, order, pages, and the chosen branch.
 import { cell, duration, element, load, number } from "./words.js";
 
 const ROWS = 50;
@@ -13,6 +13,10 @@ export class Trials {
     this.body = document.querySelector("#table tbody");
     this.place = document.getElementById("place");
     this.tools = document.getElementById("tools");
+    this.heads = [...document.querySelectorAll("#table thead button")];
+    this.columns = this.heads.filter((head) => "by" in head.dataset).map((head) => head.dataset.by);
+    this.sort = { order: "latest" };
+    for (const head of this.heads) head.addEventListener("click", () => this.sortBy(head));
     this.buttons = Object.fromEntries([...document.querySelectorAll("#pager [data-go]")].map((b) => [b.dataset.go, b]));
     let timer = null;
     this.tools.addEventListener("submit", (event) => event.preventDefault());
@@ -23,6 +27,18 @@ export class Trials {
     for (const [where, button] of Object.entries(this.buttons)) {
       button.addEventListener("click", () => this.go(where));
     }
+    this.turn(0);
+  }
+
+  // The first click on a column sorts it upwards (trials: the best first), the next one downwards.
+  sortBy(head) {
+    const cell = head.closest("th");
+    const down = cell.getAttribute("aria-sort") === "ascending";
+    for (const each of this.heads) each.closest("th").removeAttribute("aria-sort");
+    cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+    if ("by" in head.dataset) this.sort = { by: head.dataset.by, descending: down };
+    else if (head.dataset.order === "number") this.sort = { order: down ? "latest" : "number" };
+    else this.sort = { order: down ? "worst" : "best" };
     this.turn(0);
   }
 
@@ -45,7 +61,7 @@ export class Trials {
     this.wanted = offset;
     this.pending?.abort(); // only the latest wish counts
     this.pending = new AbortController();
-    const query = new URLSearchParams({ offset, limit: ROWS, order: this.tools.elements.order.value });
+    const query = new URLSearchParams({ offset, limit: ROWS, ...this.sort });
     for (const name of ["search", "state"]) {
       if (this.tools.elements[name].value) query.set(name, this.tools.elements[name].value);
     }
@@ -67,18 +83,18 @@ export class Trials {
   }
 
   row(trial) {
-    const config = element("td", { class: "config" });
-    for (const [name, value] of Object.entries(trial.config)) {
-      config.append(element("span", { class: "pair" }, element("i", {}, name), ` ${cell(value)}`));
-    }
-    if (trial.error) config.append(element("span", { class: "why" }, trial.error));
     const worker = element("td", {}, trial.worker ?? "");
     if (trial.attempt > 1) worker.append(" ", element("span", { class: "tag" }, `attempt ${trial.attempt}`));
+    const state = element("span", { class: `state ${trial.state}` }, trial.state);
+    if (trial.error) state.title = trial.error;
+    const values = this.columns.map((name) =>
+      element("td", { class: "n cell" }, Object.hasOwn(trial.config, name) ? cell(trial.config[name]) : ""));
     return element("tr", {},
-      element("td", { class: "n" }, element("a", { href: `${this.page}/trials/${trial.number}` }, String(trial.number))),
-      element("td", {}, element("span", { class: `state ${trial.state}` }, trial.state)),
+      element("th", { class: "n", scope: "row" },
+        element("a", { href: `${this.page}/trials/${trial.number}` }, String(trial.number))),
+      element("td", {}, state),
       element("td", { class: "n" }, number(trial.value)),
-      config,
+      ...values,
       element("td", { class: "n" }, duration(trial)),
       worker);
   }

@@ -1,0 +1,56 @@
+"""Parameters as columns of the encoded trials: found by name, varied around a trial."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ConfigError
+from bough.plot.snapshot import StudySnapshot
+from bough.trial import Config
+
+__all__ = ["centre_row", "column_named", "column_values", "varied"]
+
+
+def column_named(snapshot: StudySnapshot, name: str) -> int:
+    """The column of a parameter, given by its path, or by its name if only one has it."""
+    parameters = snapshot.space.parameters
+    found = [i for i, p in enumerate(parameters) if p.path == name]
+    found = found or [i for i, p in enumerate(parameters) if p.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        paths = ", ".join(parameters[i].path for i in found)
+        raise ConfigError(f"{name!r} names several parameters: say which of {paths}")
+    known = list(dict.fromkeys(each for p in parameters for each in (p.name, p.path)))
+    close = difflib.get_close_matches(str(name), known, n=3)
+    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"it has {', '.join(known[:12])}"
+    raise ConfigError(f"the space has no parameter {name!r}; {hint}")
+
+
+def centre_row(snapshot: StudySnapshot, columns: Sequence[int]) -> int | None:
+    """The row of the best finished trial in which all these parameters are active."""
+    ranked = snapshot.ranking
+    active = snapshot.active[ranked][:, np.array(columns, dtype=np.intp)].all(axis=1)
+    return int(ranked[np.argmax(active)]) if active.any() else None
+
+
+def column_values(snapshot: StudySnapshot, column: int, most: int) -> list[Any]:
+    """Up to ``most`` values of a parameter, evenly spread over its range; every option of a categorical."""
+    domain = snapshot.space.parameters[column].domain
+    if 0 < domain.levels <= most or domain.kind == "nominal":
+        return list(domain.values(np.arange(float(domain.levels))))
+    ranks = domain.rank_at(np.linspace(0, 1, most))
+    return list(dict.fromkeys(domain.values(ranks).tolist()))
+
+
+def varied(snapshot: StudySnapshot, centre: Config, **values: Any) -> Config | None:
+    """``centre`` with some parameters changed (by name); None if that is not a configuration of the space."""
+    config = {**centre, **values}
+    try:
+        return snapshot.space.validate(config)
+    except ValueError:
+        return None

@@ -1,0 +1,63 @@
+"""A figure of one study: how it is drawn, and what the report and the page need to know about it.
+
+A figure is a function of a ``StudySnapshot`` with the decorator ``figure``, and a line in ``figures.py``.
+The package, the report, the service's route and its page all read that list.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bough.plot.snapshot import StudyLike, StudySnapshot
+from bough.plot.theme import template
+
+__all__ = ["Figure", "figure"]
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A drawing with its title.
+
+    wide: takes a whole row of a page. branching: needs a space with branches.
+    """
+
+    title: str
+    draw: Callable[..., Any]
+    wide: bool
+    branching: bool
+
+    def __post_init__(self) -> None:
+        for attribute in ("__doc__", "__name__", "__qualname__", "__module__"):
+            object.__setattr__(self, attribute, getattr(self.draw, attribute))
+
+    @property
+    def name(self) -> str:
+        return self.draw.__name__
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options beside ``branch`` and ``dark``."""
+        return tuple(inspect.signature(self.draw).parameters)[1:]
+
+    def __call__(
+        self,
+        study: StudyLike | StudySnapshot,
+        *args: Any,
+        branch: Mapping[str, Any] | None = None,
+        dark: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Draw the figure of a study, or of one branch of it."""
+        drawn = self.draw(StudySnapshot.of(study).within(branch), *args, **options)
+        drawn.update_layout(template=template(dark))
+        return drawn
+
+
+def figure(
+    title: str, *, wide: bool = False, branching: bool = False
+) -> Callable[[Callable[..., Any]], Figure]:
+    """Make a figure of a function that draws a ``StudySnapshot``."""
+    return lambda draw: Figure(title, draw, wide, branching)
