@@ -1,0 +1,216 @@
+"""bough as a sampler of Optuna: its Gaussian processes for Optuna's define-by-run studies.
+
+    study = optuna.create_study(sampler=BoughSampler(seed=0))
+
+Optuna learns the parameters of a study from what its objective asks. So does the sampler: it learns from the trials
+which parameters exist under which earlier answers (``space.discovery``), proposes one configuration of the learned
+space, and answers what the trial asks on that path. A parameter that it did not foresee gets the value with the
+largest expected improvement, given the answers so far.
+
+The sampler keeps nothing between trials but caches: every proposal follows from the trials that Optuna stores.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bough.acquisition.functions import log_ei
+from bough.errors import ExhaustedError, MissingExtraError
+from bough.history import History
+from bough.points import Points
+from bough.registry import build
+from bough.space import Space
+from bough.space.discovery import discover
+from bough.strategies.base import Predicts, Strategy
+
+try:
+    from optuna.distributions import BaseDistribution
+    from optuna.samplers import BaseSampler
+    from optuna.trial import FrozenTrial, TrialState
+except ModuleNotFoundError:
+    raise MissingExtraError(
+        "bough.integrations.optuna needs Optuna: pip install 'bough-opt[optuna]'"
+    ) from None
+
+from bough.integrations import optuna_trials as convert
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+__all__ = ["BoughSampler"]
+
+COMPLETIONS = 256
+"""Random configurations among which an unforeseen parameter finds its value."""
+
+Distributions = dict[str, BaseDistribution]
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """The space as it is known now, the trials in it, and the strategy that proposes."""
+
+    space: Space
+    history: History
+    strategy: Strategy
+    domains: dict[str, Any]
+
+
+class BoughSampler(BaseSampler):
+    """A sampler for Optuna studies with one objective.
+
+    space: the search space, if you have it as a bough ``Space``; otherwise it is learned from the trials.
+    method: any method of bough, by name or as ``bough.method(...)``.
+    seed: makes a sequential study repeatable.
+    learn_failures: let failed trials tell where trials fail.
+    """
+
+    def __init__(
+        self,
+        space: Space | None = None,
+        *,
+        method: Any = "auto",
+        seed: int | None = None,
+        learn_failures: bool = True,
+    ) -> None:
+        self._space = space
+        self._method = method
+        self._seed = secrets.randbits(31) if seed is None else seed
+        self._learn_failures = learn_failures
+        self._forget()
+
+    def _forget(self) -> None:
+        self._lock = threading.RLock()
+        self._strategy: tuple[Space, Strategy] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_strategy")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def reseed_rng(self) -> None:
+        self._seed = secrets.randbits(31)
+
+    def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
+        _check_single(study)
+        if self._space is not None:
+            return {parameter.name: convert.distribution_of(parameter.domain) for parameter in self._space}
+        found: Distributions = {}
+        for other in _others(study, trial):
+            found.update({n: d for n, d in other.distributions.items() if not d.single()})
+        return found
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: Distributions
+    ) -> dict[str, Any]:
+        _check_single(study)
+        if not search_space:
+            return {}
+        rng = np.random.default_rng([self._seed, trial.number])
+        with self._lock:
+            view = self._view(study, trial, search_space)
+            try:
+                point = view.strategy.propose(view.space, view.history, rng)
+            except ExhaustedError:  # Optuna goes on where bough would stop
+                point = view.space.encode(view.space.sample(1, rng))
+        config = view.space.decode(point)[0]
+        return {
+            name: convert.answer(distribution, config[name], self._space is None)
+            for name, distribution in search_space.items()
+            if name in config
+        }
+
+    def sample_independent(
+        self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
+    ) -> Any:
+        _check_single(study)
+        rng = np.random.default_rng([self._seed, trial.number, 1 + len(trial.params)])
+        with self._lock:
+            seen = self.infer_relative_search_space(study, trial)
+            if self._space is None and param_name in seen:
+                view = self._view(study, trial, {**seen, param_name: param_distribution})
+                value = _best_value(view, trial, param_name, rng)
+                if value is not None:
+                    return convert.answer(param_distribution, value)
+        drawn = Space(
+            {param_name: convert.domains_of({param_name: param_distribution}, [])[param_name]}
+        ).sample(1, rng)
+        return convert.answer(param_distribution, drawn[0][param_name])
+
+    def _view(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> _View:
+        others = _others(study, trial)
+        finished = [other for other in others if convert.complete(other)]
+        running = [other for other in others if other.state == TrialState.RUNNING]
+        domains = convert.domains_of(search_space, others)
+        if self._space is None:
+            runs = [convert.run_of(other.params, other.distributions, domains) for other in finished]
+            space, configs = discover(domains, runs)
+            pending = [convert.run_of(other.params, other.distributions, domains) for other in running]
+        else:
+            space = self._space
+            finished, configs = convert.configs_in(space, finished)
+            pending = [dict(other.params) for other in running]
+        if self._strategy is None or self._strategy[0] != space:
+            self._strategy = space, build(self._method, space)
+        history = convert.history_of(
+            space,
+            finished,
+            configs,
+            [config for config in pending if _fits(space, config)],
+            maximise=study.direction.name == "MAXIMIZE",
+            learn_failures=self._learn_failures,
+            seed=self._seed,
+            number=trial.number,
+        )
+        return _View(space, history, self._strategy[1], domains)
+
+
+def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
+    return [
+        other
+        for other in study.get_trials(deepcopy=False)
+        if other.number != trial.number and other.state != TrialState.WAITING
+    ]
+
+
+def _check_single(study: Study) -> None:
+    if len(study.directions) > 1:
+        raise ValueError("BoughSampler optimises one objective: use optuna.samplers.TPESampler for several")
+
+
+def _fits(space: Space, config: dict[str, Any]) -> bool:
+    """Whether a running trial has asked for everything that its path has, and for nothing else."""
+    return set(config) == set(space.active(config)) if config else False
+
+
+def _best_value(view: _View, trial: FrozenTrial, name: str, rng: np.random.Generator) -> Any:
+    """The value of ``name`` with the largest expected improvement, given the answers so far; None without a model.
+
+    Random configurations of the space take over the answers so far. Where ``name`` is then active, its value is a
+    candidate.
+    """
+    if not isinstance(view.strategy, Predicts) or not len(view.history.done):
+        return None
+    space = view.space
+    drawn = space.encode(space.sample(COMPLETIONS, rng))
+    x = drawn.x.copy()
+    x[~space.layout.active(drawn.on)] = rng.random(int((~space.layout.active(drawn.on)).sum()))
+    given = convert.run_of(trial.params, trial.distributions, view.domains)
+    for column, parameter in enumerate(space.parameters):
+        if parameter.name in given:
+            rank = parameter.domain.ranks([given[parameter.name]])
+            x[:, column] = parameter.domain.position(rank)[0]
+    points = space.snap(x)
+    column = next(i for i, parameter in enumerate(space.parameters) if parameter.name == name)
+    points = points.take(space.layout.active(points.on)[:, column] & space.legal(points))
+    if not len(points):
+        return None
+    mean, sd = view.strategy.predict(view.history, points)
+    best = int(np.argmax(log_ei(mean, sd, float(view.history.y.min()))[0]))
+    return space.decode(Points(points.x[best : best + 1], points.on[best : best + 1]))[0][name]

@@ -1,0 +1,137 @@
+"""The sampler against Optuna's own test suite for samplers, and what it adds: branches, failures, pruning."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Callable
+
+import optuna
+import pytest
+from optuna.samplers import BaseSampler
+from optuna.testing.pytest_samplers import (
+    BasicSamplerTestCase,
+    RelativeSamplerTestCase,
+    SingleOnlySamplerTestCase,
+)
+
+import bough
+from bough.integrations.optuna import BoughSampler
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+class TestOptunasOwnSuite(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
+    @pytest.fixture
+    def sampler(self) -> Callable[[], BaseSampler]:
+        return lambda: BoughSampler(seed=0)
+
+
+def branching(trial: optuna.Trial) -> float:
+    model = trial.suggest_categorical("model", ["svm", "forest", "bayes"])
+    if model == "svm":
+        c = trial.suggest_float("C", 1e-3, 1e3, log=True)
+        kernel = trial.suggest_categorical("kernel", ["linear", "rbf"])
+        gamma = trial.suggest_float("gamma", 1e-3, 1e3, log=True) if kernel == "rbf" else 1.0
+        return abs(c - 10.0) ** 0.2 + abs(gamma - 0.1) ** 0.2
+    if model == "forest":
+        return 3.0 + 0.1 * trial.suggest_int("depth", 1, 10)
+    return 5.0
+
+
+def test_it_learns_branches_and_beats_random_search() -> None:
+    best = {}
+    for name, make in {"bough": BoughSampler, "random": optuna.samplers.RandomSampler}.items():
+        study = optuna.create_study(sampler=make(seed=3))
+        study.optimize(branching, n_trials=40)
+        best[name] = study.best_value
+    assert best["bough"] < best["random"]
+
+
+def test_one_seed_gives_one_sequence_also_after_pickling_and_resuming() -> None:
+    def run(interrupted: bool) -> list[dict[str, object]]:
+        sampler: BaseSampler = BoughSampler(seed=5)
+        study = optuna.create_study(sampler=sampler)
+        study.optimize(branching, n_trials=8)
+        if interrupted:
+            study.sampler = pickle.loads(pickle.dumps(sampler))
+        study.optimize(branching, n_trials=4)
+        return [trial.params for trial in study.trials]
+
+    assert run(False) == run(True)
+
+
+def test_a_given_space_is_used_from_the_first_trial() -> None:
+    space = bough.Space({"model": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {"y": bough.Int(1, 5)}})})
+
+    def objective(trial: optuna.Trial) -> float:
+        if trial.suggest_categorical("model", ["a", "b"]) == "a":
+            return trial.suggest_float("x", 0, 1)
+        return float(trial.suggest_int("y", 1, 5))
+
+    study = optuna.create_study(sampler=BoughSampler(space, seed=0))
+    native = bough.Study(space, seed=0)
+    for _ in range(12):
+        study.optimize(objective, n_trials=1)
+        trial = native.ask()
+        native.tell(trial, trial.config.get("x", trial.config.get("y")))
+        assert study.trials[-1].params == trial.config
+
+
+def test_failed_trials_teach_where_not_to_go() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if x < 0.7:
+            raise RuntimeError("out of memory")
+        return x
+
+    def failures(learn: bool) -> int:
+        study = optuna.create_study(sampler=BoughSampler(seed=1, learn_failures=learn))
+        study.optimize(objective, n_trials=30, catch=RuntimeError)
+        return sum(trial.state == optuna.trial.TrialState.FAIL for trial in study.trials)
+
+    assert failures(True) < failures(False)
+
+
+def test_pruned_trials_inform_the_model() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for step in range(5):
+            trial.report((x - 0.3) ** 2 + 1.0 / (1 + step), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return (x - 0.3) ** 2 + 0.2
+
+    study = optuna.create_study(sampler=BoughSampler(seed=0), pruner=optuna.pruners.MedianPruner(3, 1))
+    study.optimize(objective, n_trials=25)
+    assert any(trial.state == optuna.trial.TrialState.PRUNED for trial in study.trials)
+    assert abs(study.best_params["x"] - 0.3) < 0.03
+
+
+def test_maximising_mirrors_minimising() -> None:
+    sequences = []
+    for direction, sign in (("minimize", 1.0), ("maximize", -1.0)):
+        study = optuna.create_study(sampler=BoughSampler(seed=2), direction=direction)
+        study.optimize(lambda trial, s=sign: s * branching(trial), n_trials=12)  # type: ignore[misc]
+        sequences.append([trial.params for trial in study.trials])
+    assert sequences[0] == sequences[1]
+
+
+def test_enqueued_trials_and_options_that_are_not_json() -> None:
+    class Plain:
+        pass
+
+    options = [Plain, None, "x"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = optuna.create_study(sampler=BoughSampler(seed=0))
+        study.enqueue_trial({"kind": None, "x": 0.5})
+        study.optimize(
+            lambda trial: (
+                float(trial.suggest_categorical("kind", options) is Plain)  # type: ignore[arg-type]
+                + trial.suggest_float("x", 0, 1)
+            ),
+            n_trials=15,
+        )
+    assert study.trials[0].params == {"kind": None, "x": 0.5}
+    assert study.best_value < 0.2
