@@ -1,4 +1,4 @@
-"""A space learned from runs: every run is one of its configurations, and conditions are what the function did."""
+"""A space learned from runs: every run is one of its configurations, conditions are those of the function."""
 
 from __future__ import annotations
 

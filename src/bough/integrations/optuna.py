@@ -2,12 +2,12 @@
 
     study = optuna.create_study(sampler=BoughSampler(seed=0))
 
-Optuna learns the parameters of a study from what its objective asks. So does the sampler: it learns from the trials
-which parameters exist under which earlier answers (``space.discovery``), proposes one configuration of the learned
-space, and answers what the trial asks on that path. A parameter that it did not foresee gets the value with the
-largest expected improvement, given the answers so far.
+Optuna learns the parameters of a study from what its objective asks. So does the sampler: it learns from the
+trials which parameters exist under which earlier answers (``space.discovery``), proposes one configuration of
+the learned space, and answers what the trial asks on that path. A parameter that it did not foresee gets the
+value with the largest expected improvement, given the answers so far.
 
-The sampler keeps nothing between trials but caches: every proposal follows from the trials that Optuna stores.
+The sampler keeps only caches between trials: every proposal follows from the trials that Optuna stores.
 """
 
 from __future__ import annotations
@@ -190,10 +190,10 @@ def _fits(space: Space, config: dict[str, Any]) -> bool:
 
 
 def _best_value(view: _View, trial: FrozenTrial, name: str, rng: np.random.Generator) -> Any:
-    """The value of ``name`` with the largest expected improvement, given the answers so far; None without a model.
+    """The value of ``name`` with the largest expected improvement, given the answers so far.
 
-    Random configurations of the space take over the answers so far. Where ``name`` is then active, its value is a
-    candidate.
+    Random configurations of the space take over the answers so far. Where ``name`` is then active, its value
+    is a candidate. None if the method has no model.
     """
     if not isinstance(view.strategy, Predicts) or not len(view.history.done):
         return None

@@ -1,9 +1,9 @@
 """Optuna's trials and distributions, as bough's spaces and histories.
 
-Categories travel by their index, because Optuna allows options that are not JSON (``None`` in a tuple, classes).
-A range that changed during the study becomes the hull of its ranges. Values of Optuna that are infinite count as
-the worst or best finite one. A pruned trial tells what it would have come to: its last report plus the median
-change from that step to the end of the finished trials, with the spread of those changes as its noise.
+Categories travel by their index, because Optuna allows options that are not JSON, such as classes. A range
+that changed during the study becomes the hull of its ranges. An infinite value counts as the worst or best
+finite one. A pruned trial tells its predicted final value: the last report plus the median change from that
+step to the end over the completed trials. The spread of those changes is its noise.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Learn a space from what programs asked: which parameters exist under which earlier answers.
 
-A *run* is one call of a define-by-run objective: the parameters it asked for, in order, with their values. For every
-parameter that some runs lack, a decision tree over earlier answers says when it exists. The tree is exact on all
-runs, so each of them is a configuration of the learned space. Where earlier answers cannot tell (the
-function tossed a coin, say), a hidden yes/no switch stands for what decided.
+A *run* is one call of a define-by-run objective: the parameters it asked for, in order, with their values.
+For every parameter that some runs lack, a decision tree over earlier answers says when it exists. The tree is
+exact on all runs, so each of them is a configuration of the learned space. Where earlier answers cannot tell
+(the function tossed a coin, say), a hidden yes/no switch stands for the decision.
 """
 
 from __future__ import annotations

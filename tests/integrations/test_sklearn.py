@@ -1,0 +1,153 @@
+"""The search behind scikit-learn's interface: its own checks, branches, lists of dicts, wrong input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import bough
+from bough.errors import SpaceError
+from bough.integrations.sklearn import BoughSearchCV
+
+X, Y = load_iris(return_X_y=True)
+
+EXCUSED = {  # scikit-learn excuses its own searches from these
+    "check_supervised_y_2d": "DataConversionWarning not caught",
+    "check_requires_y_none": "Doesn't fail gracefully",
+}
+
+
+@parametrize_with_checks(
+    [
+        BoughSearchCV(
+            LogisticRegression(), {"C": stats.loguniform(1e-2, 1e2)}, trials=2, cv=2, random_state=0
+        ),
+        BoughSearchCV(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, trials=2, cv=2, random_state=0),
+    ],
+    expected_failed_checks=lambda estimator: EXCUSED,
+)
+def test_scikit_learns_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def branching() -> tuple[Pipeline, bough.Space, dict[str, dict[str, object]]]:
+    pipeline = Pipeline([("scale", StandardScaler()), ("clf", LogisticRegression())])
+    space = bough.Space(
+        {
+            "scale": bough.Categorical(["standard", "passthrough"]),
+            "clf": bough.Choice(
+                {
+                    "svc": {
+                        "C": bough.Float(1e-2, 1e2, log=True),
+                        "kernel": bough.Choice(
+                            {"linear": {}, "rbf": {"gamma": bough.Float(1e-3, 10, log=True)}}
+                        ),
+                    },
+                    "forest": {"n_estimators": bough.Int(1, 20)},
+                }
+            ),
+        }
+    )
+    choices = {
+        "scale": {"standard": StandardScaler(), "passthrough": "passthrough"},
+        "clf": {"svc": SVC(), "forest": RandomForestClassifier(random_state=0)},
+    }
+    return pipeline, space, choices
+
+
+def test_estimators_by_label_and_masked_inactive_parameters() -> None:
+    pipeline, space, choices = branching()
+    search = BoughSearchCV(pipeline, space, choices=choices, trials=14, cv=3, random_state=0).fit(X, Y)
+    assert search.best_score_ > 0.93
+    assert search.score(X, Y) > 0.9
+    assert len(search.cv_results_["params"]) == 14 == len(search.study_.trials)
+    assert search.study_.best.value == search.best_score_
+    for row, params in enumerate(search.cv_results_["params"]):
+        svc = isinstance(params["clf"], SVC)
+        assert search.cv_results_["param_clf__C"].mask[row] == (not svc)
+        assert ("clf__gamma" in params) == (svc and params["clf__kernel"] == "rbf")
+    assert {type(params["clf"]) for params in search.cv_results_["params"]} == {SVC, RandomForestClassifier}
+
+
+def test_the_same_seed_gives_the_same_search_also_after_clone() -> None:
+    pipeline, space, choices = branching()
+    search = BoughSearchCV(pipeline, space, choices=choices, trials=6, cv=2, random_state=3)
+    first, second = search.fit(X, Y), clone(search).fit(X, Y)
+    np.testing.assert_array_equal(first.cv_results_["mean_test_score"], second.cv_results_["mean_test_score"])
+
+
+def test_a_list_of_dicts_as_randomized_search_takes_it() -> None:
+    tables = [
+        {"kernel": ["rbf"], "C": stats.loguniform(1e-2, 1e2), "gamma": stats.loguniform(1e-3, 10)},
+        {
+            "kernel": ["poly"],
+            "degree": stats.randint(2, 5),
+            "coef0": stats.uniform(0, 2),
+            "class_weight": [None, "balanced"],
+        },
+    ]
+    search = BoughSearchCV(SVC(), tables, trials=10, cv=2, random_state=1).fit(X, Y)
+    kernels = [params["kernel"] for params in search.cv_results_["params"]]
+    assert set(kernels) == {"rbf", "poly"}
+    for params in search.cv_results_["params"]:
+        assert ("gamma" in params) == (params["kernel"] == "rbf")
+        assert params.get("degree", 2) in (2, 3, 4)
+
+
+def test_several_metrics_maximise_the_one_of_refit() -> None:
+    search = BoughSearchCV(
+        DecisionTreeClassifier(random_state=0),
+        {"max_depth": stats.randint(1, 8)},
+        trials=5,
+        scoring=["accuracy", "f1_macro"],
+        refit="f1_macro",
+        random_state=0,
+    ).fit(X, Y)
+    assert search.study_.best.value == pytest.approx(max(search.cv_results_["mean_test_f1_macro"]))
+
+
+def test_a_finite_space_ends_early_and_failures_are_told() -> None:
+    search = BoughSearchCV(
+        LogisticRegression(), {"C": [1.0, -1.0, 0.1]}, trials=20, cv=2, random_state=0, error_score=np.nan
+    )
+    with pytest.warns(FitFailedWarning, match="fits failed"):
+        search.fit(X, Y)
+    assert sorted(trial.state for trial in search.study_.trials) == ["done", "done", "failed"]
+    assert search.best_params_["C"] in (1.0, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("space", "choices", "message"),
+    [
+        ({"C": stats.norm(0, 1)}, None, "'C' has a norm distribution"),
+        ({"C": 3.0}, None, "'C' must be a list of values"),
+        ({"C": []}, None, "'C' has no values"),
+        ("C", None, "space must be a bough.Space, a dict or a list of dicts"),
+        (
+            bough.Space({"clf": bough.Choice({"a": {}, "b": {}})}),
+            {"clf": {"a": SVC()}},
+            "no estimator for option 'b'",
+        ),
+    ],
+)
+def test_wrong_spaces_are_named(space, choices, message: str) -> None:
+    with pytest.raises(SpaceError, match=message):
+        BoughSearchCV(SVC(), space, choices=choices, trials=2).fit(X, Y)
+
+
+def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(ValueError, match="trials must be"):
+        BoughSearchCV(SVC(), {"C": [1, 2]}, trials=0).fit(X, Y)
+    with pytest.raises(ValueError, match="refit must name"):
+        BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=["accuracy", "f1_macro"], refit=False, trials=1).fit(X, Y)
