@@ -19,7 +19,6 @@ from optuna.trial import FrozenTrial, TrialState
 
 from bough.errors import SpaceError
 from bough.history import History
-from bough.points import FloatArray, Points
 from bough.space import Categorical, Float, Int, Space
 
 __all__ = ["answer", "complete", "configs_in", "distribution_of", "domains_of", "history_of", "run_of"]
@@ -83,7 +82,7 @@ def answer(distribution: BaseDistribution, value: Any, by_index: bool = True) ->
     if distribution.step is not None:
         number = distribution.low + round((number - distribution.low) / distribution.step) * distribution.step
         number = min(number, distribution.high)
-    return int(round(number)) if isinstance(distribution, IntDistribution) else float(number)
+    return round(number) if isinstance(distribution, IntDistribution) else float(number)
 
 
 def complete(trial: FrozenTrial) -> bool:
