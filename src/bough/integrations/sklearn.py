@@ -89,6 +89,13 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             return_train_score=return_train_score,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A search is pickled with its study, unless that lives in a database."""
+        state: dict[str, Any] = super().__getstate__()
+        if "storage" in (self.study or {}):
+            state.pop("study_", None)
+        return state
+
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], Mapping[str, Any]]) -> None:
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.storage import forks
@@ -49,6 +50,10 @@ class MemoryStorage:
         self._states: dict[int, _StudyState] = {}
         self._ids = 0
         forks.register(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with self._lock:
+            return _restored, (dict(self._states), self._ids)
 
     def before_fork(self) -> None:
         self._lock.acquire()
@@ -132,3 +137,10 @@ class MemoryStorage:
         if study not in self._states:
             raise StudyError("the study was deleted meanwhile")
         return self._states[study]
+
+
+def _restored(states: dict[int, _StudyState], ids: int) -> MemoryStorage:
+    """A storage from its pickle."""
+    storage = MemoryStorage()
+    storage._states, storage._ids = states, ids
+    return storage

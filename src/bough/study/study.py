@@ -22,7 +22,7 @@ from bough.history import History
 from bough.points import FloatArray, Points
 from bough.registry import BUILT_IN, Method, build, is_registered
 from bough.space import Space
-from bough.storage import Storage, StudyRecord, forks, open_storage
+from bough.storage import MemoryStorage, Storage, StudyRecord, forks, open_storage
 from bough.strategies.base import Explains, Predicts, Strategy, check_proposal
 from bough.strategies.designs import RandomSearch
 from bough.study.encoded import EncodedTrials
@@ -84,6 +84,12 @@ class Study:
         study = cls.__new__(cls)
         study._open(record, storage, Space.from_json(record.space))
         return study
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A study in memory is pickled with its trials; one in a database is opened by name instead."""
+        if not isinstance(self._storage, MemoryStorage):
+            raise TypeError(f"study {self.name!r} is in a database: open it there with bough.open_study")
+        return Study.of_record, (self._record, self._storage)
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self._record, self._storage = record, storage
