@@ -23,5 +23,5 @@ def test_a_study_in_memory_is_copied_with_its_trials() -> None:
 
 def test_a_study_in_a_database_is_not(tmp_path: Path) -> None:
     study = bough.Study(SPACE, name="s", storage=f"sqlite:///{tmp_path}/s.db")
-    with pytest.raises(TypeError, match="open it there with bough.open_study"):
+    with pytest.raises(TypeError, match="open it there"):
         copy.deepcopy(study)

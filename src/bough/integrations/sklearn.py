@@ -9,6 +9,7 @@ the same score.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from bough.study import Study
 try:
     from joblib import effective_n_jobs
     from sklearn.base import clone
+    from sklearn.exceptions import FitFailedWarning
     from sklearn.model_selection._search import BaseSearchCV
     from sklearn.utils import check_random_state
 except ModuleNotFoundError:
@@ -47,7 +49,8 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     study: where to keep the study: a dict of arguments of ``bough.Study`` such as ``storage`` and ``name``.
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
-    maximise. After ``fit``, ``study_`` is the study, for figures and explanations.
+    maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
+    fail is a failed trial of the study, with a warning; ``cv_results_`` lists the others.
     """
 
     _required_parameters = ("estimator", "space")
@@ -105,21 +108,29 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.study_ = study
         known = len(study.trials)
         at_once = max(1, effective_n_jobs(self.n_jobs))
-        tried = 0
-        while tried < self.trials:
+        scored = finished = 0
+        while finished < self.trials:
             try:
-                batch = study.ask(min(at_once, self.trials - tried))
+                batch = study.ask(min(at_once, self.trials - finished))
             except ExhaustedError:
                 break
-            results = evaluate_candidates([to_params(trial.config) for trial in batch])
-            scores = np.asarray(results[self._score_name(results)])[tried:]
+            finished += len(batch)
+            try:
+                results = evaluate_candidates([to_params(trial.config) for trial in batch])
+            except ValueError as error:
+                # scikit-learn ends a search whose fits all fail; here that may be one candidate of many
+                if not str(error).strip().startswith("All the") or (finished >= self.trials and not scored):
+                    raise
+                warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=2)
+                for trial in batch:
+                    study.fail(trial, str(error).strip().splitlines()[-1])
+                continue
+            scores = np.asarray(results[self._score_name(results)])[scored:]
             for trial, score in zip(batch, scores, strict=True):
                 study.tell(trial, float(score))
-            tried += len(batch)
-        if not tried:
-            raise ValueError(
-                f"study {study.name!r} has tried all of its {known} configurations: nothing is left"
-            )
+            scored += len(batch)
+        if not finished:
+            raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
 
     def _score_name(self, results: Mapping[str, Any]) -> str:
         if "mean_test_score" in results:
