@@ -51,7 +51,7 @@ def _domain(distributions: Sequence[BaseDistribution]) -> Domain:
     log = latest.log and low > 0
     step = latest.step if all(d.step == latest.step and _aligned(d.low, latest) for d in same) else None
     if isinstance(latest, IntDistribution):
-        return Int(low, high, log=log, step=None if step == 1 or log else step)
+        return Int(int(low), int(high), log=log, step=None if log or not step or step == 1 else int(step))
     return Float(low, high, log=log, step=step)
 
 

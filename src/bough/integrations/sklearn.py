@@ -183,7 +183,7 @@ def _from_space(space: Space, choices: Mapping[str, Mapping[str, Any]]) -> ToPar
         active = space.layout.active(space.encode([config]).on)[0]
         params: dict[str, Any] = {}
         for parameter, here in zip(space, active, strict=True):
-            value = config.get(parameter.name)
+            value: Any = config.get(parameter.name)
             if here and parameter.name in choices:
                 params[parameter.name] = clone(choices[parameter.name][value], safe=False)
             elif here:

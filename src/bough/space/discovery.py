@@ -9,9 +9,10 @@ exact on all runs, so each of them is a configuration of the learned space. Wher
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from bough.space.parameters import Categorical, Domain, Float, Int
+from bough.space.parameters import Categorical, Domain, Int
 from bough.space.space import Space
 
 __all__ = ["ASKED", "discover"]
@@ -46,7 +47,7 @@ def discover(domains: Mapping[str, Domain], runs: Sequence[Run]) -> tuple[Space,
             for config, here in zip(configs, present, strict=True):
                 config[hidden] = here
             rule = f"{_quoted(hidden)} == True"
-        parameters[name] = _when(domains[name], rule)
+        parameters[name] = replace(domains[name], when=rule)
     return Space(parameters), configs
 
 
@@ -132,13 +133,6 @@ def _by_threshold(
                 middle = -(-(inner + outer) // 2) if sign == ">=" else (inner + outer) // 2
             return f"{_quoted(other)} {sign} {middle!r}"
     return None
-
-
-def _when(domain: Domain, condition: str) -> Domain:
-    if isinstance(domain, Categorical):
-        return Categorical(domain.options, ordered=domain.ordered, when=condition)
-    kind = Float if isinstance(domain, Float) else Int
-    return kind(domain.low, domain.high, log=domain.log, step=domain.step, when=condition)
 
 
 def _quoted(name: str) -> str:
