@@ -59,6 +59,7 @@ def test_show_prints_branches_and_best_trials(stored: Path, capsys: pytest.Captu
 def test_json_output_is_json(stored: Path, capsys: pytest.CaptureFixture[str]):
     shown = json.loads(call(capsys, "show", "mine", "--json")[1])
     assert [t["state"] for t in shown["trials"]] == ["done", "done", "failed", "running"]
+    assert not {"request", "holder"} & shown["trials"][0].keys()
     assert Space.from_json(shown["space"]) == SPACE
     best = json.loads(call(capsys, "best", "--json")[1])
     assert best == {"number": 1, "value": 0.25, "noise": None, "config": {"model": "bayes", "note": None}}
@@ -103,6 +104,19 @@ def test_an_exported_study_can_be_imported(stored: Path, capsys: pytest.CaptureF
     assert copy.space == mine.space
     assert [t.value for t in copy.trials] == [0.5, 0.25, None, None]
     assert [t.error for t in copy.trials] == [t.error for t in mine.trials]
+
+
+def test_an_export_of_version_0_1_is_imported_with_its_space(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    lines = call(capsys, "export", "--format", "jsonl")[1].splitlines(keepends=True)
+    Path("old.jsonl").write_text("".join(lines[1:]))
+    Path("space.json").write_text(SPACE.to_json())
+    code, _, err = call(capsys, "import", "old.jsonl")
+    assert code == 2 and len(err.splitlines()) == 1 and "space" in err
+    code, _, err = call(capsys, "import", "old.jsonl", "--name", "old", "--space", "space.json")
+    assert code == 0, err
+    assert [t.value for t in bough.open_study("old", "sqlite:///bough.db").trials] == [0.5, 0.25, None, None]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,12 @@ __all__ = ["import_"]
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @storage_option
 @click.option("--name", help="Name of the new study; otherwise its name in the file.")
-def import_(file: Path, storage: str, name: str | None) -> None:
+@click.option(
+    "--space",
+    type=click.Path(path_type=Path),
+    help="Space file, for the .jsonl files of version 0.1, which lack it; they need --name too.",
+)
+def import_(file: Path, storage: str, name: str | None, space: Path | None) -> None:
     """Create a study from an exported FILE.
 
     The FILE is one that 'bough export' wrote as .jsonl. Space, method, seed and all trials come with it. A
@@ -29,10 +34,11 @@ def import_(file: Path, storage: str, name: str | None) -> None:
       bough import my-study.jsonl --name a-copy
     """
     from bough.cli.text import counted
+    from bough.space import Space
     from bough.study import import_study
 
     try:
-        study = import_study(file, storage, name)
+        study = import_study(file, storage, name, None if space is None else Space.load(space))
     except StudyError as error:
         if "exists" not in str(error):
             raise

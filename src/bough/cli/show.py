@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,7 +55,7 @@ def show(study: str | None, storage: str, count: int, chosen: int | None, json_:
                 "method": {"name": opened.method.name, "options": dict(opened.method.options)},
                 "seed": opened.seed,
                 "space": opened.space.to_dict(),
-                "trials": [asdict(trial) for trial in opened.trials],
+                "trials": [_as_data(trial) for trial in opened.trials],
             }
         )
     return _show_study(opened, count)
@@ -96,9 +96,14 @@ def _trial(study: Study, number: int) -> Trial:
     return trials[number]
 
 
+def _as_data(trial: Trial) -> dict[str, Any]:
+    """A trial for a script, without the service's marks of requests."""
+    return {name: value for name, value in asdict(trial).items() if name not in ("request", "holder")}
+
+
 def _show_trial(trial: Trial, json_: bool) -> None:
     if json_:
-        return as_json(asdict(trial))
+        return as_json(_as_data(trial))
     attempt = f", attempt {trial.attempt}" if trial.attempt > 1 else ""
     click.echo(f"{bold(f'trial {trial.number}')}: {trial.state}{attempt}{_times(trial)}")
     facts = {"value": trial.value, "noise": trial.noise, "cost": trial.cost, **trial.measures, **trial.notes}
