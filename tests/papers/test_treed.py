@@ -191,7 +191,7 @@ def test_portions_and_ends_of_chains_change_nothing(monkeypatch: pytest.MonkeyPa
     targets = targets_of(surrogate, data)
     assert len(targets) > 3
     once = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
-    monkeypatch.setattr(pooled_density, "AT_ONCE", 1)
+    monkeypatch.setattr(pooled_density, "MATRIX_ENTRIES_PER_BATCH", 1)
     alone = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
     for a, b in zip(once, alone):
         np.testing.assert_allclose(a[:, 1:], b[:, 1:], rtol=1e-6)

@@ -8,7 +8,7 @@ import bough
 from bough.history import History
 from bough.points import Points
 from bough.space.sampling import sample_points
-from bough.strategies.initial import FEWEST, MIDDLE, MOST, InitialDesign
+from bough.strategies.initial import MAX_POINTS, MIDDLE_SHARE, MIN_POINTS, InitialDesign
 
 BRANCHES = bough.Space(
     {"kind": bough.Choice({label: {"x": bough.Float(0, 1)} for label in "abc"}), "w": bough.Float(0, 1)}
@@ -44,7 +44,7 @@ def visited(space: bough.Space, done: Points, seed: int = 0) -> list[str]:
 def test_every_path_comes_first_then_what_is_missing() -> None:
     empty = sample_points(BRANCHES, 1, np.random.default_rng(0)).take([])
     kinds = visited(BRANCHES, empty)
-    assert len(kinds) == FEWEST == 3 + 1
+    assert len(kinds) == MIN_POINTS == 3 + 1
     assert set(kinds[:3]) == set("abc")
     assert kinds == visited(BRANCHES, empty)
 
@@ -52,7 +52,7 @@ def test_every_path_comes_first_then_what_is_missing() -> None:
 def test_a_branch_that_is_known_already_is_not_visited_for_its_own_sake() -> None:
     known = BRANCHES.encode([{"kind": "b", "x": 0.2, "w": 0.9}])
     kinds = visited(BRANCHES, known)
-    assert len(kinds) == FEWEST - 1
+    assert len(kinds) == MIN_POINTS - 1
     assert set(kinds[:2]) == {"a", "c"}
 
 
@@ -67,7 +67,7 @@ def test_the_look_at_a_branch_avoids_the_ends_of_ranges_but_no_category() -> Non
     points = Points.concat([InitialDesign().points(space, seed) for seed in range(100)])
     inner, shapes = space.decode(points), set()
     for config in inner:
-        assert 100 * (0.5 - MIDDLE / 2) - 1 <= config["n"] <= 100 * (0.5 + MIDDLE / 2) + 1
+        assert 100 * (0.5 - MIDDLE_SHARE / 2) - 1 <= config["n"] <= 100 * (0.5 + MIDDLE_SHARE / 2) + 1
         assert 1e-2 <= config[f"x_{config['kind']}"] <= 1e2
         shapes.add(config["shape"])
     assert shapes == {"round", "square", "flat"}
@@ -86,7 +86,7 @@ def test_a_branch_whose_middle_is_forbidden_gets_its_look_all_the_same() -> None
 def test_a_space_without_branches_is_looked_at_all_over() -> None:
     space = bough.Space({"x": bough.Float(0, 1)})
     x = np.concatenate([InitialDesign().points(space, seed).x[:, 0] for seed in range(20)])
-    assert len(x) == 20 * FEWEST
+    assert len(x) == 20 * MIN_POINTS
     assert x.min() < 0.1 and x.max() > 0.9
 
 
@@ -95,6 +95,6 @@ def test_very_many_paths_are_bounded() -> None:
         {f"c{i}": bough.Choice({str(k): {f"x{i}": bough.Float(0, 1)} for k in range(5)}) for i in range(6)}
     )
     design = InitialDesign()
-    assert design.size(many) == MOST
-    assert len(design.points(many, seed=1)) == MOST
+    assert design.size(many) == MAX_POINTS
+    assert len(design.points(many, seed=1)) == MAX_POINTS
     assert InitialDesign(3).size(many) == 3

@@ -10,10 +10,10 @@ from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.strategies import viability
 from bough.strategies.viability import (
-    LEAST,
+    MIN_PROBABILITY,
+    PENALTY_EXPONENT,
     PRIOR_FAILURE,
     PRIOR_SUCCESS,
-    STEEP,
     STRENGTH,
     WIDTH,
     Viability,
@@ -50,7 +50,7 @@ def by_loop(space: bough.Space, tried: Points, success: np.ndarray, point: Point
         weight = np.exp(-0.5 * distance2 / (WIDTH**2 * len(columns)))
         above, below = above + weight * success[i], below + weight
     log_p = np.log(above / below)
-    return float(log_p + STEEP * min(0.0, log_p - np.log(LEAST)))
+    return float(log_p + PENALTY_EXPONENT * min(0.0, log_p - np.log(MIN_PROBABILITY)))
 
 
 def test_equals_the_formula_and_reads_no_inactive_value(space: bough.Space) -> None:
@@ -58,7 +58,7 @@ def test_equals_the_formula_and_reads_no_inactive_value(space: bough.Space) -> N
     tried, points = sample_points(space, 30, rng), sample_points(space, 20, rng)
     success = rng.random(30) < 0.25
     expected = [by_loop(space, tried, success, points.take([i])) for i in range(len(points))]
-    assert min(expected) < np.log(LEAST) < max(expected)
+    assert min(expected) < np.log(MIN_PROBABILITY) < max(expected)
     for kept in (tried, Points(np.where(space.layout.active(tried.on), tried.x, np.nan), tried.on)):
         assert Viability(space.layout, kept, success)(points) == pytest.approx(expected, abs=1e-12)
 

@@ -1,12 +1,11 @@
 """CMA-ES (Hansen 2016) on the flattened space, replayed from the history by the ``cmaes`` package.
 
-Every column is a coordinate of the unit cube, whether it is active or not. A generation is the
-next ``population`` finished trials by number; the state of the search is what remains after
-telling all complete generations, so nothing is remembered between proposals. Failed trials rank
-last. In a replay the optimiser draws again what it drew then: where the draw is the trial, its
-full vector is told, with the coordinates that were inactive and the place inside a category or
-grid cell, so that a replayed search is the search that ran. For trials of other origin (queued,
-added, or asked in another order) the draw fills in what the trial does not say.
+Every column is a coordinate of the unit cube, active or not. A generation is the next ``population`` finished
+trials by number. The state of the search follows from all complete generations, so nothing is remembered
+between proposals. Failed trials rank last. In a replay the optimiser repeats its draws. If a draw matches the
+trial, the optimiser gets the full vector, including inactive coordinates and the position inside a category
+or grid cell, so a replayed search equals the original one. For other trials (queued, added, or asked in
+another order) the draw fills in the missing coordinates.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ __all__ = ["CmaSearch"]
 
 _CMA_STREAM = 2**31 + 4
 
-LEAST_COLUMNS = 2
+MIN_COORDINATES = 2
 """The package needs two coordinates; a space with fewer columns gets idle ones."""
 
-RESAMPLES = 10
+MAX_RESAMPLES = 10
 """Draws outside the cube before one is clipped: with many columns hardly any draw is inside."""
 
-REDRAWS = 64
+MAX_REDRAWS = 64
 """Draws that were tried before or are forbidden, until random search takes over."""
 
-SAME = 1e-9
+SAME_POSITION = 1e-9
 """Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
 
 
@@ -62,9 +61,9 @@ class CmaSearch(Options):
         check_exhausted(space, history)
         optimiser, unused = self._replay(space, history)
         for _ in range(unused):
-            optimiser.ask()  # the draws of trials that are under way
+            optimiser.ask()  # the draws of running trials
         seen = set(row_keys(space.layout, tried_points(history)))
-        for _ in range(REDRAWS):
+        for _ in range(MAX_REDRAWS):
             point = space.snap(optimiser.ask()[None, : space.layout.columns])
             if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
                 return point
@@ -93,12 +92,12 @@ class CmaSearch(Options):
     def _start(self, space: Space, rng: np.random.Generator, population: int | None) -> CMA:
         from cmaes import CMA
 
-        columns = max(space.layout.columns, LEAST_COLUMNS)
+        columns = max(space.layout.columns, MIN_COORDINATES)
         return CMA(
             mean=rng.uniform(0.25, 0.75, columns),
             sigma=self.sigma,
             bounds=np.tile([0.0, 1.0], (columns, 1)),
-            n_max_resampling=RESAMPLES,
+            n_max_resampling=MAX_RESAMPLES,
             seed=int(rng.integers(2**31)),
             population_size=population,
         )
@@ -114,10 +113,10 @@ def _finished(history: History) -> tuple[Points, FloatArray]:
 
 
 def _vectors(space: Space, optimiser: CMA, points: Points) -> FloatArray:
-    """(n, coordinates) what the optimiser is told: a draw each, corrected where the trial differs."""
+    """(n, coordinates) vectors for the optimiser: a draw each, corrected where the trial differs."""
     draws = np.stack([optimiser.ask() for _ in range(len(points))])
     columns = space.layout.columns
-    differs = np.abs(space.snap(draws[:, :columns]).x - points.x) > SAME
+    differs = np.abs(space.snap(draws[:, :columns]).x - points.x) > SAME_POSITION
     x = draws[:, :columns]
     draws[:, :columns] = np.where(space.layout.active(points.on) & differs, points.x, x)
     return draws

@@ -1,10 +1,9 @@
 """Grid search that covers the space early: every configuration of a finite space, or of a finite part.
 
-In a space that is not finite, each numeric column with more than ``resolution`` levels is reduced
-to that many, evenly spaced between its bounds (on a log scale where it has one). The grid is
-visited in the order in which a Sobol sequence falls into its cells, so that any first part of it is
-spread over the whole; the last cells, which the sequence would hit only after a long time, are
-found by counting through the paths.
+In an infinite space, each numeric column with more than ``resolution`` levels is reduced to that many, evenly
+spaced between its bounds (on a log scale where it has one). A Sobol sequence decides the order in which
+the cells are visited, so any prefix covers the whole space. The last cells, which the sequence would hit
+only after a long time, are found by counting through the paths.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class GridSearch(Options):
         return {"reason": "the next point of the grid, independent of all observations"}
 
     def _seen(self, space: Space, tried: Points) -> set[bytes]:
-        """Keys of the grid points among ``tried``: off-grid trials do not stand for their cells."""
+        """Keys of the grid points among ``tried``; off-grid trials do not count for their cells."""
         active = space.layout.active(tried.on)
         x = np.where(active, tried.x, 0.5)
         nearest = x.copy()
@@ -84,7 +83,7 @@ class GridSearch(Options):
         return np.asarray(domain.position(domain.rank_at(grid))) if space.layout.levels[column] else grid
 
     def _round(self, space: Space, x: FloatArray) -> Points:
-        """The grid points of whose cells rows x (n, columns) are; bounds belong to the grid."""
+        """The grid points of the cells that contain rows x (n, columns); bounds belong to the grid."""
         cells = np.minimum(np.floor(x * self.resolution), self.resolution - 1)
         return space.snap(np.where(self._coarse(space), cells / max(self.resolution - 1, 1), x))
 

@@ -1,10 +1,9 @@
-"""The first points of a study: one per path of the space, from the middle part of its ranges.
+"""The first points of a study: one per path of the space, from the middle half of its ranges.
 
-With no result yet every branch deserves one look, and one that shows what it can do. A point that is
-uniform in many dimensions is extreme in some of them, and ranges are drawn so that their ends are the
-values nobody expects to be best. A space with hardly any paths gets a few points more, spread evenly
-over all of it; one with very many gets a random subset of them, and what is left is explored
-because the model is unsure about it.
+Before any observation, every branch gets one look, at a point that represents it fairly. A uniform point in
+many dimensions is extreme in some of them, and users choose ranges whose ends they do not expect to be best.
+A space with few paths gets more points, spread evenly. A space with very many paths gets a random
+subset of them; the model explores the rest because it is uncertain there.
 """
 
 from __future__ import annotations
@@ -21,35 +20,35 @@ from bough.strategies.base import tried_points
 
 __all__ = ["InitialDesign"]
 
-FEWEST = 4
-"""Points even where there are fewer paths: of less than that a model makes nothing."""
+MIN_POINTS = 4
+"""Points even if there are fewer paths: a model cannot be fitted to fewer."""
 
-MIDDLE = 0.5
+MIDDLE_SHARE = 0.5
 """The share of a range, around its middle, from which the point of a path is drawn."""
 
-MOST = 16
-"""Beyond this many the model chooses better than a design does, whatever the number of paths."""
+MAX_POINTS = 16
+"""From here on the model chooses better than a design, whatever the number of paths."""
 
-# a stream of random numbers of its own, apart from those of the trials (whose numbers start at 0)
+# a separate random stream: those of the trials are seeded by numbers from 0 on
 _DESIGN_STREAM = 2**31
 
 
 @dataclass(frozen=True)
 class InitialDesign:
-    """A design of ``count`` points; None: one per path, at least FEWEST and at most MOST."""
+    """A design of ``count`` points; None: one per path, at least MIN_POINTS and at most MAX_POINTS."""
 
     count: int | None = None
 
     def size(self, space: Space) -> int:
         if self.count is not None:
             return self.count
-        return min(max(space.tree.path_count(MOST), FEWEST), MOST)
+        return min(max(space.tree.path_count(MAX_POINTS), MIN_POINTS), MAX_POINTS)
 
     def points(self, space: Space, seed: int) -> Points:
-        """The whole design: a function of the study's seed alone."""
+        """The whole design. It depends on the study's seed only."""
         rng = np.random.default_rng([seed, _DESIGN_STREAM])
         size = self.size(space)
-        first = path_points(space, size, rng, share=MIDDLE)
+        first = path_points(space, size, rng, share=MIDDLE_SHARE)
         if len(first) >= size:
             return first.take(slice(0, size))
         return Points.concat([first, spread_points(space, size - len(first), rng)])

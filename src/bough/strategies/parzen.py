@@ -65,8 +65,8 @@ class Parzen:
     def widths(self) -> FloatArray:
         """(d,) bandwidths of ordered columns: Scott's rule, n^(−1/(d+4)) times the spread.
 
-        The spread is that of the rows and of ``prior`` uniform ones, so that a few rows that lie
-        close together by chance still get wide kernels. Never below half a level.
+        The spread is that of the rows and of ``prior`` uniform ones, so a few rows that are close by
+        chance still get wide kernels. Never below half a level.
         """
         n, d = self.centres.shape
         mean = (self.centres.sum(axis=0) + 0.5 * self.prior) / (n + self.prior)

@@ -1,7 +1,7 @@
-"""When to learn hyperparameters anew: a function of how much data there is, nothing else.
+"""When to refit hyperparameters: it depends on the number of observations only.
 
-Hyperparameters belong to a prefix of the history. Its length follows a fixed sequence that grows
-by a given fraction, so that the cost of fitting is spread over many trials; a proposal uses the
+Hyperparameters are fitted to a prefix of the history. The lengths of the prefixes follow a fixed sequence
+that grows by a given fraction, which spreads the cost of fitting over many trials. A proposal uses the
 hyperparameters of the longest scheduled prefix, and all the data.
 """
 
@@ -25,7 +25,7 @@ def scheduled(n: int, growth: float) -> int:
 def half_way(length: int, growth: float) -> int | None:
     """The scheduled prefix whose hyperparameters start the search for those of ``length``.
 
-    Half the data already tell roughly where the optimum lies, and halving again and again reaches
-    the beginning in a few steps: a study that is reopened with n results needs log2(n) fits.
+    Half of the data already give a rough estimate, and repeated halving reaches the beginning in a few
+    steps: a reopened study with n observations needs log2(n) fits.
     """
     return scheduled(length // 2, growth) if length >= 16 else None

@@ -1,6 +1,6 @@
 """The probability that a trial succeeds, learned from those that failed.
 
-Bussemaker et al. 2024 (arXiv 2502.00838): predicting where trials fail and weighing the
+Bussemaker et al. 2024 (arXiv 2502.00838): predicting where trials fail and weighting the
 acquisition with it beats both ignoring failures and replacing them by a bad value.
 
 The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1} at tried points,
@@ -9,14 +9,14 @@ The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1}
     p(x) = (STRENGTH p_branch(x) + sum_i k(x, x_i) s_i) / (STRENGTH + sum_i k(x, x_i))
 
 where the branch is the activation signature and k is a Gaussian window over the active columns,
-zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither; several on a
-branch that never succeeded do. The prior expects most trials to succeed, and weighs one trial: what makes
-trials fail is more often a whole branch that cannot work than chance.
+zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither. Several
+failures on a branch without success do. The prior expects most trials to succeed, and has the weight of one
+trial: failures are more often due to a whole branch that cannot work than to chance.
 
-Failures teach a model of values nothing, so where they gather it goes on to expect the best. Below LEAST, as
-Bussemaker et al. have it, a point is therefore out of the question: what the criterion adds is
+Failed trials give the value model no data, so it stays optimistic exactly where trials keep failing. Below
+MIN_PROBABILITY, as in Bussemaker et al., a point is therefore practically excluded. The criterion adds
 
-    log p(x) + STEEP min(0, log p(x) − log LEAST)
+    log p(x) + PENALTY_EXPONENT min(0, log p(x) − log MIN_PROBABILITY)
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ PRIOR_SUCCESS = 0.8
 PRIOR_FAILURE = 0.2
 STRENGTH = 1.0
 WIDTH = 0.2
-"""Standard deviation of the window per column; scaled by the root of the number of columns, so that
-typical neighbours in many dimensions are still neighbours."""
+"""Standard deviation of the window per column; scaled by the root of the number of columns, so
+typical neighbours in many dimensions still count as neighbours."""
 
-LEAST = 0.25
-STEEP = 4.0
-"""At half of LEAST a point must promise 2^5 times as much as one at LEAST."""
+MIN_PROBABILITY = 0.25
+PENALTY_EXPONENT = 4.0
+"""At half of MIN_PROBABILITY a point must promise 2^5 times as much as at MIN_PROBABILITY."""
 
 CELLS = 2**22
-"""Differences (point, tried point, column) held at a time: a long study must not fill the memory."""
+"""Differences (point, tried point, column) held at a time: it bounds the memory of a long study."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,9 @@ class Viability:
                 value[rows], gradient[block] = _on_branch(
                     points.x[block], tried, success, self.layout.nominal[columns]
                 )
-        short = np.minimum(value - math.log(LEAST), 0.0)
-        return value + STEEP * short, gradient * np.where(short < 0, 1.0 + STEEP, 1.0)[:, None]
+        short = np.minimum(value - math.log(MIN_PROBABILITY), 0.0)
+        slope = np.where(short < 0, 1.0 + PENALTY_EXPONENT, 1.0)
+        return value + PENALTY_EXPONENT * short, gradient * slope[:, None]
 
 
 def _on_branch(

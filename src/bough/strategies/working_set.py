@@ -1,9 +1,8 @@
-"""Which results a Gaussian process sees when there are too many for all of them.
+"""Which observations a Gaussian process sees when there are too many for all of them.
 
-Inference costs n³. Beyond LIMIT results the model sees a working set: half of it the best results,
-which say where to look closer; a quarter the latest, so that nothing is proposed again because it was
-forgotten; and a quarter spread evenly over all others in the order of their coming, which keep the
-far regions and the other branches from being forgotten.
+Inference costs n³. Beyond LIMIT observations the model sees a working set. Half of it are the best
+observations, which show where to refine. A quarter are the latest, so recent trials are not proposed again.
+A quarter are spread evenly over the others in time; they represent distant regions and other branches.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ LIMIT = 400
 
 
 def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
-    """Increasing row numbers of the working set of results y (n,), in the order of their coming."""
+    """Row numbers of the working set of observations y (n,), in the order in which they came."""
     n = len(y)
     if n <= limit:
         return np.arange(n)

@@ -4,9 +4,9 @@ A node A is split where the squared error falls most (eq. 5),
 
     I = U(A) − |A'|/|A| U(A') − |A''|/|A| U(A''),   U(A) = mean squared deviation of y in A.
 
-Ordinary CART puts the threshold between two points, and leaves a gap there in which neither side
-has data. Here A' = {x ≤ τ} and A'' = {x ≥ τ} with τ the position of a data point, which both
-sides see; rows that tie with it go to both as well. Every side keeps at least ``least`` rows,
+Ordinary CART puts the threshold between two points, and in the gap neither side has data. Here
+A' = {x ≤ τ} and A'' = {x ≥ τ} with τ the position of a data point that belongs to both sides; rows that tie
+with it go to both as well. Every side keeps at least ``least`` rows,
 shared ones included. For predictions x ≤ τ is the lower side.
 """
 
@@ -22,7 +22,7 @@ from bough.points import FloatArray, IntArray
 __all__ = ["Node", "best_split", "grow", "leaves", "route"]
 
 LEAST_GAIN = 1e-12
-"""Relative to the variance in the node: below this a split only follows rounding errors."""
+"""Gain relative to the variance of the node; smaller gains are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)

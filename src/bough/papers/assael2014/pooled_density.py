@@ -1,12 +1,12 @@
 """Sampling the hyperparameters of all leaves at once from their pseudo-likelihoods (``pooling``).
 
-The factors of a pseudo-likelihood fall apart into blocks: rows of one part and of one activation
-signature. The chains of the leaves do not depend on each other, so they advance side by side, and in each
-round the blocks of all of them are evaluated together (``stacked``).
+The factors of a pseudo-likelihood split into blocks: rows of one factor with one activation signature. The
+chains of the leaves are independent, so they advance side by side, and each round evaluates the blocks of all
+of them together (``stacked``).
 
 In the constant mean m the log density is quadratic, base + cross·m − ½ (1 + square) m² with its prior
-N(0, 1). So the chains see it integrated out, and for each state that is kept a mean is drawn,
-m ~ N(cross / (1 + square), 1 / (1 + square)): the same joint density, with a coordinate less to walk along.
+N(0, 1). So the chains use the density with m integrated out, and each kept state gets a draw
+m ~ N(cross / (1 + square), 1 / (1 + square)): the same joint density with one coordinate less to sample.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from bough.points import FloatArray, IntArray
 
 __all__ = ["Columns", "Densities", "Terms", "padded", "sample_targets"]
 
-AT_ONCE = 200_000
-"""Entries of matrices to evaluate together: as many as stay in the processor's cache."""
+MATRIX_ENTRIES_PER_BATCH = 200_000
+"""Matrix entries to evaluate together: as many as fit into the processor's cache."""
 
-WIDTH = 4.0
-"""Of the interval of a coordinate, in deviations of its prior."""
+INTERVAL_PRIOR_SDS = 4.0
+"""Width of a coordinate's slice interval, in standard deviations of its prior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ def _sample(
         streams,
         sizes=np.array([len(target.hyper.start) - 1 for target in targets]),
         box=(padded(low), padded(high)),
-        width=WIDTH * padded([target.hyper.log_normal[1] for target in targets]),
+        width=INTERVAL_PRIOR_SDS * padded([target.hyper.log_normal[1] for target in targets]),
         samples=samples,
         burn=burn,
     )
@@ -229,7 +229,7 @@ def _portions(targets: Sequence[Target]) -> Iterator[slice]:
     first, total = 0, 0
     for i, target in enumerate(targets):
         size = sum(len(part.rows) ** 2 for part in target.parts)
-        if i > first and total + size > AT_ONCE:
+        if i > first and total + size > MATRIX_ENTRIES_PER_BATCH:
             yield slice(first, i)
             first, total = i, 0
         total += size

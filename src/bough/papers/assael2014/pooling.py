@@ -1,6 +1,6 @@
-"""Which data teach a leaf its hyperparameters, and how much each part counts (Assael et al. 2014, sec. 3.2).
+"""Which data a leaf learns its hyperparameters from, and with which weights (Assael et al. 2014, sec. 3.2).
 
-A leaf of five points cannot say much about length-scales. Its hyperparameters θ therefore maximise (or
+Five points cannot identify length-scales. The hyperparameters θ of a leaf therefore maximise (or
 are sampled from) a weighted pseudo-likelihood along the path ρ from the leaf up to the root (eq. 8),
 
     log p(y | θ) ≈ w_0 log p(y_leaf | θ) + Σ_i w_i log p(y_(ρ_i ∖ ρ_{i−1}) | θ),   w_i = w_0 / (1 + i),

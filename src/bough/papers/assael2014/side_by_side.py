@@ -15,11 +15,11 @@ from bough.points import FloatArray, IntArray
 
 __all__ = ["slice_side_by_side"]
 
-RUNNING = 0.5
-"""Share of chains not yet at their end below which the others are left out: to do so costs a few rounds."""
+MIN_RUNNING_SHARE = 0.5
+"""Finished chains are dropped when at most this share still runs; dropping costs a few rounds."""
 
-ROUNDS = 64
-"""For which a chain draws its random numbers at once."""
+ROUNDS_PER_DRAW = 64
+"""Rounds for which a chain draws its random numbers at once."""
 
 
 def slice_side_by_side(
@@ -38,9 +38,9 @@ def slice_side_by_side(
     log_density: (chains (k,) that run, their points (k, p)) -> (k,), asked inside the box only.
     sizes: (chains,) how many of the p coordinates each chain moves; the others stay as they are.
     box: lower and upper bounds (chains, p), outside of which the density is zero.
-    width: (chains, p) of the interval around a coordinate. It does not grow: one as wide as the prior costs
-    half as many questions per sweep as one that has to find its width, and the chains mix as well. It is cut
-    off at the box, which changes nothing but the number of questions: both ends of a move have one interval.
+    width: (chains, p) of the interval around a coordinate. It does not grow: an interval as wide as the prior
+    needs half as many densities per sweep as stepping out, and the chains mix as well. The box cuts it
+    off, which only saves densities: both ends of a move have the same interval.
     """
     chains, p = start.shape
     total = (burn + samples) * sizes  # moves of each chain
@@ -58,12 +58,12 @@ def slice_side_by_side(
         running = moved < total
         if not running.any():
             return kept
-        if running.sum() <= RUNNING * len(rows):
+        if running.sum() <= MIN_RUNNING_SHARE * len(rows):
             rows, moved, fresh, total, sizes = (a[running] for a in (rows, moved, fresh, total, sizes))
             axes, x, low, high, width, random = (a[running] for a in (axes, x, low, high, width, random))
             level, left, right, height = (a[running] for a in (level, left, right, height))
         if used == random.shape[1]:
-            used, random = 0, np.stack([streams[row].random((ROUNDS, 3)) for row in rows.tolist()])
+            used, random = 0, np.stack([streams[row].random((ROUNDS_PER_DRAW, 3)) for row in rows.tolist()])
         place, uniform, shrink = random[:, used].T
         used += 1
         each = np.arange(len(rows))

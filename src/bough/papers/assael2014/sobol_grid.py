@@ -1,8 +1,7 @@
 """The best of a dense Sobol grid (Spearmint's and Assael et al. 2014's: 20,000 points), without gradients.
 
-For criteria that jump, as that of a treed model does at every split. A finite space that is no
-larger than the grid is listed completely; otherwise points that snap to the same configuration
-are looked at once.
+For criteria with jumps, such as that of a treed model at every split. A finite space no larger than the grid
+is listed completely; otherwise points that snap to the same configuration are scored once.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def best_of_sobol(
     rng: np.random.Generator,
     points: int = 20_000,
 ) -> Points:
-    """The best grid point that is not in ``avoid``; no row where there is none. ``near`` plays no part."""
+    """The best grid point that is not in ``avoid``; no row if there is none. ``near`` is ignored."""
     grid = every_point(space, points)
     if grid is None:
         grid = sobol_points(space, points, rng)

@@ -1,9 +1,9 @@
 """Many small Gaussian likelihoods at once: blocks of rows, their covariances together, factorised by size.
 
-A treed model asks for the likelihoods of some dozens of sets of rows, most of them a handful, thousands
-of times: calling anything for each of them would cost far more than the arithmetic. So the pairs of rows
-of all blocks stand in one array, whose covariances are computed together; then blocks of similar size are
-put into one array (blocks, size, size), filled up with rows that are far from everything.
+A treed model needs the likelihoods of dozens of small sets of rows, thousands of times. A function call per
+set would cost far more than the arithmetic. So the pairs of rows of all blocks are in one array, and their
+covariances are computed together. Blocks of similar size then form one array (blocks, size, size), padded
+with rows that are far from everything.
 
 With variance v the matrices are M = v R. Each R carries two more rows, y and 1, so that its factorisation
 also gives L⁻¹y and L⁻¹1:
@@ -29,10 +29,10 @@ from bough.points import BoolArray, FloatArray, IntArray
 __all__ = ["Block", "Blocks", "Stack", "by_size"]
 
 NUGGET = 1e-12
-"""Of the variance, on every diagonal: more than rounding errors, so that factorisations hardly ever fail."""
+"""Share of the variance added to every diagonal: above rounding errors, so factorisations rarely fail."""
 
 CORNER = 1e30
-"""c above: larger than any |L⁻¹y|², so that the last pivots are positive. Nothing else depends on it."""
+"""c above: larger than any |L⁻¹y|², so the last pivots are positive. Nothing else depends on it."""
 
 STACK_COST, BLOCK_COST, CELL_COST, PIVOT_COST = 5e4, 1e3, 1.5, 0.1
 """Rough nanoseconds of a stack, of a block, of an entry of its matrix, and of a factorisation over size³."""

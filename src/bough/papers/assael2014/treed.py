@@ -1,12 +1,12 @@
 """Treed Gaussian processes for uneven objectives: HTBO of Assael et al. 2014.
 
-The data are partitioned by a regression tree (``cart``), and each leaf has a Gaussian process of
-its own, conditioned on the leaf's rows only, whose hyperparameters also learn from the rest of the
+A regression tree (``cart``) partitions the data. Each leaf has its own Gaussian process, conditioned on
+the leaf's rows only. Its hyperparameters also learn from the rest of the
 data by a weighted pseudo-likelihood (``pooling``). Mean, variance, length-scales, noise and the shapes
 of the Beta warping are sampled from it by slice sampling; one posterior per sample.
 
-On a branching space the regression tree grows inside each activation signature, and the path of
-pooling goes on above it through the known tree. Rows of different signatures are independent given
+On a branching space the regression tree grows inside each activation signature, and pooling
+continues above it through the known tree. Rows of different signatures are independent given
 the hyperparameters. A leaf's length-scales are those of its own columns; columns that only other
 signatures have share one more length-scale, and are not warped.
 """

@@ -4,8 +4,8 @@ Swersky et al. 2014 (after Hutter & Osborne 2013) embed every conditional column
 
     active:    ω (sin πρx, cos πρx)         inactive:   (0, 0),
 
-so that two points inactive in the column do not differ by it, a point inactive in it is at the same
-distance ω from every active one, and two active points differ by at most 2ω sin(πρ/2). A stationary
+Two points that are both inactive in the column do not differ in it. An inactive point has the same
+distance ω from every active one. Two active points differ by at most 2ω sin(πρ/2). A stationary
 kernel is then applied to all coordinates. Columns that are always active keep one coordinate ω·x;
 categories become one-hot vectors of length ω/√2, so that two different ones are ω apart.
 """

@@ -1,10 +1,10 @@
-"""One Gaussian process per path, with hyperparameters of its own: nothing is shared.
+"""One Gaussian process per path with separate hyperparameters: nothing is shared.
 
-The rival ``independent`` of Jenatton et al. 2017 (their model with c = 0, table 1) and of Ma &
+The baseline ``independent`` of Jenatton et al. 2017 (their model with c = 0, table 1) and of Ma &
 Blaschko 2020 (fig. 4). Every path has a constant and a stationary kernel over all its active columns.
 
-Paths are taken as they occur, in the order of their first point, and theta is the concatenation of
-theirs in that order; so the theta of an earlier fit is the beginning of that of a later one.
+Paths are ordered by their first point, and theta concatenates their hyperparameters in that order. So the
+theta of an earlier fit is the beginning of that of a later one.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ z_p stacks a feature vector r_v for each node v on the path: a constant, and at 
 paths share also their columns, linearly (``tree``, sec. 2.4) or by random Fourier features
 (``tree-nonlinear``, sec. 4.3). ``marginal`` is the same process with one dense covariance (eq. 4).
 
-What the paper leaves open or has otherwise:
+Where the paper leaves a choice open, or this differs:
 
 * b_p and the constants c_v are not identifiable together. One b serves all paths (0, as targets are
-  standardised) and every leaf has a random offset instead, so that a leaf without data is defined.
+  standardised) and every leaf has a random offset instead, so a leaf without data is defined.
 * Σ_c is diagonal with variances tied by depth, one for constants and one for features.
-* With V features and n < V observations the dense form is the cheaper way to the same posterior.
+* With V features and n < V observations the dense form gives the same posterior at lower cost.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@
 ``Bordered``  any solver with a few rows appended.
 
 Jenatton et al. factorise Λ_c = Σ_c⁻¹ + A with A = Z M⁻¹ Zᵀ, which breaks down as a weight variance
-goes to zero. Here the variances stay inside F, and what is factorised is
+goes to zero. Here the variances stay inside F, and the factorised matrix is
 
     B = I + Fᵀ M⁻¹ F = I + Σ_c^½ A Σ_c^½,   Λ_c⁻¹ = Σ_c^½ B⁻¹ Σ_c^½,
 
-whose eigenvalues are at least one, whatever the variances.
+whose eigenvalues are at least one for all variances.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Two-step expected improvement (Jenatton et al. 2017, sec. 3.2): first the path, then the point on it.
 
 Step one ranks paths by the path EI of eq. (6), E[(best - b - z_p'c)+], which leaves out the leaf's own
-Gaussian process: cheap, and blind to what a leaf may still hide. Step two maximises the full EI of eq. (5)
+Gaussian process: cheap, but blind to variation inside the leaf. Step two maximises the full EI of eq. (5)
 inside the best paths, over leaf and shared variables together. The paper keeps one path; keeping a few is
 the extension it suggests.
 
 Why corners. For fixed weights c the improvement (best - b - z'c)+ is convex in the linear features z, and
-an expectation over c keeps that; so over a box of shared variables the maximum of (6) lies at a corner (for
-a category: at one of its options), and corners are all there is to try. The same holds for eq. (5) at fixed
+an expectation over c keeps that. So over a box of shared variables the maximum of (6) lies at a corner (for
+a category: at one of its options), and only corners need to be tried. The same holds for eq. (5) at fixed
 leaf variables: a linear model never proposes an interior value of a shared variable. Random Fourier features
 are not linear in the variables, and there interior points are tried as well.
 """
@@ -35,10 +35,10 @@ from bough.space.tree import Path
 __all__ = ["PathPosterior", "path_ei", "rank_paths", "two_step"]
 
 PATHS = 256
-"""With more paths than this, those of random points stand for all."""
+"""With more paths than this, the paths of random points are used instead."""
 
 CORNERS = 2**10
-"""Up to this many corners are all tried; of more, those that coordinate ascent passes."""
+"""Up to this many corners are all tried; if there are more, coordinate ascent picks some."""
 
 INTERIOR = 64
 """Interior points tried per path where the shared variables do not enter linearly."""

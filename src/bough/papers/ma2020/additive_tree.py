@@ -3,13 +3,13 @@
     f(x) = Σ_{v active} [o_v + f_v(x_v)],   k(x, x') = Σ_v δ_v(x) δ_v(x') [o_v + s_v k_v(x_v, x'_v)]
 
 A vertex v is a group of parameters; δ_v says whether it is active (eq. 5). Points on different paths share
-what they know of the vertices on both. What differs from the paper:
+the vertices on both. Differences from the paper:
 
 * Offsets o_v: the level of a branch. The paper's covariance has none for a vertex without
   parameters; its code gives it 1. The root has none, as targets are standardised.
-* Variances s_v and o_v are learned under tight priors, log N(0, 0.5²): loose ones lose at n < 30. It is
-  the differences between vertices that few results cannot speak to; how large and how smooth all of
-  them are they can. So the s_v share a loose common factor, and so do the length-scales.
+* Variances s_v and o_v are learned under tight priors, log N(0, 0.5²): loose ones lose at n < 30. Few
+  observations cannot identify differences between vertices, but they can identify a common size and
+  smoothness. So the s_v share a loose common factor, and so do the length-scales.
 * A switch is seen through activity and an offset per value: the group of its option where each
   option has one, else a covariance over its values alone.
 * ``interactions``: one covariance over all columns between points of equal signature (App. E sets
@@ -78,5 +78,5 @@ def _vertex_functions(layout: Layout, group: int, by_group: frozenset[int], base
 
 
 def _alike(dimension: int) -> Pooled:
-    """Length-scales that are unknown by a common factor, and differ from each other by less."""
+    """Length-scales with a loose common factor and small differences."""
     return Pooled("lengthscale", math.log(0.5) + 0.5 * math.log(dimension), 0.3, 1.5)

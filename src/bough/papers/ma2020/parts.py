@@ -1,8 +1,8 @@
-"""What Algorithm 2 of Ma & Blaschko 2020 searches one by one, and how paths are put together from it.
+"""The units that Algorithm 2 of Ma & Blaschko 2020 searches separately, and how they combine into paths.
 
-A *part* is a vertex in one of the boxes that paths leave it; each is anchored at the best finished point that
-lies in it. On a tree whose switches act by activity alone a vertex is one part, and the paths need not be
-listed. On other graphs they are, or sampled if they are many.
+A *part* is one vertex restricted to one of the boxes its paths allow. Its anchor is the best finished point
+inside. On a tree whose switches act through activity only, each vertex is one part, and the paths need not be
+listed. On other graphs they are listed, or sampled if there are many.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bough.space.tree import Path
 
 __all__ = ["Parts", "best_tree_path", "by_activity", "convex_tree_path", "path_parts", "tree_parts"]
 
-STEPS = 20
-"""Linearisations from one start; each is a step up, so that this is seldom reached."""
+MAX_STEPS = 20
+"""Linearisations from one start; each improves, and few are needed."""
 
-SMALLEST = 1e-24
-"""Variances count as at least this much where they divide."""
+MIN_VARIANCE = 1e-24
+"""Floor of variances that are divisors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Parts:
     """Vertices in boxes, and where each is anchored.
 
     group: (parts,) the vertex. own: (parts, columns) what is searched. low, high: (parts, columns) the box.
-    anchors: one row per part, in which its vertex alone is active, or none if nothing is known of it.
+    anchors: one row per part, in which only its vertex is active, or no group if nothing was tried there.
     """
 
     group: IntArray
@@ -63,10 +63,10 @@ class Parts:
 
 
 def by_activity(space: Space) -> bool:
-    """Whether groups stand for all options of all switches, so that switches have no terms of their own.
+    """Whether every option of every switch has a group, so switches need no terms.
 
-    They do for a categorical that some condition compares with one option (``space.groups``); one whose
-    options are ordered has a term nevertheless.
+    This holds for a categorical that some condition compares with one option (``space.groups``); a
+    categorical with ordered options has a term nevertheless.
     """
     return space.tree.is_tree and bool(space.layout.nominal[space.layout.switch].all())
 
@@ -83,7 +83,7 @@ def path_parts(
 ) -> tuple[Parts, Sequence[Path], BoolArray]:
     """The parts of the paths of any graph, these paths, and the parts (paths, parts) of each.
 
-    Of more than ``limit`` paths those of as many good and as many random points.
+    If there are more than ``limit`` paths: those of ``limit`` good and ``limit`` random points.
     """
     boxes = space.tree.all_paths(limit)
     if len(boxes) > limit:
@@ -114,8 +114,8 @@ def path_parts(
 def best_tree_path(space: Space, gain: FloatArray) -> tuple[list[int], dict[int, int]]:
     """The groups on the path with the largest sum of ``gain`` (groups,), and the best option of each switch.
 
-    best(v) = gain_v + sum over the switches of v of the best of best(child) over their options: each
-    switch is decided by itself, so that independent choices are never multiplied out.
+    best(v) = gain_v + sum over the switches of v of the best of best(child) over their options. Each
+    switch is decided separately, so independent choices are never multiplied out.
     """
     children = _children(space)
     total = gain.copy()
@@ -139,13 +139,13 @@ def convex_tree_path(
     """A path p (0/1 over groups) where gain' p + kappa mean_i sqrt(p' C_i p) is large; as ``best_tree_path``.
 
     A norm is convex: its tangent at p lies below it everywhere and touches it at p (Cauchy-Schwarz). The best
-    path by the tangent, found by dynamic programming, is therefore never worse than p, and the climb
-    from a start ends where no tangent leads on. starts: (n, groups) known paths; that by the sum of the
-    single deviations is another.
+    path by the tangent, found by dynamic programming, is therefore never worse than p. The ascent
+    ends where no tangent improves. starts: (n, groups) known paths; the best path by the sum of the
+    separate standard deviations is added to them.
     """
 
     def norms(p: FloatArray) -> list[float]:
-        return [max(float(p @ covariance @ p), SMALLEST) ** 0.5 for covariance in covariances]
+        return [max(float(p @ covariance @ p), MIN_VARIANCE) ** 0.5 for covariance in covariances]
 
     def tangent(p: FloatArray) -> FloatArray:
         slopes = [covariance @ p / norm for covariance, norm in zip(covariances, norms(p), strict=True)]
@@ -153,7 +153,7 @@ def convex_tree_path(
 
     def climb(slope: FloatArray) -> tuple[float, tuple[list[int], dict[int, int]]]:
         value, reached = -np.inf, best_tree_path(space, slope)
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS):
             path, options = best_tree_path(space, slope)
             p = np.zeros(len(gain))
             p[path] = 1.0
@@ -182,7 +182,7 @@ def _children(space: Space) -> dict[int, dict[int, int]]:
 def _anchored(
     space: Space, group: IntArray, own: BoolArray, low: FloatArray, high: FloatArray, near: Points
 ) -> Parts:
-    """Parts with their anchors: the best point inside, else the best with the same vertex, else none."""
+    """Parts with anchors: the best point inside, else the best with the same vertex, else none."""
     x, on = np.full(own.shape, 0.5), np.zeros((len(group), space.layout.groups), dtype=bool)
     parts = Parts(group, own, low, high, Points(x, on))
     for index in np.unique(group).tolist():

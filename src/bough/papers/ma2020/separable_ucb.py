@@ -1,23 +1,23 @@
 """Add-Tree-GP-UCB (Ma & Blaschko 2020, Alg. 2): maximise a bound vertex by vertex, then choose the path.
 
 For an additive model f(x) = sum of f_v(x_v) over the vertices v on a path, confidence bounds of the terms
-add up to a bound for f, and their maximisation falls apart: each vertex is searched alone in its own few
-columns (lines 3-5), and the best path is that with the largest sum (lines 6-9).
+add up to a bound for f, and the maximisation separates: each vertex is searched in its own few
+columns (lines 3-5), and the best path is the one with the largest sum (lines 6-9).
 
-How the algorithm is read here:
-- The paper minimises but writes mu + sqrt(beta) sigma and arg max; what is meant, and what its released
-  code does, is the lower bound mu - sqrt(beta) sigma and its minimum. Scores here are negated bounds.
-- beta_t = 0.2 d log 2t with d "the dimension of the space where we optimise": the vertex's own, and at
-  least one, so that a branch without parameters is explored for its offset.
+This implementation reads the algorithm as follows:
+- The paper minimises but writes mu + sqrt(beta) sigma and arg max. Its released code minimises the lower
+  bound mu - sqrt(beta) sigma, and so does this one. Scores are negated bounds.
+- beta_t = 0.2 d log 2t with d "the dimension of the space where we optimise": that of the vertex, at
+  least one, so a branch without parameters is explored for its offset.
 - Only sums of terms are observed, so constants move freely between the terms of a path and sigma_v never
-  falls below some c > 0. A bound with sqrt(c^2 + e^2) in place of e hides what is really unknown, e:
+  falls below some c > 0. A bound with sqrt(c^2 + e^2) instead of e hides the real uncertainty e, and
   the search settles on the first good branch. With an anchor a_v in every vertex (``parts``)
 
       f(x) = A_p + sum over v of D_v(x_v),   A_p = sum over v of f_v(a_v),   D_v(x_v) = f_v(x_v) - f_v(a_v),
 
-  where constants have cancelled in D_v, and A_p is as well known as any value of f. By the triangle
+  the constants cancel in D_v, and A_p is as well known as any value of f. By the triangle
   inequality sd f(x) <= sd A_p + sum over v of sd D_v(x_v), with equality at the anchors. Lines 3-5
-  maximise the bounds of D_v, line 7 adds that of A_p, a number of the path and nothing to be searched.
+  maximise the bounds of D_v, line 7 adds that of A_p, which is a constant of the path.
 - Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p is without it.
 """
 
@@ -42,16 +42,16 @@ from bough.space.halton import halton
 
 __all__ = ["AdditiveGP", "SeparableBound", "additive_ucb", "beta"]
 
-PATHS = 256
-"""Up to this many paths are all compared."""
+MAX_LISTED_PATHS = 256
+"""Up to this many paths are compared one by one."""
 
-KNOWN = 8
-"""On a tree with more of them, the paths of this many good points are improved upon."""
+KNOWN_PATHS = 8
+"""On a tree with more paths, the ascent starts from the paths of this many good points."""
 
-CANDIDATES = 64
-"""Quasi-random candidates per vertex, of which STARTS are refined."""
+CANDIDATES_PER_VERTEX = 64
+"""Quasi-random candidates per vertex, of which STARTS_PER_VERTEX are refined."""
 
-STARTS = 4
+STARTS_PER_VERTEX = 4
 
 
 def beta(dimension: int, t: int) -> float:
@@ -106,8 +106,8 @@ def additive_ucb(
 ) -> Points:
     """The point whose vertices each maximise their bound, on the path where those add up to most.
 
-    t: the number of the trial, from 1. near: finished points, best first. Where the point is forbidden or
-    to be avoided, the bound of the whole sum is searched on every path; no row where none is allowed.
+    t: the number of the trial, from 1. near: finished points, best first. If the point is forbidden or
+    in ``avoid``, the bound of the whole sum is searched on every path. No row if no point is allowed.
     """
     layout = space.layout
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups)
@@ -129,17 +129,17 @@ def _on_tree(
     near: Points,
     rng: np.random.Generator,
 ) -> Points:
-    """Alg. 2 on a tree: a switch enters only through the group of its option, and is left out below."""
+    """Alg. 2 on a tree: a switch acts only through the group of its option, so it has no column here."""
     parts = tree_parts(space, near)
     gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
-    boxes = space.tree.all_paths(PATHS)
+    boxes = space.tree.all_paths(MAX_LISTED_PATHS)
     x = np.full(space.layout.columns, 0.5)
-    if len(boxes) <= PATHS:
+    if len(boxes) <= MAX_LISTED_PATHS:
         members = np.stack([box.on for box in boxes])
         best = boxes[int(np.argmax(_path_values(members, gain, of_level, covariances)))]
         path, x = np.flatnonzero(best.on).tolist(), best.low.copy()
     else:
-        path, options = convex_tree_path(space, gain, of_level, covariances, near.on[:KNOWN])
+        path, options = convex_tree_path(space, gain, of_level, covariances, near.on[:KNOWN_PATHS])
         for column, option in options.items():
             x[column] = space.parameters[column].domain.position(np.array([float(option)]))[0]
     for group in path:
@@ -156,7 +156,7 @@ def _on_paths(
     rng: np.random.Generator,
 ) -> Points:
     """Alg. 2 over listed paths; a vertex is searched once for each box that a path leaves it."""
-    parts, boxes, members = path_parts(space, near, PATHS, rng)
+    parts, boxes, members = path_parts(space, near, MAX_LISTED_PATHS, rng)
     gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
     best = int(np.argmax(_path_values(members, gain, of_level, covariances)))
     x = boxes[best].low.copy()
@@ -194,7 +194,7 @@ def _maximise_vertices(
     """Lines 3-5 for all parts at once: largest bound (parts,) and where (parts, columns) it is attained."""
     layout, parts = space.layout, bound.parts
     low, high = np.where(parts.own, parts.low, 0.5), np.where(parts.own, parts.high, 0.5)
-    each = np.where((low < high).any(axis=1), CANDIDATES, 1)
+    each = np.where((low < high).any(axis=1), CANDIDATES_PER_VERTEX, 1)
     owner = np.repeat(np.arange(len(parts)), each)
     x = low[owner] + halton(layout.columns, rng)(len(owner)) * (high - low)[owner]
     for column in np.flatnonzero((layout.levels > 0) & (low < high).any(axis=0)):
@@ -207,7 +207,7 @@ def _maximise_vertices(
 
     order = np.lexsort((-value, owner))
     rank = np.arange(len(order)) - np.searchsorted(owner, owner)[order]
-    rows = order[rank < STARTS]
+    rows = order[rank < STARTS_PER_VERTEX]
     reached, reached_value = alternate_search(
         space, bound, points.take(rows), low[owner[rows]], high[owner[rows]]
     )
