@@ -6,6 +6,7 @@ again with the same Idempotency-Key, so that a reply that got lost never makes a
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
@@ -14,9 +15,13 @@ from dataclasses import asdict
 from typing import Any, overload
 from urllib.parse import quote
 
+import numpy as np
+
 from bough.errors import ServiceError, TrialError
+from bough.points import FloatArray
 from bough.registry import Method, describe
 from bough.space import Space
+from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
 from bough.study.events import Progress
 from bough.study.loop import run_objective
@@ -24,7 +29,7 @@ from bough.study.results import failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
-from bough.wire import HttpConnection
+from bough.wire import QUICK_SECONDS, HttpConnection
 
 __all__ = ["RemoteStudy", "connect"]
 
@@ -47,17 +52,17 @@ def connect(
 
     token:    from ``bough token create``; by default the environment variable BOUGH_TOKEN.
     space:    creates the study, with direction, method and seed, unless there is one that agrees.
-    patience: seconds for which a request is sent again while the service is away.
-    timeout:  seconds to wait for a reply; a proposal may take a while.
+    patience: seconds, from the first failure on, for which a request is sent again while the service is away.
+    timeout:  seconds that a proposal may take; other replies are expected sooner, and asked for again.
     """
     token = token or os.environ.get("BOUGH_TOKEN")
     if not token:
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")
     if not name:
         raise ServiceError("pass the name of a study: connect(url, token, name)")
-    wire = HttpConnection(url, token, timeout)
+    connection = HttpConnection(url, token)
     if space is None:
-        found = wire.call("GET", f"/studies/{quote(name, safe='')}", patience=0.0)
+        found = connection.call("GET", study_path(name), patience=0.0)
     else:
         chosen = method if isinstance(method, str) else asdict(describe(method))
         wanted = {
@@ -67,25 +72,31 @@ def connect(
             "method": chosen,
             "seed": seed,
         }
-        found = wire.call("POST", "/studies", wanted, patience=0.0)
-    return RemoteStudy(wire, found, patience)
+        found = connection.call("POST", "/studies", wanted, patience=0.0, timeout=timeout)
+    return RemoteStudy(connection, found, patience, timeout)
+
+
+def study_path(name: str) -> str:
+    return f"/studies/{quote(name, safe='')}"
 
 
 class RemoteStudy:
     """Ask for trials, tell their results, over HTTP; see ``bough.Study`` for what each method does."""
 
-    def __init__(self, wire: HttpConnection, found: dict[str, Any], patience: float) -> None:
-        self._wire, self._patience = wire, patience
-        self._path = f"/studies/{quote(found['name'], safe='')}"
+    def __init__(
+        self, connection: HttpConnection, found: dict[str, Any], patience: float, timeout: float
+    ) -> None:
+        self._connection, self._patience, self._timeout = connection, patience, timeout
+        self._path = study_path(found["name"])
         self.name: str = found["name"]
         self.direction: str = found["direction"]
         self.seed: int = found["seed"]
-        self.method: str = found["method"]["name"]
+        self.method = Method(found["method"]["name"], found["method"]["options"])
         self.space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
 
     def __repr__(self) -> str:
-        return f"RemoteStudy({self.name!r}, {self.direction}, at {self._wire.where})"
+        return f"RemoteStudy({self.name!r}, {self.direction}, at {self._connection.where})"
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None) -> Trial: ...
@@ -124,7 +135,7 @@ class RemoteStudy:
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
             rows.append({"config": dict(config), "value": result.value, "noise": result.noise})
-        return _trials(self._post("add", {"results": rows}))
+        return _trials(self._post("add", {"results": rows}, self._timeout))
 
     def enqueue(self, config: Config) -> Trial:
         """Have a configuration tried next, before the method proposes anything."""
@@ -144,6 +155,20 @@ class RemoteStudy:
         return found
 
     @property
+    def record(self) -> StudyRecord:
+        """The study without its trials, as a storage would keep it."""
+        found = self._connection.call("GET", self._path, patience=self._patience)
+        return StudyRecord(
+            found["name"],
+            json.dumps(found["space"]),
+            found["direction"],
+            json.dumps(found["method"], sort_keys=True),
+            found["seed"],
+            found["created"],
+            found["trials"],
+        )
+
+    @property
     def best(self) -> Trial:
         """The trial with the best value told so far; StudyError if there is none."""
         return Trial(**self._get("best"))
@@ -155,8 +180,17 @@ class RemoteStudy:
     def explain(self, trial: Trial | int) -> dict[str, Any]:
         """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
         number = trial.number if isinstance(trial, Trial) else trial
-        found: dict[str, Any] = self._get(f"trials/{number}/explain")
+        found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
         return found
+
+    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+        moments = np.empty((2, len(configs)))
+        for start in range(0, len(configs), _PAGE):
+            page = slice(start, start + _PAGE)
+            found = self._post("predict", {"configs": [dict(each) for each in configs[page]]}, self._timeout)
+            moments[:, page] = found["mean"], found["sd"]
+        return moments[0], moments[1]
 
     def run(
         self,
@@ -220,13 +254,16 @@ class RemoteStudy:
 
     def _ask(self, n: int, lease: float | None, limit: int | None, worker: str | None = None) -> list[Trial]:
         worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
-        return _trials(self._post("ask", {"n": n, "lease": lease, "limit": limit, "worker": worker}))
+        body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
+        return _trials(self._post("ask", body, self._timeout))
 
-    def _get(self, path: str) -> Any:
-        return self._wire.call("GET", f"{self._path}/{path}", patience=self._patience)
+    def _get(self, path: str, timeout: float = QUICK_SECONDS) -> Any:
+        path = f"{self._path}/{path}"
+        return self._connection.call("GET", path, patience=self._patience, timeout=timeout)
 
-    def _post(self, path: str, body: dict[str, Any]) -> Any:
-        return self._wire.call("POST", f"{self._path}/{path}", body, patience=self._patience)
+    def _post(self, path: str, body: dict[str, Any], timeout: float = QUICK_SECONDS) -> Any:
+        path = f"{self._path}/{path}"
+        return self._connection.call("POST", path, body, patience=self._patience, timeout=timeout)
 
 
 def _trials(page: dict[str, Any]) -> list[Trial]:

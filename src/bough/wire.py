@@ -7,6 +7,7 @@ import json
 import os
 import random
 import secrets
+import socket
 import ssl
 import threading
 import time
@@ -16,16 +17,31 @@ from urllib.parse import urlsplit
 from bough import errors
 from bough.errors import ServiceError
 
-__all__ = ["HttpConnection"]
+__all__ = ["QUICK_SECONDS", "HttpConnection"]
+
+QUICK_SECONDS = 15.0
+"""How long the reply to a request may take that makes no proposal."""
+
+ATTEMPT_SECONDS = 60.0
+"""How long one attempt waits for a reply; a request with the same key then waits for the same work."""
+
+SERVER_ERROR_ATTEMPTS = 3
+"""How often a request is sent while the service answers with status 500, which may be a fault that stays."""
 
 _PASSING = (408, 429, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 
+_KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
+"""A peer that is gone without a word is noticed after 40 seconds, where the system has these options."""
+
 
 class HttpConnection:
-    """Requests to one service; each thread keeps a connection of its own, and so does a forked child."""
+    """Requests to one service; each thread of each process has its own connection.
 
-    def __init__(self, url: str, token: str, timeout: float) -> None:
+    Every request carries an Idempotency-Key and may be sent again: the service does its work once per key.
+    """
+
+    def __init__(self, url: str, token: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServiceError(f"{url!r} is not the address of a service: use http://HOST:PORT")
@@ -33,7 +49,6 @@ class HttpConnection:
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         self._prefix = parts.path.rstrip("/") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._timeout = timeout
         self._mine = threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -42,8 +57,14 @@ class HttpConnection:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _mine=threading.local())
 
-    def call(self, method: str, path: str, body: Any = None, *, patience: float) -> Any:
-        """The JSON reply; what the service refuses is raised as the error that it names."""
+    def call(
+        self, method: str, path: str, body: Any = None, *, patience: float, timeout: float = QUICK_SECONDS
+    ) -> Any:
+        """The JSON reply; a refusal is raised as the error that the service names.
+
+        patience: seconds after the first failure for which the request is sent again.
+        timeout:  seconds that the reply may take. A request whose reply is late is sent at least once more.
+        """
         try:
             text = None if body is None else json.dumps(body, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -51,24 +72,40 @@ class HttpConnection:
         headers = {**self._headers, "Idempotency-Key": secrets.token_hex(16)}
         if text is not None:
             headers["Content-Type"] = "application/json"
-        deadline, pause = time.monotonic() + patience, 0.1
+        wait = min(timeout, ATTEMPT_SECONDS)
+        began, pause = time.monotonic(), 0.1
+        first_failure, late, sent, server_errors = None, False, 0, 0
         while True:
-            fault = None
+            sent += 1
             try:
-                status, reply = self._send(method, self._prefix + path, text, headers)
-                if status not in _PASSING:
+                status, reply = self._send(method, self._prefix + path, text, headers, wait)
+                server_errors += status == 500
+                if status not in _PASSING and not 0 < server_errors < SERVER_ERROR_ATTEMPTS:
                     return self._read(status, reply)
                 fault = _message(reply) or f"status {status}"
+            except TimeoutError:
+                self._close()
+                fault, late = f"no reply within {wait:g} s", True
             except (OSError, http.client.HTTPException) as error:
                 self._close()
                 fault = str(error) or type(error).__name__
-            if time.monotonic() + pause > deadline:
+            now = time.monotonic()
+            first_failure = now if first_failure is None else first_failure
+            deadline = max(first_failure + patience, began + timeout if late else 0.0)
+            if now + pause > deadline and not (late and sent == 1):
                 raise ServiceError(f"{self.where} cannot be reached: {fault}")
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2 * pause, 5.0)
 
-    def _send(self, method: str, path: str, text: str | None, headers: dict[str, str]) -> tuple[int, bytes]:
+    def _send(
+        self, method: str, path: str, text: str | None, headers: dict[str, str], wait: float
+    ) -> tuple[int, bytes]:
         connection = self._connection()
+        connection.timeout = wait
+        if connection.sock is None:
+            connection.connect()
+            _detect_dead_peer(connection)
+        connection.sock.settimeout(wait)
         connection.request(method, path, text, headers)
         response = connection.getresponse()
         return response.status, response.read()
@@ -78,10 +115,10 @@ class HttpConnection:
         if held is None or held[0] != os.getpid():
             if self._secure:
                 fresh: http.client.HTTPConnection = http.client.HTTPSConnection(
-                    self._host, self._port, timeout=self._timeout, context=ssl.create_default_context()
+                    self._host, self._port, context=ssl.create_default_context()
                 )
             else:
-                fresh = http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
+                fresh = http.client.HTTPConnection(self._host, self._port)
             held = self._mine.held = os.getpid(), fresh
         return held[1]
 
@@ -101,6 +138,13 @@ class HttpConnection:
         raise _error(reply, status, self.where)
 
 
+def _detect_dead_peer(connection: http.client.HTTPConnection) -> None:
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):
+            connection.sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
 def _message(reply: bytes) -> str | None:
     try:
         return str(json.loads(reply)["error"]["message"])
@@ -109,7 +153,7 @@ def _message(reply: bytes) -> str | None:
 
 
 def _error(reply: bytes, status: int, where: str) -> Exception:
-    """The error of ours that a reply names."""
+    """The bough error that a reply names."""
     message = _message(reply)
     if message is None:
         return ServiceError(f"{where} answered with status {status}: is it a bough service?")

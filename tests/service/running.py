@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import uvicorn
 
 from bough.service.app import create_app
 from bough.service.auth import create_token
 from bough.service.records import Records
+from bough.service.server import ConnectionLimits, make_server
 from bough.storage import open_storage
 
 SPACE = {
@@ -51,13 +51,15 @@ class Service:
 
 
 @contextlib.contextmanager
-def service(storage: str | None = None, **options: object) -> Iterator[Service]:
+def service(
+    storage: str | None = None, limits: ConnectionLimits | None = None, **options: object
+) -> Iterator[Service]:
     """A service in a thread; without a storage URL everything is in memory."""
     records = Records(storage)
     app = create_app(storage, records=records, opened=open_storage(storage), **options)
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = make_server(app, grace=1, limits=limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
@@ -97,6 +99,8 @@ class Process:
             self.storage,
             "--port",
             str(self.port),
+            "--grace",
+            "1",
         ]
         with (self._folder / "serve.log").open("ab") as log:
             self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -108,10 +112,10 @@ class Process:
             time.sleep(0.1)
         raise TimeoutError((self._folder / "serve.log").read_text())
 
-    def kill(self) -> None:
+    def kill(self, with_signal: signal.Signals = signal.SIGKILL) -> None:
         assert self._process is not None
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
+        self._process.send_signal(with_signal)
+        self._process.wait(30)
 
     def wait(self, seconds: float) -> int:
         assert self._process is not None

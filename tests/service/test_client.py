@@ -22,6 +22,7 @@ from bough.errors import (
     StudyError,
     TrialError,
 )
+from bough.wire import HttpConnection
 
 space = bough.Space.from_json(SPACE)
 
@@ -87,7 +88,7 @@ def test_a_method_may_have_options(served: Service) -> None:
     chosen = bough.method("tpe", quantile=0.3)
     study = bough.connect(served.url, served.write, "chosen", space=space, method=chosen)
     found = bough.connect(served.url, served.write, "chosen", space=space, method=chosen)
-    assert (study.method, found.seed) == ("tpe", study.seed)
+    assert (study.method, found.seed) == (chosen, study.seed)
     with pytest.raises(StudyError, match="method is"):
         bough.connect(served.url, served.write, "chosen", space=space, method="random")
 
@@ -152,11 +153,15 @@ def test_trials_are_read_in_pages(study, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @contextmanager
-def losing_replies(url: str, lost: set[int]) -> Iterator[str]:
-    """A relay to a service that drops the replies to some requests after the service has acted on them."""
+def losing_replies(url: str, lost: set[int], silently: bool = False) -> Iterator[str]:
+    """A relay to a service that drops the replies to some requests after the service has acted on them.
+
+    silently: the connection stays open, so the client never hears that its reply is lost.
+    """
     target = urlsplit(url)
     listening = socket.create_server(("127.0.0.1", 0))
     count = iter(range(10**6))
+    open_for_good: list[socket.socket] = []
 
     def relay() -> None:
         while True:
@@ -172,6 +177,8 @@ def losing_replies(url: str, lost: set[int]) -> Iterator[str]:
                     reply += chunk
                 if number not in lost:
                     incoming.sendall(reply)
+                elif silently:
+                    open_for_good.append(incoming.dup())
 
     thread = threading.Thread(target=relay, daemon=True)
     thread.start()
@@ -179,6 +186,8 @@ def losing_replies(url: str, lost: set[int]) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         listening.close()
+        for incoming in open_for_good:
+            incoming.close()
 
 
 def _whole(incoming: socket.socket) -> bytes:
@@ -211,3 +220,28 @@ def test_a_lost_reply_makes_no_second_trial(served: Service) -> None:
     assert [(trial.number, trial.state) for trial in found] == [
         (0, "done"), (1, "done"), (2, "done"), (3, "queued"), (4, "done"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"patience": 0.0, "timeout": 0.2}], ids=["defaults", "impatient"])
+def test_a_request_whose_reply_never_comes_is_sent_again(
+    served: Service, monkeypatch: pytest.MonkeyPatch, options: dict
+) -> None:
+    monkeypatch.setattr("bough.wire.ATTEMPT_SECONDS", 0.5)
+    with losing_replies(served.url, lost={1, 3}, silently=True) as url:
+        study = bough.connect(url, served.write, "demo", space=space, method="random", seed=0, **options)
+        study.tell(study.ask(), 1.0)
+    found = bough.connect(served.url, served.write, "demo").trials
+    assert [(trial.number, trial.value) for trial in found] == [(0, 1.0)]
+
+
+def test_a_request_is_sent_again_after_a_fault_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    statuses, sent = [500, 503, 500, 500, 500], []
+
+    def send(self, method, path, text, headers, wait):  # type: ignore[no-untyped-def]
+        sent.append(headers["Idempotency-Key"])
+        return statuses[len(sent) - 1], b'{"error": {"type": "ServiceError", "message": "broken"}}'
+
+    monkeypatch.setattr(HttpConnection, "_send", send)
+    with pytest.raises(ServiceError, match="broken"):
+        HttpConnection("http://localhost:1", "token").call("POST", "/x", {}, patience=60)
+    assert len(sent) == 4 and len(set(sent)) == 1  # three faults of the server are enough

@@ -31,7 +31,29 @@ __all__ = ["serve", "token"]
     help="A name under which the service is reached, besides localhost and IP addresses; may be repeated.",
 )
 @click.option("--behind-tls", is_flag=True, help="A proxy in front speaks https: session cookies say so.")
-def serve(storage: str, host: str, port: int, names: tuple[str, ...], behind_tls: bool) -> None:
+@click.option(
+    "--trust-proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Address of a proxy whose X-Forwarded-For header names the client; may be repeated.",
+)
+@click.option(
+    "--grace",
+    default=8,
+    show_default=True,
+    type=click.IntRange(1, 3600),
+    help="Seconds that running requests get when the service is stopped; clients send the rest again.",
+)
+def serve(
+    storage: str,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    behind_tls: bool,
+    proxies: tuple[str, ...],
+    grace: int,
+) -> None:
     """Serve studies over REST, with a page to watch them.
 
     The first start makes a token and shows it once; 'bough token' makes more.
@@ -42,10 +64,9 @@ def serve(storage: str, host: str, port: int, names: tuple[str, ...], behind_tls
       bough serve --storage postgresql://me@server/bough --host 0.0.0.0 --allow-host tuning.example.org
     """
     try:
-        import uvicorn
-
         from bough.service.app import create_app
         from bough.service.records import Records
+        from bough.service.server import make_server, run_server
     except ImportError as error:
         raise MissingExtraError(
             f"the service needs {error.name}, which is not installed: pip install 'bough-opt[serve]'"
@@ -60,16 +81,7 @@ def serve(storage: str, host: str, port: int, names: tuple[str, ...], behind_tls
     click.echo(f"bough serves {records.where} at {address} (Ctrl-C ends it)")
     if first:
         click.echo(f"a token to sign in with, shown only now: {first}")
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=1000,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=3,
-    )
-    uvicorn.Server(config).run(sockets=[listening])
+    run_server(make_server(app, grace=grace, proxies=proxies), listening)
 
 
 def _first_token(records: Records, host: str) -> str | None:

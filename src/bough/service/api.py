@@ -67,14 +67,14 @@ Key = Annotated[
 Branch = Annotated[str | None, Query(max_length=4000, description='A JSON object such as {"model": "svm"}.')]
 
 
-def router(studies: OpenStudies, figures: FigureCache) -> APIRouter:
-    """The routes; the guard has checked tokens and scopes before any of them runs."""
+def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> APIRouter:
+    """The routes; ``SecurityMiddleware`` checks tokens and scopes before any of them runs."""
     api = APIRouter(
         prefix="/api/v1", route_class=StrictRoute, responses=_ERRORS, dependencies=[Depends(_bearer)]
     )
     _add_studies(api, studies)
     _add_asking(api, studies)
-    _add_reading(api, studies, figures)
+    _add_reading(api, studies, figures, watchers)
     return api
 
 
@@ -175,9 +175,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return _trials(await studies.insert(opened, tag, lambda: opened.add_many(rows)), status=201)
 
 
-def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache) -> None:
-    watchers = Watchers()
-
+def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> None:
     @api.get("/studies/{study:name}/trials", response_model=TrialsOut, tags=["trials"])
     async def trials(
         study: Name,

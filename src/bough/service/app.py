@@ -1,4 +1,4 @@
-"""The ASGI application: what is shared by all requests, and the parts in their order."""
+"""The ASGI application: the state that all requests share, the middleware and the routes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bough import __version__
 from bough.errors import BoughError
 from bough.service import api, sigopt
 from bough.service.dashboard import pages
+from bough.service.events import Watchers
 from bough.service.figures import FigureCache
 from bough.service.records import Records
 from bough.service.routing import error_response
@@ -45,6 +46,7 @@ def create_app(
     records = records or Records(storage)
     studies = OpenStudies(opened or open_storage(storage))
     figures = FigureCache(studies)
+    watchers = Watchers()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -73,7 +75,8 @@ def create_app(
             Exception: error_response,
         },
     )
-    app.include_router(api.router(studies, figures))
+    app.state.watchers = watchers
+    app.include_router(api.router(studies, figures, watchers))
     app.router.routes.extend(sigopt.routes(studies, records))
     app.router.routes.extend(pages.routes(studies, figures, records, secure=secure))
     return app

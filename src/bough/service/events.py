@@ -1,4 +1,4 @@
-"""News of a study for those who watch it: server-sent events."""
+"""Changes of a study as server-sent events."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from bough.study import Study
 
 __all__ = ["Watchers", "status_json", "watch"]
 
-LOOK = 1.0
-"""Seconds between looks at a study."""
+POLL_SECONDS = 1.0
+"""Between two looks at a study."""
 
-LIFE = 600.0
-"""Seconds after which a stream ends; the browser opens it again by itself."""
+STREAM_SECONDS = 600.0
+"""After which a stream ends; the browser opens it again by itself."""
 
-HEARTBEAT = 15.0
+HEARTBEAT_SECONDS = 15.0
+"""Of silence, after which a comment shows proxies that the stream is alive."""
 
 
 class Watchers:
-    """Bounds how many streams are open at once."""
+    """Bounds how many streams are open at once, and ends all of them when the service stops."""
 
     def __init__(self, most: int = 200) -> None:
         self._most, self._open = most, 0
+        self.closed = False
 
     def enter(self) -> bool:
         if self._open >= self._most:
@@ -37,6 +39,10 @@ class Watchers:
 
     def leave(self) -> None:
         self._open -= 1
+
+    def close(self) -> None:
+        """Let every stream end at its next look."""
+        self.closed = True
 
 
 def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
@@ -54,12 +60,12 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
 
 
 async def watch(
-    look: Callable[[], Awaitable[dict[str, Any]]], watchers: Watchers, seconds: float = LOOK
+    look: Callable[[], Awaitable[dict[str, Any]]], watchers: Watchers, seconds: float = POLL_SECONDS
 ) -> AsyncIterator[str]:
-    """An event "status" whenever ``look`` sees something new, at once for a start; "gone" in the end."""
+    """An event "status" at once and whenever ``look`` returns news; "gone" if the study is deleted."""
     last, quiet, alive = "", 0.0, 0.0
     try:
-        while alive < LIFE:
+        while alive < STREAM_SECONDS and not watchers.closed:
             try:
                 text = json.dumps(await look())
             except BoughError as error:
@@ -68,7 +74,7 @@ async def watch(
             if text != last:
                 last, quiet = text, 0.0
                 yield f"event: status\ndata: {text}\n\n"
-            elif quiet >= HEARTBEAT:
+            elif quiet >= HEARTBEAT_SECONDS:
                 quiet = 0.0
                 yield ": still here\n\n"
             await asyncio.sleep(seconds)

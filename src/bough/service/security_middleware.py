@@ -1,16 +1,20 @@
-"""What every request passes before any route sees it.
+"""The checks that every request passes before any route sees it.
 
-The rules are the same for all routes, so none can be forgotten: the Host must be one of ours (a page of
-another site that resolves its own name to our address gets nothing), a foreign Origin is refused, the body
-is bounded in size and time, and all but the few ``PUBLIC`` paths need a token or a session: reading needs
-scope "read", every other method scope "write". A browser's session cannot be used by another site: its
-cookie is SameSite=strict, and whatever changes something must carry our own Origin.
+The rules are the same for all routes, so no route can forget one:
+
+- The Host must be ours: a page of another site that resolves its name to our address gets nothing.
+- A foreign Origin is refused.
+- The body is bounded in size and time: none for GET, 16 KB on public paths.
+- All but the few ``PUBLIC`` paths need a token or a session. Reading needs scope "read", every other method
+  scope "write".
+- Another site cannot use a browser's session: its cookie is SameSite=strict, and changes need our own Origin.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from collections.abc import Iterable
 from functools import partial
 from urllib.parse import quote, urlsplit
@@ -35,11 +39,16 @@ __all__ = ["SecurityMiddleware", "refusal"]
 PUBLIC = frozenset({"/api/v1/health", "/api/v1/openapi.json", "/sign-in"})
 PUBLIC_PREFIX = "/static/"
 SIGN_OUT = "/sign-out"
-"""Changes nothing but the caller's own session, so that a reader may do it too."""
+"""Changes only the caller's session, so a reader may do it too."""
+
+READING_POST = re.compile(r"/api/v1/studies/[^/]+/predict")
+"""Changes nothing, but its configs need a body."""
+
+PUBLIC_BODY_BYTES = 16 * 2**10
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
-# Plotly writes style attributes on the elements that it draws; no script and no style sheet is ever inline.
+# Plotly sets style attributes on the elements it draws; scripts and style sheets are never inline.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -57,7 +66,7 @@ HEADERS = {
 
 
 class SecurityMiddleware:
-    """ASGI middleware; ``hosts`` are names under which the service may be called besides IP addresses."""
+    """ASGI middleware; ``hosts`` are the service's names, besides localhost and IP addresses."""
 
     def __init__(
         self,
@@ -77,28 +86,40 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
 
+        started = False
+
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        # Routes match the path as it was sent, so that a study's name may contain an encoded slash.
+        # Routes match the path as it was sent, so a study's name may contain an encoded slash.
         scope["path"] = scope.get("raw_path", quote(scope["path"]).encode()).decode("ascii", "replace")
+        try:
+            await self._respond(scope, receive, send_with_headers)
+        except asyncio.CancelledError:  # the server stops, and the grace period is over
+            if started:
+                raise
+            response = refusal(scope, 503, "the service is stopping: send the request again")
+            await response(scope, receive, send_with_headers)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = self._refused(scope) or await self._not_allowed(scope)
         if response is None:
             body = await self._body(scope, receive)
-            if isinstance(body, Response):
-                response = body
-            else:
-                await self._app(scope, _replayed(body, receive), send_with_headers)
+            if isinstance(body, bytes):
+                await self._app(scope, _replayed(body, receive), send)
                 return
-        await response(scope, receive, send_with_headers)
+            response = body
+        await response(scope, receive, send)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """A refusal by Host, Origin or announced length."""
+        """A refusal because of the Host, the Origin or the announced length."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self._ours(host):
@@ -107,12 +128,23 @@ class SecurityMiddleware:
         if origin is not None and not _same_host(origin, host):
             return refusal(scope, 403, "requests from pages of other sites are refused")
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._max_body:
-            return refusal(scope, 413, f"a body may have {self._max_body} bytes at most")
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._body_bytes(scope):
+            return self._too_long(scope)
         return None
 
+    def _body_bytes(self, scope: Scope) -> int:
+        """How long the body of this request may be."""
+        if scope["method"] in SAFE:
+            return 0
+        return min(PUBLIC_BODY_BYTES, self._max_body) if _is_public(scope["path"]) else self._max_body
+
+    def _too_long(self, scope: Scope) -> Response:
+        return refusal(
+            scope, 413, f"the body of this request may have {self._body_bytes(scope)} bytes at most"
+        )
+
     def _ours(self, host: str) -> bool:
-        """An IP address can be no trick with names; names must be known."""
+        """IP addresses are immune to DNS rebinding; host names must be allow-listed."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -126,10 +158,12 @@ class SecurityMiddleware:
         return True
 
     async def _not_allowed(self, scope: Scope) -> Response | None:
-        """A refusal for want of a token or its scope; else ``scope["principal"]`` is set."""
+        """A refusal if the token is missing or lacks the scope; else ``scope["principal"]`` is set."""
         path, method = scope["path"], scope["method"]
         scope["principal"] = principal = await self._principal(scope)
-        if path in PUBLIC or path.startswith(PUBLIC_PREFIX):
+        if principal is not None and "known" in scope:  # set by LimitedProtocol
+            scope["known"]()
+        if _is_public(path):
             return None
         if principal is None:
             if method in SAFE and _is_page(path):
@@ -145,7 +179,7 @@ class SecurityMiddleware:
             return None
         if principal.session and "origin" not in Headers(scope=scope):
             return refusal(scope, 403, "a change by a browser needs its Origin header")
-        if not principal.may("write") and path != SIGN_OUT:
+        if not principal.may("write") and path != SIGN_OUT and not READING_POST.fullmatch(path):
             return refusal(scope, 403, f"token {principal.name!r} may only read")
         return None
 
@@ -159,7 +193,7 @@ class SecurityMiddleware:
             find = partial(principal_of_session, self._records, cookie)
         else:
             return None
-        self._limiter = self._limiter or CapacityLimiter(8)  # apart from the threads that serve requests
+        self._limiter = self._limiter or CapacityLimiter(8)  # not the threads that serve requests
         return await to_thread.run_sync(find, limiter=self._limiter)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes | Response:
@@ -172,8 +206,8 @@ class SecurityMiddleware:
                         return refusal(scope, 400, "the request ended early")
                     chunks.append(message.get("body", b""))
                     size += len(chunks[-1])
-                    if size > self._max_body:
-                        return refusal(scope, 413, f"a body may have {self._max_body} bytes at most")
+                    if size > self._body_bytes(scope):
+                        return self._too_long(scope)
                     if not message.get("more_body", False):
                         return b"".join(chunks)
         except TimeoutError:
@@ -181,7 +215,7 @@ class SecurityMiddleware:
 
 
 def refusal(scope: Scope, status: int, message: str, kind: str = "ServiceError") -> Response:
-    """An error in the form that callers of this path expect."""
+    """An error in the form that clients of this path expect."""
     path = scope["path"]
     headers = {"WWW-Authenticate": 'Bearer realm="bough"'} if status == 401 else None
     if path.startswith("/v1/"):
@@ -192,7 +226,7 @@ def refusal(scope: Scope, status: int, message: str, kind: str = "ServiceError")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """The body that was read already, then whatever else comes."""
+    """A receive function that gives the body that was read, then the connection's further messages."""
     sent = False
 
     async def replay() -> Message:
@@ -206,7 +240,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _same_host(origin: str, host: str) -> bool:
-    """Whether an Origin is the server that the Host header names; the scheme is a proxy's affair."""
+    """Whether an Origin names the server of the Host header; a proxy may change the scheme."""
     try:
         theirs, ours = urlsplit(origin), urlsplit(f"//{host}")
         default = {"http": 80, "https": 443}.get(theirs.scheme)
@@ -217,6 +251,10 @@ def _same_host(origin: str, host: str) -> bool:
         )
     except ValueError:
         return False
+
+
+def _is_public(path: str) -> bool:
+    return path in PUBLIC or path.startswith(PUBLIC_PREFIX)
 
 
 def _is_page(path: str) -> bool:
