@@ -160,7 +160,7 @@ class RemoteStudy:
         found = self._connection.call("GET", self._path, patience=self._patience)
         return StudyRecord(
             found["name"],
-            json.dumps(found["space"]),
+            self.space.to_json(),
             found["direction"],
             json.dumps(found["method"], sort_keys=True),
             found["seed"],
@@ -182,6 +182,11 @@ class RemoteStudy:
         number = trial.number if isinstance(trial, Trial) else trial
         found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
         return found
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the method has a model of the objective, so ``predict`` works."""
+        return bool(self._get("status")["has_model"])
 
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""

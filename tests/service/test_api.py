@@ -55,7 +55,7 @@ def test_a_space_of_configspace_is_accepted(api: httpx.Client) -> None:
     assert bough.Space.from_json(made.json()["space"]) == space
 
 
-@pytest.mark.parametrize("name", ["a/b", "100%", "<b>&'\"", "ünï code", "..", "a?b#c", "%2F"])
+@pytest.mark.parametrize("name", ["a/b", "100%", "<b>&'\"", "ünï code", "a..b", "a?b#c", "%2F"])
 def test_any_name_of_a_study_works_in_a_path(served: Service, name: str) -> None:
     from urllib.parse import quote
 
@@ -66,6 +66,16 @@ def test_any_name_of_a_study_works_in_a_path(served: Service, name: str) -> None
         request = client.build_request("GET", "/")  # whose path httpx does not tidy up
         request.url = httpx.URL(served.url).copy_with(raw_path=path.encode())
         assert client.send(request).json()["name"] == name
+
+
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_that_no_path_can_hold_is_refused(api: httpx.Client, name: str) -> None:
+    refused = api.post("/studies", json={"name": name, "space": SPACE})
+    assert refused.status_code == 409 and "cannot be named" in refused.json()["error"]["message"]
+
+
+def test_asking_needs_no_body(api: httpx.Client) -> None:
+    assert len(api.post("/studies/demo/ask").json()["trials"]) == 1
 
 
 def test_a_retried_ask_gives_the_same_trial(api: httpx.Client) -> None:

@@ -22,6 +22,7 @@ from bough.errors import (
     StudyError,
     TrialError,
 )
+from bough.study import copy_study, export_study, import_study
 from bough.wire import HttpConnection
 
 space = bough.Space.from_json(SPACE)
@@ -130,6 +131,29 @@ def test_a_trial_is_explained_as_by_a_local_study(served: Service) -> None:
     assert theirs["reason"] == ours["reason"] and theirs["mean"] == pytest.approx(ours["mean"])
     with pytest.raises(TrialError, match="no trial 99"):
         remote.explain(99)
+
+
+def test_a_served_study_predicts_and_is_carried_away_like_a_local_one(served: Service, tmp_path) -> None:
+    local = bough.Study(space, method="gp", seed=0, name="carried", storage=f"sqlite:///{tmp_path}/a.db")
+    remote = bough.connect(served.url, served.write, "carried", space=space, method="gp", seed=0)
+    configs = space.sample(8, np.random.default_rng(0))
+    for study in (local, remote):
+        study.add_many([(config, n % 5) for n, config in enumerate(configs)])
+    reader = bough.connect(served.url, served.read, "carried")
+    assert reader.has_model
+    for theirs, ours in zip(reader.predict(configs), local.predict(configs), strict=True):
+        np.testing.assert_allclose(theirs, ours)
+    assert (remote.method, remote.record.space) == (local.method, local.record.space)
+    export_study(remote, tmp_path / "carried.jsonl")
+    copied = copy_study(remote, "copy", f"sqlite:///{tmp_path}/b.db")
+    imported = import_study(tmp_path / "carried.jsonl", f"sqlite:///{tmp_path}/c.db")
+    for twin in (copied, imported):
+        assert [(t.config, t.value) for t in twin.trials] == [(t.config, t.value) for t in local.trials]
+        assert (twin.seed, twin.method, twin.space) == (local.seed, local.method, space)
+    random = bough.connect(served.url, served.write, "blind", space=space, method="random")
+    assert not random.has_model
+    with pytest.raises(StudyError, match="cannot predict"):
+        random.predict(configs)
 
 
 def test_figures_take_a_served_study(study) -> None:

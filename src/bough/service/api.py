@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
@@ -28,6 +28,8 @@ from bough.service.models import (
     Fail,
     Health,
     NewStudy,
+    Predict,
+    PredictOut,
     Renew,
     StatusOut,
     StudiesOut,
@@ -39,7 +41,8 @@ from bough.service.models import (
     trial_json,
 )
 from bough.service.routing import StrictRoute
-from bough.service.studies import NoStudy, NoTrial, OpenStudies
+from bough.service.streaming import in_chunks
+from bough.service.studies import NoTrial, OpenStudies
 from bough.service.table import Order, Selection, branch_of, select
 from bough.service.tagged import tag_of
 from bough.space import Space
@@ -48,6 +51,8 @@ from bough.study.tables import csv_lines
 from bough.trial import Trial
 
 __all__ = ["router"]
+
+T = TypeVar("T")
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut} for status in (400, 401, 403, 404, 409, 413, 422, 501, 503)
@@ -108,23 +113,21 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.get("/studies/{study:name}", response_model=StudyOut, tags=["studies"])
     def read_study(study: Name) -> Response:
-        found = studies.storage.find(study)
-        if not found:
-            raise NoStudy(f"there is no study {study!r}")
-        return JSONResponse(study_json(found[0]))
+        return JSONResponse(study_json(studies.find(study)))
 
     @api.delete("/studies/{study:name}", status_code=204, tags=["studies"])
     def delete_study(study: Name) -> Response:
         """Delete a study with all its trials."""
-        studies.storage.delete(studies.open(study).record.id)
+        studies.storage.delete(studies.find(study).id)
         return Response(status_code=204)
 
 
 def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/ask", response_model=TrialsOut, tags=["trials"])
-    async def ask(request: Request, study: Name, wanted: Ask, key: Key = None) -> Response:
+    async def ask(request: Request, study: Name, wanted: Ask | None = None, key: Key = None) -> Response:
         """The next trials to evaluate. 409 with type ExhaustedError when a finite space is used up."""
         who: Principal = request.scope["principal"]
+        wanted = wanted or Ask()
         opened = await to_thread.run_sync(studies.open, study)
         tag = tag_of(wanted.worker or who.name, who.id, key)
         trials = await studies.ask(opened, tag, n=wanted.n, lease=wanted.lease, limit=wanted.limit)
@@ -190,10 +193,14 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     ) -> Response:
         """One page of the trials that match; ``by`` sorts them by a parameter instead of ``order``."""
         opened = await to_thread.run_sync(studies.open, study)
-        snapshot = await figures.snapshot(opened, branch_of(branch))
         wanted = Selection(state, search, order, offset, limit, by, descending)
-        page, total = await to_thread.run_sync(select, snapshot, wanted)
-        return _trials(page, total)
+        within = branch_of(branch)
+        snapshot = await figures.snapshot(opened, within) if within else None
+
+        def read() -> tuple[list[Trial], int]:
+            return select(opened.trials if snapshot is None else snapshot.trials, opened, wanted)
+
+        return _trials(*await to_thread.run_sync(read))
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
     def trial(study: Name, number: int) -> Response:
@@ -209,10 +216,16 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     async def explain(study: Name, number: int) -> Response:
         """What the method thought of a trial when it was asked."""
         opened = await to_thread.run_sync(studies.open, study)
-        if number >= len(await to_thread.run_sync(lambda: opened.trials)):
-            raise NoTrial(f"study {study!r} has no trial {number}")
-        found = await figures.run(lambda: opened.explain(number))
+        found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
         return JSONResponse({key: _finite(value) for key, value in found.items()})
+
+    @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
+    async def predict(study: Name, wanted: Predict) -> Response:
+        """Mean and standard deviation that the method's model expects at some configurations now."""
+        opened = await to_thread.run_sync(studies.open, study)
+        moments = await studies.consult_model(lambda: opened.predict(wanted.configs))
+        mean, sd = ([_finite(value) for value in moment.tolist()] for moment in moments)
+        return JSONResponse({"mean": mean, "sd": sd})
 
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
     def best(study: Name) -> Response:
@@ -271,7 +284,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         lines = csv_lines(opened.space, opened.trials) if format == "csv" else study_lines(opened)
         kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
-        return StreamingResponse(lines, media_type=kind, headers={"Content-Disposition": name})
+        return StreamingResponse(in_chunks(lines), media_type=kind, headers={"Content-Disposition": name})
 
 
 def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:
@@ -294,8 +307,8 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _existing(study: Study, number: int, act: Callable[[], Trial]) -> Trial:
-    """What ``act`` does to a trial; NoTrial, not a conflict, if there is no such trial."""
+def _existing(study: Study, number: int, act: Callable[[], T]) -> T:
+    """The result of ``act`` on a trial; NoTrial, not a conflict, if there is no such trial."""
     try:
         return act()
     except TrialError:

@@ -56,6 +56,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "failed": status.failed,
         "leased": status.leased,
         "best": None if status.best is None else trial_json(status.best),
+        "has_model": study.has_model,
     }
 
 

@@ -12,8 +12,9 @@ from bough.storage import StudyRecord
 from bough.trial import Trial
 
 __all__ = [
-    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "NewStudy", "Renew",
-    "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut", "study_json", "trial_json",
+    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "NewStudy", "Predict",
+    "PredictOut", "Renew", "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut",
+    "study_json", "trial_json",
 ]  # fmt: skip
 
 Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
@@ -94,6 +95,17 @@ class Renew(_In):
     lease: Seconds | None
 
 
+class Predict(_In):
+    configs: Annotated[list[Config], Field(max_length=1000)]
+
+
+class PredictOut(BaseModel):
+    """In the order of the configs; null stands for a number that JSON cannot hold."""
+
+    mean: list[float | None]
+    sd: list[float | None]
+
+
 class ErrorBody(BaseModel):
     type: str
     message: str
@@ -148,7 +160,8 @@ class StudiesOut(BaseModel):
 
 
 class StatusOut(BaseModel):
-    """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does."""
+    """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does.
+    ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
     trials: int
     finished: int
@@ -156,6 +169,7 @@ class StatusOut(BaseModel):
     failed: int
     leased: int
     best: TrialOut | None
+    has_model: bool
 
 
 class ExplainOut(BaseModel):

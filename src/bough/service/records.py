@@ -131,6 +131,8 @@ class Records:
         return _document(rows[0]) if rows else None
 
     def get(self, kind: str, name: str) -> Document | None:
+        if "\0" in name:  # no database holds that
+            return None
         rows = self._database.read(_GET, kind=kind, name=name)
         return _document(rows[0]) if rows else None
 

@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -24,8 +24,8 @@ __all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version"]
 
 T = TypeVar("T")
 
-MOST_OPEN = 32
-"""Studies whose trials are kept in memory; the one not used for longest goes first."""
+MAX_OPEN = 32
+"""Studies whose trials are kept in memory; the least recently used goes first."""
 
 
 class NoStudy(StudyError):
@@ -52,30 +52,48 @@ class OpenStudies:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = Tagged(storage)
-        self._open: OrderedDict[int, Study] = OrderedDict()
-        self._lock = threading.Lock()
+        self._open: OrderedDict[int, Future[Study]] = OrderedDict()
+        self._lock = threading.Lock()  # guards the dictionary, never the opening of a study
         self._turns: dict[tuple[int, str], asyncio.Lock] = {}
         self._askers = ThreadPoolExecutor(8, thread_name_prefix="bough-ask")
+        self._models = ThreadPoolExecutor(2, thread_name_prefix="bough-model")
 
     def close(self) -> None:
-        self._askers.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._askers, self._models):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def records(self) -> list[StudyRecord]:
         return self.storage.find()
 
-    def open(self, name: str) -> Study:
-        """The study of that name as it is now: it may have been deleted, and created anew, by others."""
-        found = self.storage.find(name)
+    def find(self, name: str) -> StudyRecord:
+        """The record of the study of that name as it is now."""
+        found = self.storage.find(name) if name.isprintable() else []  # as the names of all studies are
         if not found:
             raise NoStudy(f"there is no study {name!r}")
+        return found[0]
+
+    def open(self, name: str) -> Study:
+        """The study of that name as it is now: others may have deleted it and created another.
+
+        Opening a study may take seconds. Who wants the same study waits for it, all others go on.
+        """
+        record = self.find(name)
         with self._lock:
-            study = self._open.get(found[0].id)
-            if study is None:
-                study = self._open[found[0].id] = Study.of_record(found[0], self.storage)
-                while len(self._open) > MOST_OPEN:
+            opening = self._open.get(record.id)
+            mine = opening is None
+            if opening is None:
+                opening = self._open[record.id] = Future()
+                while len(self._open) > MAX_OPEN:
                     self._open.popitem(last=False)
-            self._open.move_to_end(found[0].id)
-            return study
+            self._open.move_to_end(record.id)
+        if mine:
+            try:
+                opening.set_result(Study.of_record(record, self.storage))
+            except BaseException as error:
+                with self._lock:
+                    self._open.pop(record.id, None)
+                opening.set_exception(error)
+        return opening.result()
 
     def version(self, study: Study) -> Version:
         status = study.status()
@@ -83,6 +101,10 @@ class OpenStudies:
         return Version(
             study.record.id, trials[0].trials if trials else 0, status.done, status.failed, status.leased
         )
+
+    async def consult_model(self, work: Callable[[], T]) -> T:
+        """Do something that computes with a study's model, in threads that nothing else waits for."""
+        return await asyncio.get_running_loop().run_in_executor(self._models, work)
 
     async def ask(
         self, study: Study, tag: str, *, n: int = 1, lease: float | None = None, limit: int | None = None

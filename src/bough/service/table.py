@@ -1,4 +1,4 @@
-"""Which trials a page shows: narrowed to a branch, a state and a search, in some order."""
+"""Selects one page of trials: by branch, state and search words, in some order."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bough.errors import ConfigError
-from bough.plot.snapshot import StudySnapshot
 from bough.service.tagged import worker_of
+from bough.space import Space
 from bough.strict_json import JsonError, loads
+from bough.study import Study
 from bough.trial import Trial
 
 __all__ = ["Order", "Selection", "branch_of", "select"]
@@ -47,18 +48,18 @@ def branch_of(text: str | None) -> dict[str, Any]:
     return dict(branch)
 
 
-def select(snapshot: StudySnapshot, wanted: Selection) -> tuple[list[Trial], int]:
-    """One page of the trials of a snapshot, and how many match in all."""
-    found: Sequence[Trial] = snapshot.trials
+def select(trials: Sequence[Trial], study: Study, wanted: Selection) -> tuple[list[Trial], int]:
+    """One page of these trials of the study, and how many match in all."""
+    found = trials
     if wanted.state:
         found = [trial for trial in found if trial.state == wanted.state]
     if words := wanted.search.lower().split():
         found = [trial for trial in found if _matches(trial, words)]
     start, stop = wanted.offset, wanted.offset + wanted.limit
     if wanted.by is not None:
-        page = _sorted_by(found, snapshot, wanted.by, wanted.descending)[start:stop]
+        page = _sorted_by(found, study.space, wanted.by, wanted.descending)[start:stop]
     elif wanted.order in ("best", "worst"):
-        sign = 1.0 if snapshot.minimizes == (wanted.order == "best") else -1.0
+        sign = 1.0 if (study.direction == "minimize") == (wanted.order == "best") else -1.0
         page = heapq.nsmallest(stop, found, key=lambda trial: _rank(trial, sign))[start:]
     elif wanted.order == "latest":
         page = list(found[::-1][start:stop])
@@ -67,9 +68,9 @@ def select(snapshot: StudySnapshot, wanted: Selection) -> tuple[list[Trial], int
     return page, len(found)
 
 
-def _sorted_by(trials: Sequence[Trial], snapshot: StudySnapshot, name: str, descending: bool) -> list[Trial]:
+def _sorted_by(trials: Sequence[Trial], space: Space, name: str, descending: bool) -> list[Trial]:
     """Trials by one parameter: numbers before text; those without it last, in either direction."""
-    if all(parameter.name != name for parameter in snapshot.space.parameters):
+    if all(parameter.name != name for parameter in space.parameters):
         raise ConfigError(f"the space has no parameter {name!r} to sort by")
     having = [trial for trial in trials if name in trial.config]
     without = [trial for trial in trials if name not in trial.config]

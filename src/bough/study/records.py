@@ -25,6 +25,8 @@ def new_record(space: Space, name: str | None, direction: str, method: Any, seed
         raise StudyError("a study in a storage needs a name: pass name=")
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
         raise StudyError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
+    if name in (".", ".."):
+        raise StudyError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
     if direction not in _DIRECTIONS:
         raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
     chosen = describe(method)

@@ -151,7 +151,8 @@ class _Pages:
         study = await self._open(request)
         snapshot = await self._figures.snapshot(study, {})
         status = await to_thread.run_sync(status_json, self._studies, study)
-        trials, total = await to_thread.run_sync(select, snapshot, Selection(order="latest", limit=ROWS))
+        latest = Selection(order="latest", limit=ROWS)
+        trials, total = await to_thread.run_sync(select, snapshot.trials, study, latest)
         branching = bool(study.space.layout.switch.any())
         return self._page(
             request,
