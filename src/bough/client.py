@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict
 from typing import Any, overload
@@ -99,22 +99,30 @@ class RemoteStudy:
         return f"RemoteStudy({self.name!r}, {self.direction}, at {self._connection.where})"
 
     @overload
-    def ask(self, n: None = None, *, lease: float | None = None) -> Trial: ...
+    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
     @overload
-    def ask(self, n: int, *, lease: float | None = None) -> list[Trial]: ...
-    def ask(self, n: int | None = None, *, lease: float | None = None) -> Trial | list[Trial]:
+    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
+    ) -> Trial | list[Trial]:
         """The next trial to evaluate, or the next ``n`` as a list."""
         if n is not None and n < 1:
             raise TrialError(f"ask for at least 1 trial, not {n}")
-        trials = self._ask(n or 1, lease, None)
+        trials = self._ask(n or 1, lease, None, worker)
         return trials[0] if n is None else trials
 
     def tell(
-        self, trial: Trial | int, value: Any, *, noise: float | None = None, cost: float | None = None
+        self,
+        trial: Trial | int,
+        value: Any,
+        *,
+        noise: float | None = None,
+        cost: float | None = None,
+        notes: Mapping[str, Any] | None = None,
     ) -> Trial:
         """Give a trial its result and return it as stored."""
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
-        return self.record_result(told(number, value, noise, cost, attempt))
+        return self.record_result(told(number, value, noise, cost, attempt, notes))
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
         """Say that a trial has no result, and why."""
@@ -134,7 +142,7 @@ class RemoteStudy:
             result = told(-1, *rest)
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
-            rows.append({"config": dict(config), "value": result.value, "noise": result.noise})
+            rows.append({"config": dict(config), **_result_json(result)})
         return _trials(self._post("add", {"results": rows}, self._timeout))
 
     def enqueue(self, config: Config) -> Trial:
@@ -153,6 +161,10 @@ class RemoteStudy:
         first_open = next((i for i, trial in enumerate(found) if not trial.is_finished), len(found))
         self._over = found[:first_open]
         return found
+
+    def trial(self, number: int) -> Trial:
+        """The trial of that number; TrialError if there is none."""
+        return Trial(**self._get(f"trials/{number}"))
 
     @property
     def record(self) -> StudyRecord:
@@ -233,22 +245,24 @@ class RemoteStudy:
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""
         where = f"trials/{result.number}"
-        if result.state == "failed":
-            body = {"reason": result.error or "failed", "attempt": result.attempt}
-            return Trial(**self._post(f"{where}/fail", body))
+        if result.state != "failed":
+            return Trial(**self._post(f"{where}/tell", {"attempt": result.attempt, **_result_json(result)}))
         body = {
-            "value": result.value,
-            "noise": result.noise,
-            "cost": result.cost,
+            "reason": result.error or "failed",
             "attempt": result.attempt,
+            "measures": result.measures,
+            "notes": result.notes,
+            "traceback": result.traceback,
         }
-        return Trial(**self._post(f"{where}/tell", body))
+        return Trial(**self._post(f"{where}/fail", body))
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""
         found = self._get("status")
         best = None if found["best"] is None else Trial(**found["best"])
-        return Status(found["finished"], found["failed"], found["done"], found["leased"], best)
+        return Status(
+            found["finished"], found["failed"], found["done"], found["leased"], best, found["trials"]
+        )
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
@@ -273,3 +287,8 @@ class RemoteStudy:
 
 def _trials(page: dict[str, Any]) -> list[Trial]:
     return [Trial(**row) for row in page["trials"]]
+
+
+def _result_json(result: Trial) -> dict[str, Any]:
+    names = ("value", "noise", "cost", "measures", "notes")
+    return {name: getattr(result, name) for name in names}

@@ -114,6 +114,35 @@ def test_retried_enqueue_and_add_have_one_effect(api: httpx.Client) -> None:
     assert [each["state"] for each in api.get("/studies/demo/trials").json()["trials"]] == ["queued", "done"]
 
 
+def test_an_enqueue_that_is_sent_again_after_a_worker_took_its_trial_has_no_second_effect(api) -> None:
+    body = {"config": {"model": "bayes", "scale": "none"}}
+
+    def enqueue() -> list[int]:
+        reply = api.post("/studies/demo/enqueue", json=body, headers={KEY: "k"})
+        return [trial["number"] for trial in reply.json()["trials"]]
+
+    assert enqueue() == [0]
+    assert ask(api, "other", worker="another")[0]["number"] == 0
+    assert enqueue() == [0]
+    api.post("/studies/demo/trials/0/tell", json={"value": 1})
+    assert enqueue() == [0]
+    assert api.get("/studies/demo/status").json()["trials"] == 1
+
+
+def test_results_carry_measures_notes_and_tracebacks(api: httpx.Client) -> None:
+    ask(api, n=2)
+    extra = {"measures": {"memory": 512.0}, "notes": {"host": "a"}}
+    told = api.post("/studies/demo/trials/0/tell", json={"value": 1, **extra}).json()
+    failed = api.post(
+        "/studies/demo/trials/1/fail", json={"reason": "bug", "traceback": "Traceback ...", **extra}
+    ).json()
+    known = {"config": {"model": "bayes", "scale": "none"}, "value": 2, "cost": 3, **extra}
+    [added] = api.post("/studies/demo/add", json={"results": [known]}).json()["trials"]
+    for trial in (told, failed, added):
+        assert {name: trial[name] for name in extra} == extra
+    assert failed["traceback"] == "Traceback ..." and added["cost"] == 3
+
+
 def test_the_same_result_may_be_told_again_and_another_may_not(api: httpx.Client) -> None:
     ask(api)
     for _ in range(2):
@@ -286,11 +315,11 @@ def test_a_slow_proposal_holds_up_no_tell(monkeypatch: pytest.MonkeyPatch) -> No
     begun, go_on = threading.Event(), threading.Event()
     quick = Study.ask_within
 
-    def slow(self, limit, lease):
+    def slow(self, limit, lease, **who):
         if len(self.trials) >= 1:
             begun.set()
             assert go_on.wait(30)
-        return quick(self, limit, lease)
+        return quick(self, limit, lease, **who)
 
     monkeypatch.setattr(Study, "ask_within", slow)
     with service() as served, served.client(served.write) as client, ThreadPoolExecutor(60) as pool:

@@ -62,6 +62,22 @@ def test_ask_tell_fail_add_and_enqueue(study) -> None:
     assert len(frame) == 4
 
 
+def test_results_carry_the_same_as_those_of_a_local_study(study) -> None:
+    local = bough.Study(space, method="random", seed=3)
+    for each in (study, local):
+        first = each.ask(worker="me")
+        assert first.worker == "me"
+        each.tell(first, {"value": 1.0, "memory": 512, "host": "a"}, notes={"run": [1, 2]})
+        each.tell(each.ask(), {"value": float("nan"), "memory": 3})
+        each.add({"model": "bayes", "scale": "none"}, {"value": 2, "cost": 1.5, "memory": 4, "host": "b"})
+    fields = ("number", "config", "state", "value", "noise", "cost", "error", "measures", "notes")
+    for theirs, ours in zip(study.trials, local.trials, strict=True):
+        assert [getattr(theirs, name) for name in fields] == [getattr(ours, name) for name in fields]
+    assert study.trial(1) == study.trials[1]
+    with pytest.raises(TrialError, match="no trial 9"):
+        study.trial(9)
+
+
 def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     study.tell(study.ask(), 1)
     with pytest.raises(ConflictError, match=r"told value=1\.0 already"):

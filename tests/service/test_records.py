@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
+import pytest
+
+from bough.errors import StorageError
 from bough.service.auth import create_token, open_session, principal_of_session, principal_of_token
-from bough.service.records import Records
+from bough.service.records import VERSION_TABLE, Records
 from bough.study import studies
 
 
@@ -54,3 +60,16 @@ def test_they_stand_beside_the_studies(shared_url: str) -> None:
     Records(shared_url).put("run", "a", {})
     assert studies(shared_url) == []
     assert Records(shared_url).get("run", "a") is not None
+
+
+def test_tables_of_version_0_1_are_taken_over_and_those_of_a_newer_version_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/old.db"
+    token = create_token(Records(url), "old", "write")
+    with closing(sqlite3.connect(tmp_path / "old.db")) as database:
+        database.execute(f"DROP TABLE {VERSION_TABLE}")  # as version 0.1 left it
+        database.commit()
+        assert principal_of_token(Records(url), token) is not None
+        database.execute(f"INSERT INTO {VERSION_TABLE} VALUES (99)")
+        database.commit()
+    with pytest.raises(StorageError, match="written by a newer bough"):
+        Records(url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from anyio import to_thread
@@ -42,11 +43,11 @@ from bough.service.models import (
 )
 from bough.service.routing import StrictRoute
 from bough.service.streaming import in_chunks
-from bough.service.studies import NoTrial, OpenStudies
+from bough.service.studies import NoTrial, OpenStudies, request_mark
 from bough.service.table import Order, Selection, branch_of, select
-from bough.service.tagged import tag_of
 from bough.space import Space
 from bough.study import Study, study_lines
+from bough.study.results import failure, told
 from bough.study.tables import csv_lines
 from bough.trial import Trial
 
@@ -129,34 +130,40 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         who: Principal = request.scope["principal"]
         wanted = wanted or Ask()
         opened = await to_thread.run_sync(studies.open, study)
-        tag = tag_of(wanted.worker or who.name, who.id, key)
-        trials = await studies.ask(opened, tag, n=wanted.n, lease=wanted.lease, limit=wanted.limit)
+        trials = await studies.ask(
+            opened,
+            (wanted.worker or who.name)[:100],
+            request=request_mark(who.id, key),
+            n=wanted.n,
+            lease=wanted.lease,
+            limit=wanted.limit,
+        )
         return _trials(trials)
 
     @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
     def tell(study: Name, number: int, result: Tell) -> Response:
         """Give a trial its value. The same again changes nothing; another value is a conflict."""
         opened = studies.open(study)
-        held = Trial(number, {}, "running", attempt=result.attempt)
-        told = _existing(
-            opened, number, lambda: opened.tell(held, result.value, noise=result.noise, cost=result.cost)
-        )
-        return JSONResponse(trial_json(told))
+        finished = told(number, result.value, result.noise, result.cost, result.attempt, result.notes)
+        return _recorded(opened, replace(finished, measures=result.measures))
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
     def fail(study: Name, number: int, result: Fail) -> Response:
         """Say that a trial has no result, and why."""
         opened = studies.open(study)
-        held = Trial(number, {}, "running", attempt=result.attempt)
-        return JSONResponse(trial_json(_existing(opened, number, lambda: opened.fail(held, result.reason))))
+        finished = replace(
+            failure(number, result.reason, result.attempt),
+            measures=result.measures,
+            notes=result.notes,
+            traceback=result.traceback,
+        )
+        return _recorded(opened, finished)
 
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
     def renew(study: Name, leases: Renew) -> Response:
         """Keep the leases of trials that are being evaluated, or give the trials back."""
-        opened = studies.open(study)
-        count = len(opened.trials)
         held = [Trial(each.number, {}, "running", attempt=each.attempt) for each in leases.trials]
-        opened.renew([trial for trial in held if trial.number < count], leases.lease)
+        studies.storage.renew(studies.find(study).id, held, leases.lease)
         return Response(status_code=204)
 
     @api.post("/studies/{study:name}/enqueue", response_model=TrialsOut, status_code=201, tags=["trials"])
@@ -164,18 +171,25 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Have a configuration tried next, before the method proposes anything."""
         who: Principal = request.scope["principal"]
         opened = await to_thread.run_sync(studies.open, study)
-        config = opened.space.validate(wanted.config)
-        tag = tag_of(who.name, who.id, key)
-        return _trials(await studies.insert(opened, tag, lambda: [opened.enqueue(config)]), status=201)
+        mark = request_mark(who.id, key)
+        trials = await studies.insert(opened, mark, lambda: [opened.enqueue(wanted.config, request=mark)])
+        return _trials(trials, status=201)
 
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
     async def add(request: Request, study: Name, known: Add, key: Key = None) -> Response:
         """Add results that are known already: all of them, or none if one is malformed."""
         who: Principal = request.scope["principal"]
         opened = await to_thread.run_sync(studies.open, study)
-        rows = [(each.config, each.value, each.noise) for each in known.results]
-        tag = tag_of(who.name, who.id, key)
-        return _trials(await studies.insert(opened, tag, lambda: opened.add_many(rows)), status=201)
+        rows = [
+            (
+                each.config,
+                {**each.measures, **each.notes, "value": each.value, "noise": each.noise, "cost": each.cost},
+            )
+            for each in known.results
+        ]
+        mark = request_mark(who.id, key)
+        trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
+        return _trials(trials, status=201)
 
 
 def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> None:
@@ -204,11 +218,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
     def trial(study: Name, number: int) -> Response:
-        opened = studies.open(study)
-        found = opened.trials
-        if number >= len(found):
-            raise NoTrial(f"study {study!r} has no trial {number}")
-        return JSONResponse(trial_json(found[number]))
+        return JSONResponse(trial_json(_trial(studies.open(study), number)))
 
     @api.get(
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
@@ -312,9 +322,20 @@ def _existing(study: Study, number: int, act: Callable[[], T]) -> T:
     try:
         return act()
     except TrialError:
-        if number >= len(study.trials):
-            raise NoTrial(f"study {study.name!r} has no trial {number}") from None
+        _trial(study, number)
         raise
+
+
+def _recorded(study: Study, result: Trial) -> Response:
+    stored = _existing(study, result.number, lambda: study.record_result(result))
+    return JSONResponse(trial_json(stored))
+
+
+def _trial(study: Study, number: int) -> Trial:
+    try:
+        return study.trial(number)
+    except TrialError as error:
+        raise NoTrial(str(error)) from None
 
 
 def _trials(trials: list[Trial], total: int | None = None, status: int = 200) -> Response:

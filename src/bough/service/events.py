@@ -48,9 +48,8 @@ class Watchers:
 def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
     """How far a study is; see ``models.StatusOut``."""
     status = study.status()
-    found = studies.storage.find(study.name)
     return {
-        "trials": found[0].trials if found else 0,
+        "trials": status.trials,
         "finished": status.finished,
         "done": status.done,
         "failed": status.failed,

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bough.service.tagged import worker_of
 from bough.storage import StudyRecord
 from bough.trial import Trial
 
@@ -60,11 +59,16 @@ class Tell(_In):
     noise: Annotated[float, Field(ge=0)] | None = None
     cost: float | None = None
     attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    measures: dict[str, float] = {}
+    notes: dict[str, Any] = {}
 
 
 class Fail(_In):
     reason: Annotated[str, Field(max_length=20_000)]
     attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    measures: dict[str, float] = {}
+    notes: dict[str, Any] = {}
+    traceback: Annotated[str, Field(max_length=200_000)] | None = None
 
 
 class Enqueue(_In):
@@ -75,6 +79,9 @@ class Known(_In):
     config: Config
     value: float
     noise: Annotated[float, Field(ge=0)] | None = None
+    cost: float | None = None
+    measures: dict[str, float] = {}
+    notes: dict[str, Any] = {}
 
 
 class Add(_In):
@@ -195,9 +202,8 @@ class BranchOut(BaseModel):
 
 
 def trial_json(trial: Trial) -> dict[str, Any]:
-    data = {name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder")}
-    data["worker"] = worker_of(trial)
-    return data
+    """A trial without the marks of requests; they concern only the service."""
+    return {name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder")}
 
 
 def study_json(record: StudyRecord) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""What the service keeps besides studies: tokens, sign-ins, and SigOpt's objects.
+"""The service's own records: tokens, sessions, and SigOpt's objects.
 
-They live in tables of their own in the database of the studies, so that a backup of one is a backup of
-both. A document is a JSON object with a kind, a key and an owner; that is all SigOpt's experiments, runs and
-projects need.
+They live beside the studies in one database, so one backup holds both. Their tables have their own
+migrations: a database that is never served has none of them. A document is a JSON object with a kind, a name
+and an owner; SigOpt's experiments, runs and projects need no more.
 """
 
 from __future__ import annotations
@@ -13,17 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.storage.database import Database, Transaction
+from bough.storage.schema import Migration, migrate
 
 __all__ = ["Document", "Records", "TokenRow"]
 
-_TYPES = {
-    "sqlite": {"key": "INTEGER PRIMARY KEY AUTOINCREMENT", "real": "REAL"},
-    "postgresql": {
-        "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        "real": "DOUBLE PRECISION",
-    },
-}
-_TABLES = (
+FIRST: Migration = (  # "IF NOT EXISTS": version 0.1 made these tables without a version
     """
     CREATE TABLE IF NOT EXISTS bough_tokens (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL,
@@ -37,6 +31,8 @@ _TABLES = (
     )""",
     "CREATE INDEX IF NOT EXISTS bough_documents_owner ON bough_documents (kind, owner, id)",
 )
+MIGRATIONS = (FIRST,)
+VERSION_TABLE = "bough_service_schema"
 
 _TOKEN = "id, name, scope, hash, created, revoked"
 _ADD_TOKEN = """
@@ -85,13 +81,7 @@ class Records:
 
     def __init__(self, url: str | None, patience: float = 30.0) -> None:
         self._database = Database(url or "sqlite:///:memory:?check_same_thread=false", patience)
-        self._database.write("service-tables", self._create_tables)
-
-    def _create_tables(self, transaction: Transaction) -> None:
-        if self._database.dialect == "postgresql":  # of two servers that start at once, one waits
-            transaction.execute("SELECT pg_advisory_xact_lock(5078405)")
-        for statement in _TABLES:
-            transaction.execute(statement.format(**_TYPES[self._database.dialect]))
+        migrate(self._database, MIGRATIONS, VERSION_TABLE)
 
     @property
     def where(self) -> str:

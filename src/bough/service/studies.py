@@ -1,26 +1,27 @@
 """The studies that the service has open, and the order in which they are asked.
 
-A proposal may take seconds. Those who ask one study wait for their turn without holding a thread, and
-proposals run in threads of their own, so that a result can be told, and a page be read, at any time.
+A proposal may take seconds. Askers of one study wait for their turn without holding a thread, and proposals
+run in their own threads. So a result can be told, and a page be read, at any time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from bough.errors import ExhaustedError, StudyError, TrialError
-from bough.service.tagged import Tagged, asked_by
+from bough.errors import StudyError, TrialError
 from bough.storage import Storage, StudyRecord
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version"]
+__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "request_mark"]
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class NoTrial(TrialError):
 
 @dataclass(frozen=True)
 class Version:
-    """Changes whenever the trials of a study do: a key for caches, and news for those who watch."""
+    """Changes whenever the trials of a study do: a key for caches."""
 
     study: int
     trials: int
@@ -47,14 +48,26 @@ class Version:
     leased: int
 
 
+def request_mark(client: str, key: str | None) -> str | None:
+    """A short name of a request by its Idempotency-Key, stored with its trials so a repetition finds them.
+
+    The same key from another client is another request.
+    """
+    if key is None:
+        return None
+    digest = hashlib.sha256(f"{client}\0{key}".encode()).digest()
+    return base64.urlsafe_b64encode(digest[:15]).decode()
+
+
 class OpenStudies:
     """Threads and coroutines may share it."""
 
     def __init__(self, storage: Storage) -> None:
-        self.storage = Tagged(storage)
+        self.storage = storage
         self._open: OrderedDict[int, Future[Study]] = OrderedDict()
         self._lock = threading.Lock()  # guards the dictionary, never the opening of a study
-        self._turns: dict[tuple[int, str], asyncio.Lock] = {}
+        self._turns: dict[int, asyncio.Lock] = {}
+        self._running: dict[tuple[int, str], asyncio.Task[list[Trial]]] = {}
         self._askers = ThreadPoolExecutor(8, thread_name_prefix="bough-ask")
         self._models = ThreadPoolExecutor(2, thread_name_prefix="bough-model")
 
@@ -75,7 +88,7 @@ class OpenStudies:
     def open(self, name: str) -> Study:
         """The study of that name as it is now: others may have deleted it and created another.
 
-        Opening a study may take seconds. Who wants the same study waits for it, all others go on.
+        Opening a study may take seconds. Requests for the same study wait for it, all others go on.
         """
         record = self.find(name)
         with self._lock:
@@ -97,55 +110,50 @@ class OpenStudies:
 
     def version(self, study: Study) -> Version:
         status = study.status()
-        trials = self.storage.find(study.name)
-        return Version(
-            study.record.id, trials[0].trials if trials else 0, status.done, status.failed, status.leased
-        )
+        return Version(study.record.id, status.trials, status.done, status.failed, status.leased)
 
     async def consult_model(self, work: Callable[[], T]) -> T:
-        """Do something that computes with a study's model, in threads that nothing else waits for."""
+        """Compute with a study's model, in threads that no other kind of request needs."""
         return await asyncio.get_running_loop().run_in_executor(self._models, work)
 
     async def ask(
-        self, study: Study, tag: str, *, n: int = 1, lease: float | None = None, limit: int | None = None
+        self,
+        study: Study,
+        worker: str,
+        *,
+        request: str | None = None,
+        n: int = 1,
+        lease: float | None = None,
+        limit: int | None = None,
     ) -> list[Trial]:
-        """Up to ``n`` trials; fewer where a finite space ends or ``limit`` trials are reached.
+        """Trials for a worker; see ``Study.ask_up_to``."""
 
-        Trials that the same request was given before, as its tag tells, are given to it again.
-        """
+        async def in_turn() -> list[Trial]:
+            async with self._turns.setdefault(study.record.id, asyncio.Lock()):
+                return await self._in_thread(
+                    lambda: study.ask_up_to(n, limit=limit, lease=lease, worker=worker, request=request)
+                )
 
-        def ask() -> list[Trial]:
-            trials = [trial for trial in study.trials if _given(trial, tag)][:n]
-            with asked_by(tag):
-                while len(trials) < n:
-                    try:
-                        trial = study.ask_within(limit, lease)
-                    except ExhaustedError:
-                        if trials:
-                            break
-                        raise
-                    if trial is None:
-                        break
-                    trials.append(trial)
-            return trials
+        return await self._once(study, request, in_turn())
 
-        return await self._take_turn(study, "ask", ask)
+    async def insert(self, study: Study, request: str | None, work: Callable[[], list[Trial]]) -> list[Trial]:
+        """The trials that ``work`` puts into the study."""
+        return await self._once(study, request, self._in_thread(work))
 
-    async def insert(self, study: Study, tag: str, work: Callable[[], list[Trial]]) -> list[Trial]:
-        """The trials that ``work`` puts into the study, unless the same request has put them in before."""
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._askers, work)
 
-        def insert() -> list[Trial]:
-            before = [trial for trial in study.trials if "#" in tag and trial.worker == tag]
-            with asked_by(tag):
-                return before or work()
-
-        return await self._take_turn(study, "insert", insert)
-
-    async def _take_turn(self, study: Study, queue: str, work: Callable[[], T]) -> T:
-        turn = self._turns.setdefault((study.record.id, queue), asyncio.Lock())
-        async with turn:
-            return await asyncio.get_running_loop().run_in_executor(self._askers, work)
-
-
-def _given(trial: Trial, tag: str) -> bool:
-    return trial.state == "running" and trial.worker == tag and "#" in tag
+    async def _once(
+        self, study: Study, request: str | None, work: Coroutine[Any, Any, list[Trial]]
+    ) -> list[Trial]:
+        """Do the work, or wait for it if the same request is being worked on: it was sent again."""
+        if request is None:
+            return await work
+        key = study.record.id, request
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = asyncio.create_task(work)
+            running.add_done_callback(lambda _: self._running.pop(key, None))
+        else:
+            work.close()
+        return await asyncio.shield(running)  # others may wait for it when this request is cut off

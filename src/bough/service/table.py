@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bough.errors import ConfigError
-from bough.service.tagged import worker_of
 from bough.space import Space
 from bough.strict_json import JsonError, loads
 from bough.study import Study
@@ -89,7 +88,7 @@ def _rank(trial: Trial, sign: float) -> tuple[bool, float, int]:
 
 
 def _matches(trial: Trial, words: Sequence[str]) -> bool:
-    parts = [str(trial.number), trial.state, trial.error or "", worker_of(trial) or "", repr(trial.value)]
+    parts = [str(trial.number), trial.state, trial.error or "", trial.worker or "", repr(trial.value)]
     parts += [f"{name}={value}" for name, value in trial.config.items()]
     text = " ".join(parts).lower()
     return all(word in text for word in words)

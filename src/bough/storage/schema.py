@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from bough.errors import StorageError
 from bough.storage.database import Database, Transaction
 
-__all__ = ["ADDED_COLUMNS", "MIGRATIONS", "check_version", "migrate", "schema_version"]
+__all__ = ["ADDED_COLUMNS", "MIGRATIONS", "Migration", "check_version", "migrate", "schema_version"]
 
 Migration = Sequence[str]
 """SQL statements. ``{real}`` is the dialect's double, ``{key}`` its self-numbering key, ``{position}`` its
@@ -76,22 +76,27 @@ _TYPES = {
         "position": "strpos",
     },
 }
-_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS bough_schema (version INTEGER NOT NULL)"
-_VERSION = "SELECT max(version) FROM bough_schema"
+_VERSION_TABLE = "CREATE TABLE IF NOT EXISTS {table} (version INTEGER NOT NULL)"
+_VERSION = "SELECT max(version) FROM {table}"
 
 
-def schema_version(database: Database) -> int:
+def schema_version(database: Database, table: str = "bough_schema") -> int:
     """How many migrations the database has seen; 0 if bough never wrote to it."""
-    if not database.exists or not database.has_table("bough_schema"):
+    if not database.exists or not database.has_table(table):
         return 0
-    version: int = database.read(_VERSION)[0][0] or 0
+    version: int = database.read(_VERSION.format(table=table))[0][0] or 0
     return version
 
 
-def migrate(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Bring the tables up to date; StorageError if they were written by a newer bough."""
-    if schema_version(database) != len(migrations):
-        database.write("migrate", lambda transaction: _run(transaction, database, migrations))
+def migrate(
+    database: Database, migrations: Sequence[Migration] = MIGRATIONS, table: str = "bough_schema"
+) -> None:
+    """Bring the tables up to date; StorageError if they were written by a newer bough.
+
+    table: where the version is kept. The service has its own migrations; a database gets them when served.
+    """
+    if schema_version(database, table) != len(migrations):
+        database.write("migrate", lambda transaction: _run(transaction, database, migrations, table))
 
 
 def check_version(version: int, database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -103,13 +108,13 @@ def check_version(version: int, database: Database, migrations: Sequence[Migrati
         )
 
 
-def _run(transaction: Transaction, database: Database, migrations: Sequence[Migration]) -> None:
+def _run(transaction: Transaction, database: Database, migrations: Sequence[Migration], table: str) -> None:
     if database.dialect == "postgresql":  # two processes that open a new database: one waits for the other
         transaction.execute("SELECT pg_advisory_xact_lock(5078404)")
-    transaction.execute(_VERSION_TABLE)
-    version = transaction.execute(_VERSION)[0][0] or 0
+    transaction.execute(_VERSION_TABLE.format(table=table))
+    version = transaction.execute(_VERSION.format(table=table))[0][0] or 0
     check_version(version, database, migrations)
     for number, statements in enumerate(migrations[version:], start=version + 1):
         for statement in statements:
             transaction.execute(statement.format(**_TYPES[database.dialect]))
-        transaction.execute("INSERT INTO bough_schema (version) VALUES (:version)", version=number)
+        transaction.execute(f"INSERT INTO {table} (version) VALUES (:version)", version=number)

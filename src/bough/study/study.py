@@ -227,6 +227,13 @@ class Study:
         with self._current() as view:
             return list(view.trials)
 
+    def trial(self, number: int) -> Trial:
+        """The trial of that number; TrialError if there is none."""
+        with self._current() as view:
+            if not 0 <= number < len(view.trials):
+                raise TrialError(f"study {self.name!r} has no trial {number}")
+            return _own(view.trials[number])
+
     @property
     def best(self) -> Trial:
         """The trial with the best value told so far, the first one of equals; StudyError if there is none."""

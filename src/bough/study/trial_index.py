@@ -24,6 +24,7 @@ class Status:
     done: int
     leased: int
     best: Trial | None
+    trials: int
 
 
 class TrialIndex:
@@ -90,7 +91,7 @@ class TrialIndex:
 
     def status(self) -> Status:
         failed = len(self.over) - self.done
-        return Status(self.finished, failed, self.done, self.leased, self.best)
+        return Status(self.finished, failed, self.done, self.leased, self.best, len(self.trials))
 
     def inserted_by(self, request: str) -> list[int]:
         """The numbers of the trials that a request put in."""

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from bough.plot.outline import Branch
 from bough.plot.theme import number
-from bough.service.tagged import worker_of
 from bough.trial import Trial
 
 __all__ = ["FILTERS"]
@@ -83,5 +82,4 @@ FILTERS: dict[str, Callable[..., str | None]] = {
     "duration": duration,
     "path": path,
     "trail": trail,
-    "worker": worker_of,
 }

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from bough import Space, Study, __version__
-from bough.errors import BoughError, SpaceError, StudyError
+from bough.errors import BoughError, SpaceError, StudyError, TrialError
 from bough.plot.theme import template
 from bough.registry import methods
 from bough.service.auth import (
@@ -174,19 +174,19 @@ class _Pages:
     async def trial(self, request: Request) -> Response:
         study = await self._open(request)
         number = request.path_params["number"]
-        trials = await to_thread.run_sync(lambda: study.trials)
-        if number >= len(trials):
+        try:
+            trial = await to_thread.run_sync(study.trial, number)
+        except TrialError:
             return self._missing(request, f"This study has no trial {number}.")
-        trial = trials[number]
-        best = (await to_thread.run_sync(study.status)).best
+        status = await to_thread.run_sync(study.status)
         paths = {parameter.name: parameter for parameter in study.space.parameters}
         return self._page(
             request,
             "trial.html",
             study=study,
             trial=trial,
-            best=best,
-            last=len(trials) - 1,
+            best=status.best,
+            last=status.trials - 1,
             inactive=[name for name in paths if name not in trial.config],
         )
 

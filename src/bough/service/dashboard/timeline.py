@@ -10,7 +10,6 @@ from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label
 from bough.plot.traces import empty_note, hover_text, titled
-from bough.service.tagged import worker_of
 from bough.trial import Trial
 
 __all__ = ["timeline"]
@@ -61,7 +60,7 @@ def timeline(snapshot: StudySnapshot) -> Any:
 
 
 def _line(trial: Trial) -> str:
-    return label(worker_of(trial) or "unknown")
+    return label(trial.worker or "unknown")
 
 
 def _end(trial: Trial, now: float) -> float:

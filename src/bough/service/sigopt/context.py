@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
+from bough.errors import TrialError
 from bough.service.auth import Principal
 from bough.service.records import Document, Records
 from bough.service.sigopt.errors import SigOptError
@@ -62,7 +63,8 @@ class SigOptContext:
 
 
 def find_trial(name: Any, what: str, study: Study) -> Trial:
-    trials, text = study.trials, str(name)
-    if not text.isascii() or not text.isdigit() or len(text) > 15 or int(text) >= len(trials):
-        raise SigOptError(f"No {what.replace('_', ' ')} {text[:50]}", 404)
-    return trials[int(text)]
+    text = str(name)
+    try:
+        return study.trial(int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else -1)
+    except TrialError:
+        raise SigOptError(f"No {what.replace('_', ' ')} {text[:50]}", 404) from None
