@@ -1,7 +1,7 @@
 """A study that a bough service holds, used like a local one: ``bough.connect(url, token, name)``.
 
-Requests that fail for a passing reason (no connection, a server that restarts, too many requests) are sent
-again with the same Idempotency-Key, so that a reply that got lost never makes a second trial.
+A request that fails for a passing reason (no connection, a restart, a lost reply, too many requests) is sent
+again with the same Idempotency-Key, so it never makes a second trial.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class RemoteStudy:
         return table(self.trials)
 
     def explain(self, trial: Trial | int) -> dict[str, Any]:
-        """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
+        """The prediction, the criterion and the reason with which the method chose a trial."""
         number = trial.number if isinstance(trial, Trial) else trial
         found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
         return found
@@ -234,7 +234,7 @@ class RemoteStudy:
             progress=progress,
         )
 
-    # ---- what a run needs besides -------------------------------------------------------------------
+    # ---- for ``run`` -------------------------------------------------------------------
 
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None

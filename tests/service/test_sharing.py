@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import httpx
 import pytest
 from tests.service.running import SPACE, service
 
 from bough.errors import StorageError
-from bough.plot import FIGURES
+from bough.service.figures import SHOWN
 from bough.service.streaming import CHUNK_CHARACTERS, in_chunks
 from bough.study import Study
 
@@ -53,19 +54,25 @@ def test_a_study_that_cannot_be_opened_may_be_opened_later(
 
 
 def test_trials_are_read_while_a_figure_is_drawn(api: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    started, go_on, draw = threading.Event(), threading.Event(), FIGURES["history"]
+    started, go_on, draw = threading.Event(), threading.Event(), SHOWN["history"].draw
 
-    def slow(view):  # type: ignore[no-untyped-def]
+    def slow(snapshot, **options):  # type: ignore[no-untyped-def]
         started.set()
         assert go_on.wait(60)
-        return draw(view)
+        return draw(snapshot, **options)
 
-    monkeypatch.setitem(FIGURES, "history", slow)
+    monkeypatch.setitem(SHOWN, "history", replace(SHOWN["history"], draw=slow))
     number = api.post("/studies/demo/ask").json()["trials"][0]["number"]
     with ThreadPoolExecutor(1) as pool:
         drawing = pool.submit(api.get, "/studies/demo/figures/history")
         assert started.wait(30)
-        for path in ("trials", "trials?state=running&order=best", f"trials/{number}", "status"):
+        for path in (
+            "trials",
+            'trials?branch={"model":"svm"}',
+            "trials?state=running&order=best",
+            f"trials/{number}",
+            "status",
+        ):
             assert api.get(f"/studies/demo/{path}", timeout=20).status_code == 200
         assert api.get(f"/studies/demo/trials/{number}/explain", timeout=20).status_code == 200
         assert not drawing.done()

@@ -224,7 +224,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
     )
     async def explain(study: Name, number: int) -> Response:
-        """What the method thought of a trial when it was asked."""
+        """The prediction and the reason with which the method chose a trial."""
         opened = await to_thread.run_sync(studies.open, study)
         found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
         return JSONResponse({key: _finite(value) for key, value in found.items()})

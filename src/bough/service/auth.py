@@ -1,8 +1,8 @@
-"""Who may do what: tokens for programs, sessions for browsers.
+"""Permissions: tokens for programs, sessions for browsers.
 
-A token is ``bough_<id>_<secret>``. The id finds its row, the secret (256 random bits, so that a plain hash is
-enough) is stored as SHA-256 and compared in constant time. A browser trades a token for a session, a random
-cookie of its own that dies with the token.
+A token is ``bough_<id>_<secret>``. The id finds its row. The secret has 256 random bits, so a plain SHA-256
+of it is stored, and compared in constant time. A browser exchanges a token for a session: a random cookie
+that ends with the token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"bough_([0-9a-f]{8})_([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Principal:
-    """Who makes a request. session: through a browser's cookie, so that other sites could have caused it."""
+    """The sender of a request. session: by a browser's cookie, so another site may have caused it."""
 
     id: str
     name: str
@@ -44,7 +44,7 @@ class Principal:
 
 
 def create_token(records: Records, name: str, scope: str) -> str:
-    """A new token, which nobody can read again afterwards."""
+    """A new token; only its hash is stored, so it cannot be shown again."""
     if scope not in SCOPES:
         raise ServiceError(f"a token's scope is 'read' or 'write', not {scope!r}")
     if not name.strip() or not name.isprintable() or len(name) > 100:
@@ -121,6 +121,6 @@ class Attempts:
         return len(recent) >= self._most
 
     def failed(self, address: str) -> None:
-        if len(self._failed) > 10_000:  # an attacker with many addresses gets no memory for it
+        if len(self._failed) > 10_000:  # bounds the memory that an attacker with many addresses can take
             self._failed.clear()
         self._failed.setdefault(address, deque(maxlen=self._most)).append(time.monotonic())

@@ -1,13 +1,14 @@
-"""Figures of a study as JSON, drawn by ``bough.plot`` once per version of the study, then cached."""
+"""Figures of a study as JSON, drawn by ``bough.plot`` once per version of the study, and cached."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -33,49 +34,54 @@ if TYPE_CHECKING:
 else:
     FigureName = Literal[tuple(SHOWN)]
 
-WARM = 4
-"""Studies that are read when the service starts."""
+WARM_STUDIES = 4
+"""How many studies are read when the service starts."""
 
 
 class _Recent:
-    """The values used last, by key; for one thread."""
+    """The most recently used values, by key."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        if key not in self._kept:
-            self._kept[key] = make()
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        value: T = self._kept[key]
-        return value
+        """The value of a key, made if it is not there; other threads wait meanwhile."""
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = make()
+                while len(self._values) > self._most:
+                    self._values.popitem(last=False)
+            self._values.move_to_end(key)
+            value: T = self._values[key]
+            return value
 
 
 class FigureCache:
-    """Draws figures in one separate thread: a figure may take a second, and no request waits for it."""
+    """Draws in one thread and reads trials in another, so no reader waits for a figure."""
 
     def __init__(self, studies: OpenStudies) -> None:
         self._studies = studies
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bough-figures")
+        self._drawing = ThreadPoolExecutor(1, thread_name_prefix="bough-figures")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="bough-snapshots")
         self._snapshots, self._drawn = _Recent(8), _Recent(64)
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        for thread in (self._drawing, self._reading):
+            thread.shutdown(wait=False, cancel_futures=True)
 
     async def snapshot(self, study: Study, branch: Branch) -> StudySnapshot:
         """The trials of a branch as they are now."""
-        return await self.run(lambda: self._snapshot(study, self._studies.version(study), branch))
+        return await _run(self._reading, lambda: self._snapshot(study, self._studies.version(study), branch))
 
     async def warm(self) -> None:
-        """Read the latest studies before anyone asks: to read 100,000 trials takes a second or two."""
-        for record in (await self.run(self._studies.records))[-WARM:]:
-            with contextlib.suppress(BoughError):  # deleted meanwhile, or not to be read: nobody asked yet
-                study = await self.run(partial(self._studies.open, record.name))
+        """Read the latest studies before the first request: to read 100,000 trials takes seconds."""
+        for record in (await _run(self._reading, self._studies.records))[-WARM_STUDIES:]:
+            with contextlib.suppress(BoughError):  # deleted meanwhile or unreadable: nobody asked for it yet
+                study = await _run(self._reading, partial(self._studies.open, record.name))
                 snapshot = await self.snapshot(study, {})
-                await self.run(partial(getattr, snapshot, "root"))
+                await _run(self._reading, partial(getattr, snapshot, "root"))
 
     async def draw(
         self, study: Study, figure: str, branch: Branch, dark: bool, options: dict[str, Any]
@@ -91,7 +97,7 @@ class FigureCache:
             body = self._drawn.get(key, lambda: self._draw(study, version, figure, branch, dark, options))
             return f'"{hash(key) & (2**63 - 1):x}"', body
 
-        return await self.run(draw)
+        return await _run(self._drawing, draw)
 
     def _draw(
         self,
@@ -114,6 +120,6 @@ class FigureCache:
             return whole
         return self._snapshots.get((version, json.dumps(branch)), lambda: whole.within(branch))
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Do something in the thread for figures."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+async def _run(thread: Executor, work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(thread, work)

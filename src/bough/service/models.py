@@ -1,4 +1,4 @@
-"""What goes over the wire under ``/api/v1``: the shapes of requests and replies, for checks and OpenAPI."""
+"""Requests and replies under ``/api/v1``: their shapes, for validation and OpenAPI."""
 
 from __future__ import annotations
 

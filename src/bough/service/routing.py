@@ -1,4 +1,4 @@
-"""How requests reach functions: names in paths, strict JSON bodies, errors as one line with a status."""
+"""Requests on their way to a function: names in paths, strict JSON bodies, errors with a status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _STATUS: tuple[tuple[type[BoughError], int], ...] = (
 
 
 class _Name(Convertor[str]):
-    """A study's name: one segment of the path, in which even a slash may be encoded."""
+    """A study's name: one segment of the path, in which a slash may be encoded."""
 
     regex = "[^/]+"
 
@@ -56,7 +56,7 @@ class _Name(Convertor[str]):
 
 
 class _Number(Convertor[int]):
-    """A trial's number, of no more digits than a number can have."""
+    """A trial's number, with a bounded number of digits."""
 
     regex = "[0-9]{1,18}"
 
@@ -92,19 +92,19 @@ class StrictRoute(APIRoute):
 
 
 def status_of(error: BoughError) -> int:
-    """The HTTP status that an error is told with."""
+    """The HTTP status of an error."""
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
 async def error_response(request: Request, error: Exception) -> Response:
-    """Any error in the form that callers of this path expect."""
+    """An error in the form that clients of this path expect."""
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
         return refusal(request.scope, 422, f"{where}: {first['msg']}" if where else str(first["msg"]))
     if isinstance(error, BoughError):
         status = status_of(error)
-        # Callers know the names in bough.errors; 404s have classes of their own below those.
+        # Clients know the names in bough.errors; NoStudy and NoTrial are subclasses of those.
         kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
         if status >= 500:
             _log.error("%s %s: %s", request.method, request.url.path, error)

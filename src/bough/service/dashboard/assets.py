@@ -1,6 +1,6 @@
 """The files that pages load: our own from this package, plotly.js out of the installed ``plotly``.
 
-All are known by name, so that no path of a request is ever looked up on the disk.
+All are known by name; no path of a request is looked up on the disk.
 """
 
 from __future__ import annotations

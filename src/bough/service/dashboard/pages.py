@@ -63,7 +63,7 @@ def routes(studies: OpenStudies, figures: FigureCache, records: Records, *, secu
 
 
 class _Pages:
-    """What the pages share."""
+    """The state that all pages share."""
 
     def __init__(self, studies: OpenStudies, figures: FigureCache, records: Records, secure: bool) -> None:
         self._studies, self._figures, self._records, self._secure = studies, figures, records, secure
@@ -273,7 +273,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def _local(target: str) -> str:
-    """Where to go after signing in: a path of ours, whatever the link said."""
+    """The page to show after signing in: always a path of this service."""
     if not target.startswith("/") or target.startswith(("//", "/\\")) or not target.isprintable():
         return "/"
     return target

@@ -1,8 +1,8 @@
-"""SigOpt's protocol under ``/v1``, so that its published client works against bough unchanged.
+"""SigOpt's protocol under ``/v1``: its published client works against bough unchanged.
 
-An experiment is a study, a suggestion a trial that runs, an observation a trial that is over: their ids are
-the trial's number. What SigOpt keeps besides (names, metadata, projects, runs) are documents. Routes are in
-one table, ``ROUTES``; each function takes the context and the call, and returns the object to answer.
+An experiment is a study, a suggestion a running trial, an observation a finished trial; their ids are trial
+numbers. SigOpt's other objects (names, metadata, projects, runs) are documents. ``ROUTES`` lists all
+routes; each handler takes the context and the call, and returns the object to answer with.
 """
 
 from __future__ import annotations

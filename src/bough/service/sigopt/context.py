@@ -1,4 +1,4 @@
-"""What the functions behind SigOpt's routes work with: the call, the studies, the documents."""
+"""The arguments of every SigOpt handler: the call, and the context with studies and documents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An experiment as SigOpt's clients describe it: checked, completed, and as a ``Space``.
 
-A conditional is a categorical parameter that only opens and closes others. What bough cannot do is refused
-with a message that names it, never silently dropped.
+A conditional is a categorical parameter that only opens and closes others. A feature that bough lacks is
+refused with a message that names it, never dropped silently.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _categories(values: Any, name: str) -> list[Json]:
 
 
 def _conditions(conditions: Any, conditionals: Sequence[Json], name: str) -> dict[str, list[str]]:
-    """What must hold for the parameter: each of the conditionals has one of the values."""
+    """The condition of a parameter: each of the conditionals has one of the values."""
     known = {each["name"]: each["values"] for each in conditionals}
     found = {}
     for conditional, wanted in object_of(conditions, f"conditions of parameter {name}").items():

@@ -1,4 +1,4 @@
-"""Errors and small checks in SigOpt's manner: a status and one message."""
+"""Errors in SigOpt's form, a status and one message, and checks that raise them."""
 
 from __future__ import annotations
 

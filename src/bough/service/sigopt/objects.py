@@ -21,7 +21,7 @@ CLIENT = "1"
 """There is one team; SigOpt's paths name it."""
 
 DELETED = "deleted by the client"
-"""The error of trials that stand for deleted suggestions: they are no observations."""
+"""The error of trials whose suggestion was deleted; such a trial is not an observation."""
 
 MOST = 1000
 
