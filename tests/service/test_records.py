@@ -12,6 +12,7 @@ import pytest
 from bough.errors import StorageError
 from bough.service.auth import create_token, open_session, principal_of_session, principal_of_token
 from bough.service.records import VERSION_TABLE, Records
+from bough.storage import open_storage
 from bough.study import studies
 
 
@@ -58,6 +59,7 @@ def test_tokens_and_sessions(storage_url: str | None) -> None:
 
 def test_they_stand_beside_the_studies(shared_url: str) -> None:
     Records(shared_url).put("run", "a", {})
+    open_storage(shared_url)
     assert studies(shared_url) == []
     assert Records(shared_url).get("run", "a") is not None
 
