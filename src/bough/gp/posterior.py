@@ -1,4 +1,4 @@
-"""What a Gaussian process knows after seeing data: predictions, their gradients, joint samples.
+"""The posterior of a Gaussian process: predictions, their gradients, joint samples.
 
     mean(x) = k(x, X) α,   var(x) = k(x, x) − k(x, X) M⁻¹ k(X, x),   α = M⁻¹ y,  M = K + noise
 
@@ -34,7 +34,7 @@ Slopes = Callable[[], tuple[FloatArray, FloatArray]]
 
 
 class Posterior(ABC):
-    """What acquisition functions see of a surrogate: four methods to write, and two facts with defaults."""
+    """A fitted surrogate as acquisition functions see it: four methods to write, two facts with defaults."""
 
     @abstractmethod
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:

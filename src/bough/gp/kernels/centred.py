@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,19 @@ from bough.gp.params import Param
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 
 __all__ = ["Centred"]
+
+
+class _Table(NamedTuple):
+    """Of each feature (size,): its column and group, and how its value follows from x."""
+
+    column: IntArray
+    group: IntArray
+    indicator: BoolArray
+    origin: FloatArray
+    """The position of an indicator's option in its column; of a number the middle, 0.5."""
+    share: FloatArray
+    """The mean of an indicator over the options: one over their number."""
+    factor: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,67 +56,45 @@ class Centred(FeatureMap):
 
     @property
     def size(self) -> int:
-        return len(self.column)
+        return len(self.table.column)
 
     @cached_property
-    def column(self) -> IntArray:
-        """(size,) the column of each feature."""
-        return np.repeat(np.arange(self.layout.columns), self._counts)
-
-    @cached_property
-    def group(self) -> IntArray:
-        """(size,) the group of each feature."""
-        return self.layout.group[self.column]
-
-    @cached_property
-    def _counts(self) -> IntArray:
-        """(columns,) how many features each column has."""
-        return np.where(self.layout.nominal, self.layout.levels, 1)
-
-    @cached_property
-    def _indicator(self) -> BoolArray:
-        return self.layout.nominal[self.column]
-
-    @cached_property
-    def _share(self) -> FloatArray:
-        """(size,) the mean of an indicator over the options: one over their number."""
-        return 1.0 / np.maximum(self.layout.levels[self.column], 1)
-
-    @cached_property
-    def _origin(self) -> FloatArray:
-        """(size,) the position of an indicator's option in its column; of a number the middle, 0.5."""
-        first = np.repeat(np.cumsum(self._counts) - self._counts, self._counts)
-        option = np.arange(self.size) - first
-        levels = np.maximum(self.layout.levels[self.column], 1)
-        return np.where(self._indicator, (option + 0.5) / levels, 0.5)
-
-    @cached_property
-    def _factor(self) -> FloatArray:
-        return np.where(self._indicator, math.sqrt(0.5), 1.0)
-
-    @cached_property
-    def _numeric(self) -> IntArray:
-        return np.flatnonzero(~self._indicator)
-
-    def inverse(self, theta: FloatArray) -> FloatArray:
-        """(size,) what the difference of two numbers is multiplied with: unit/ℓ."""
-        return np.asarray(self.unit * np.exp(-theta)[self.column])
+    def table(self) -> _Table:
+        layout = self.layout
+        counts = np.where(layout.nominal, layout.levels, 1)  # features of each column
+        column = np.repeat(np.arange(layout.columns), counts)
+        option = np.arange(len(column)) - np.repeat(np.cumsum(counts) - counts, counts)
+        indicator, levels = layout.nominal[column], np.maximum(layout.levels[column], 1)
+        return _Table(
+            column=column,
+            group=layout.group[column],
+            indicator=indicator,
+            origin=np.where(indicator, (option + 0.5) / levels, 0.5),
+            share=1.0 / levels,
+            factor=np.where(indicator, math.sqrt(0.5), 1.0),
+        )
 
     def values(self, theta: FloatArray, points: Points) -> FloatArray:
         """(n, size) the features."""
-        z = points.x[:, self.column] - self._origin
-        if self._indicator.any():
-            z = np.where(self._indicator, (np.abs(z) < 1e-9) - self._share, z)
-        z *= self._factor
-        z = np.where(points.on[:, self.group], z, 0.0)
-        z *= self.inverse(theta)
+        table = self.table
+        z = points.x[:, table.column] - table.origin
+        if table.indicator.any():
+            z = np.where(table.indicator, (np.abs(z) < 1e-9) - table.share, z)
+        z *= table.factor
+        z = np.where(points.on[:, table.group], z, 0.0)
+        z *= self._inverse(theta)
         return z
+
+    def _inverse(self, theta: FloatArray) -> FloatArray:
+        """(size,) what the difference of two numbers is multiplied with: unit/ℓ."""
+        return np.asarray(self.unit * np.exp(-theta)[self.table.column])
 
     def pull_x(self, theta: FloatArray, points: Points, w: FloatArray) -> FloatArray:
         """∂L/∂x (n, columns) from W = ∂L/∂Φ (n, size); zero in nominal and inactive columns."""
-        slope = w * self.inverse(theta)
+        slope = w * self._inverse(theta)
+        numeric = np.flatnonzero(~self.table.indicator)
         gradient = np.zeros(points.x.shape)
-        gradient[:, self.column[self._numeric]] = slope[:, self._numeric]
+        gradient[:, self.table.column[numeric]] = slope[:, numeric]
         return np.where(self.layout.active(points.on), gradient, 0.0)
 
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
@@ -111,6 +103,6 @@ class Centred(FeatureMap):
         def pull_theta(w: FloatArray) -> FloatArray:
             # Φ is proportional to 1/ℓ: ∂Φ/∂log ℓ = −Φ.
             by_feature = np.einsum("nf,nf->f", w, features)
-            return np.asarray(-np.bincount(self.column, by_feature, self.layout.columns), dtype=float)
+            return np.asarray(-np.bincount(self.table.column, by_feature, self.layout.columns), dtype=float)
 
         return features, FeaturePullback(pull_theta, lambda w: self.pull_x(theta, a, w))

@@ -72,7 +72,7 @@ class Nested(Kernel):
                 for group, own in self._group_features
             )
         )
-        interactions = Tied(Matern52(every), (0,) * len(every), (self._spread,))
+        interactions = Tied(Matern52(every), (0,) * len(every), (self.params[3],))
         roughness = Fixed(Matern52(every), math.log(ROUGH))
         terms = Scale(levels) + Scale(functions) + Scale(interactions) + Scale(roughness)
         order = (*range(SCALES, SCALES + self.layout.columns), *range(SCALES))
@@ -84,14 +84,10 @@ class Nested(Kernel):
             Param("offset", 1, self.offset, 1e-4, 1e2),
             Param("additive", 1, self.additive, 1e-4, 1e2),
             Param("joint", 1, self.joint, 1e-4, 1e2),
-            self._spread,
+            Param("spread", 1, self.spread, 0.5, 5.0),
             Param("rough", 1, self.rough, 1e-8, 1.0),
             *self._centred.params,
         )
-
-    @property
-    def _spread(self) -> Param:
-        return Param("spread", 1, self.spread, 0.5, 5.0)
 
     @cached_property
     def _centred(self) -> Centred:
@@ -100,8 +96,10 @@ class Nested(Kernel):
     @cached_property
     def _group_features(self) -> list[tuple[int, IntArray]]:
         """Each group that has columns for the additive term, and its features."""
-        shown = ~np.isin(self._centred.column, list(self.implied))
-        found = ((g, np.flatnonzero(shown & (self._centred.group == g))) for g in range(self.layout.groups))
+        shown = ~np.isin(self._centred.table.column, list(self.implied))
+        found = (
+            (g, np.flatnonzero(shown & (self._centred.table.group == g))) for g in range(self.layout.groups)
+        )
         return [(group, features) for group, features in found if len(features)]
 
     @cached_property
@@ -162,7 +160,7 @@ class Nested(Kernel):
                 by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
             joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
             by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
-            by_column = np.bincount(self._centred.column, by_feature + joint, self.layout.columns)
+            by_column = np.bincount(self._centred.table.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
                 s * additive,
