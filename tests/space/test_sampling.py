@@ -92,12 +92,9 @@ def test_a_needle_is_found():
 
 @pytest.mark.parametrize("draw", [sample_points, sobol_points, spread_points])
 def test_an_empty_space_is_reported(draw):
-    small = Space({"a": Categorical(["x", "y"])}, forbid=["a == 'x'", "a == 'y'"])
-    with pytest.raises(SpaceError, match="the space is empty"):
-        draw(small, 1, np.random.default_rng(0))
-    real = Space({"a": Float(0, 1)}, forbid=["a <= 0.5", "a > 0.4"])
-    with pytest.raises(SpaceError, match=r"empty|no legal configuration"):
-        draw(real, 1, np.random.default_rng(0))
+    space = Space({"a": Float(0, 1), "b": Float(2, 3)}, forbid=["a < b"])  # no ranges decide this clause
+    with pytest.raises(SpaceError, match="no legal configuration was found"):
+        draw(space, 1, np.random.default_rng(0))
 
 
 def test_nothing_asked_nothing_drawn():

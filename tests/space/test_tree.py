@@ -222,3 +222,22 @@ def test_rows_by_signature_lists_rows_in_order_of_occurrence():
 def test_depth_is_the_longest_chain_of_groups_above():
     depth = {str(g.condition): int(d) for g, d in zip(NESTED.tree.groups, NESTED.tree.depths)}
     assert depth["None"] == 0 and depth["model == 'svm'"] == 1 and depth["kernel == 'rbf'"] == 2
+
+
+def test_a_walk_visits_only_groups_that_can_be_active():
+    options = 1500
+    wide = Space({"m": Choice({f"o{i}": {f"x{i}": Float(0, 1)} for i in range(options)})})
+    visits = 0
+    count = type(wide.tree._walk)._options
+
+    def counted(self, step, on, pieces):
+        nonlocal visits
+        visits += 1
+        return count(self, step, on, pieces)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(wide.tree._walk), "_options", counted)
+        paths = wide.tree.paths(options + 1)
+    assert len(paths) == options
+    assert [np.flatnonzero(path.on).tolist() for path in paths] == [[0, i + 1] for i in range(options)]
+    assert visits <= 2 * options + 2

@@ -86,6 +86,11 @@ class Pieces:
             inside |= (ends > low) & (ends <= high)
         return inside
 
+    def rank_range(self, piece: int, domain: Domain) -> tuple[float, float]:
+        """First and last rank in a piece of a grid or a list of options."""
+        first = 0.0 if piece == 0 else self.ranks[piece - 1] + 1.0
+        return float(first), float(self.ranks[piece] if piece < len(self.ranks) else domain.levels - 1)
+
     @cached_property
     def rank_bounds(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest real of each piece."""

@@ -216,7 +216,7 @@ def _scarce(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a space where hardly anything is legal; they may repeat."""
     found = _repair(space, space.snap(rng.random((max(n, 256), len(space)))), rng)
     if not len(found):
-        raise SpaceError(_nothing_legal(space))
+        raise SpaceError("no legal configuration was found: forbid excludes every one, or nearly every one")
     return found.take(rng.integers(len(found), size=n))
 
 
@@ -237,12 +237,6 @@ def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
         redraw |= ~space.layout.active(points.on)  # what a new branch opens is drawn afresh
         points = space.snap(np.where(redraw, rng.random(points.x.shape), points.x))
     return Points.concat(found)
-
-
-def _nothing_legal(space: Space) -> str:
-    if space.size == 0:
-        return "the space is empty: its forbidden clauses exclude every configuration"
-    return "no legal configuration was found: the forbidden clauses exclude (nearly) every one"
 
 
 def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:

@@ -23,7 +23,7 @@ from bough.space.encoding import Config
 from bough.space.groups import make_groups
 from bough.space.parameters import Categorical, Domain, Unset
 from bough.space.scalars import Scalar
-from bough.space.size import size
+from bough.space.size import is_empty, size
 from bough.space.tree import Tree
 
 __all__ = ["Space"]
@@ -48,6 +48,8 @@ class Space:
         self.__dict__.update(
             declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=desugar(parameters, clauses)
         )
+        if is_empty(self.rules):
+            raise SpaceError(f"forbid excludes every configuration: {', '.join(map(repr, clauses)):.200}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Space cannot be changed (setting {name!r})")
@@ -95,7 +97,7 @@ class Space:
     @cached_property
     def size(self) -> int | float:
         """How many distinct configurations there are; see ``bough.space.size``."""
-        return size(self)
+        return size(self.rules)
 
     @cached_property
     def default(self) -> Config | None:

@@ -7,7 +7,7 @@ walked lazily, since independent choices multiply; every function takes a limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
-from bough.space.activity import COMPARE, Pieces, Rules, cut_columns, decide, leaf_nodes
+from bough.space.activity import Pieces, Rules, cut_columns, leaf_nodes
 from bough.space.binding import Bound, Relation, Test, columns_read
 from bough.space.desugar import Flat
 from bough.space.encoding import encode
 from bough.space.groups import Group, single_option
 from bough.space.roles import ROLE_PATHS, Roles, find_roles
+from bough.space.walk import INACTIVE, Walk
 
 __all__ = ["Group", "Path", "Tree"]
-
-INACTIVE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,7 @@ class Tree:
 
     def paths(self, limit: int) -> list[Path]:
         """The first ``limit`` paths (or all, where there are fewer)."""
-        return [self._path(on, pieces) for on, pieces in islice(self._walk(), limit)]
+        return [self._path(on, pieces) for on, pieces in islice(self._walk, limit)]
 
     def all_paths(self, limit: int) -> tuple[Path, ...]:
         """All paths, if there are at most ``limit``; otherwise the first ``limit + 1`` of them.
@@ -94,7 +93,7 @@ class Tree:
 
     def path_count(self, limit: int) -> int:
         """The number of paths, counted no further than ``limit + 1``."""
-        return sum(1 for _ in islice(self._walk(), limit + 1))
+        return sum(1 for _ in islice(self._walk, limit + 1))
 
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
@@ -166,81 +165,8 @@ class Tree:
         return pieces
 
     @cached_property
-    def _tables(self) -> dict[Test, list[bool]]:
-        tests = [leaf for bound in self._conditions for leaf in leaf_nodes(bound) if isinstance(leaf, Test)]
-        return {test: self._pieces[test.column].table(test.intervals).tolist() for test in tests}
-
-    @cached_property
-    def _steps(self) -> list[tuple[int, int | None]]:
-        """What the walk decides, in order: (group, None) and (group, switch of it). A group follows as
-        soon as the switches it reads are decided, so that a change of one switch undoes little else."""
-        switches = set(self.switches)
-        undecided = [columns_read(group.bound) if group.bound else set() for group in self.groups]
-        readers: dict[int, list[int]] = {column: [] for column in switches}
-        for group in reversed(self.groups):
-            for column in undecided[group.index]:
-                readers[column].append(group.index)
-        steps: list[tuple[int, int | None]] = []
-        stack: list[tuple[int, int | None]] = [(0, None)]
-        while stack:
-            index, decided = stack.pop()
-            steps.append((index, decided))
-            if decided is None:
-                columns = reversed(self.groups[index].columns)
-                stack += [(index, switch) for switch in columns if switch in switches]
-                continue
-            for reader in readers[decided]:
-                undecided[reader].discard(decided)
-                if not undecided[reader]:
-                    stack.append((reader, None))
-        return steps
-
-    def _walk(self) -> Iterator[tuple[BoolArray, dict[int, int]]]:
-        """Depth-first over the activity of groups and the pieces of switches, without recursion:
-        the k-th step decides a group or, where its group is active, a switch of it."""
-        steps = self._steps
-        on = np.zeros(len(self.groups), dtype=bool)
-        pieces: dict[int, int] = {}
-        trail: list[Iterator[int]] = []
-        while True:
-            if len(trail) == len(steps):
-                yield on, pieces
-            else:
-                trail.append(iter(self._options(steps[len(trail)], on, pieces)))
-            while trail:
-                value = next(trail[-1], None)
-                group_index, column = steps[len(trail) - 1]
-                if value is None:
-                    trail.pop()
-                    continue
-                if column is None:
-                    on[group_index] = bool(value)
-                else:
-                    pieces[column] = value
-                break
-            if not trail:
-                return
-
-    def _options(self, step: tuple[int, int | None], on: BoolArray, pieces: dict[int, int]) -> list[int]:
-        group, column = step
-        if column is not None:
-            return list(range(len(self._pieces[column]))) if on[group] else [INACTIVE]
-        bound = self.groups[group].bound
-        truth = True if bound is None else decide(bound, lambda leaf: self._truth(leaf, pieces))
-        return [1, 0] if truth is None else [int(truth)]
-
-    def _truth(self, leaf: Test | Relation, pieces: dict[int, int]) -> bool | None:
-        """None where the pieces do not decide: a relation between ranges of numbers."""
-        if isinstance(leaf, Test):
-            piece = pieces[leaf.column]
-            return piece != INACTIVE and self._tables[leaf][piece]
-        left, right = pieces[leaf.left], pieces[leaf.right]
-        if INACTIVE in (left, right):
-            return False
-        kinds = {self._rules.domains[column].kind for column in (leaf.left, leaf.right)}
-        if kinds != {"nominal"} or leaf.codes[0] is None or leaf.codes[1] is None:
-            return None
-        return bool(COMPARE[leaf.op](leaf.codes[0][left], leaf.codes[1][right]))
+    def _walk(self) -> Walk:
+        return Walk(self._rules, self._pieces)
 
     def _path(self, on: BoolArray, pieces: Mapping[int, int]) -> Path:
         active = on[self._rules.group]
@@ -255,6 +181,5 @@ class Tree:
         domain, pieces = self._rules.domains[column], self._pieces[column]
         if domain.kind == "real":
             return float(pieces.unit_bounds[0][piece]), float(pieces.unit_bounds[1][piece])
-        ends = np.array([-1.0, *pieces.ranks, domain.levels - 1.0])[piece : piece + 2]
-        first, last = domain.position(ends + [1.0, 0.0])
+        first, last = domain.position(np.array(pieces.rank_range(piece, domain)))
         return float(first), float(last)
