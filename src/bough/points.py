@@ -1,7 +1,7 @@
-"""The one currency between layers: encoded points, their activity, and what each column means.
+"""The common currency of all layers: encoded points, their activity, and the meaning of each column.
 
-``Points`` is what a surrogate is fitted to and what a maximiser returns; ``Layout`` says what
-the columns mean, so that nothing below ``space`` needs to know names, units or conditions.
+Surrogates are fitted to ``Points`` and maximisers return them. ``Layout`` describes the columns, so models
+need no names, units or conditions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Points:
     """``n`` encoded configurations.
 
     x: (n, columns) values in the unit cube, always *snapped*: a grid or category sits exactly on
-       its unit position. What stands under an inactive column is arbitrary and never read.
+       its unit position. The value of an inactive column is arbitrary and never read.
     on: (n, groups) whether each group of parameters is active.
     """
 
@@ -52,7 +52,7 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the columns of ``Points`` mean.
+    """The meaning of the columns of ``Points``.
 
     kinds:  (columns,) kind of each column.
     levels: (columns,) number of distinct values; 0 for a real column.

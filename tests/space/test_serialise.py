@@ -155,5 +155,7 @@ def test_errors_of_a_file_name_the_file_and_the_parameter(tmp_path):
     file.write_text(
         '{"m": {"type": "choice", "options": {"a": {"x": {"type": "int", "low": 3, "high": 1}}}}}'
     )
-    with pytest.raises(SpaceError, match=r"space\.json: parameter 'm=a/x': Int low=3 must be below high=1"):
+    with pytest.raises(
+        SpaceError, match=r"space\.json: parameter 'm=a/x': Int\(3, 1\): low=3 must be below high=1"
+    ):
         Space.load(file)

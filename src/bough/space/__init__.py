@@ -1,4 +1,4 @@
-"""Search spaces: declared as parameters, choices and conditions; seen by the rest as points."""
+"""Search spaces: declared as parameters, choices and conditions; other layers see encoded points."""
 
 from bough.space.choice import Choice
 from bough.space.parameters import Categorical, Float, Int

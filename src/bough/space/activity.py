@@ -1,8 +1,8 @@
-"""Which groups are active, and which points are forbidden: conditions evaluated over whole columns.
+"""Evaluate conditions over whole columns: which groups are active, which points are forbidden.
 
 Each column that a condition or clause reads is cut into *pieces* at the thresholds it is compared
-with (a nominal column at every option). A test is then a boolean table over pieces, and each
-column's piece numbers are computed once, however many tests read it.
+with (a nominal column at every option). A test is then a boolean table over pieces. The piece numbers
+of a column are computed once, for all tests that read it.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Pieces:
     """A column cut into ``k + 1`` pieces: piece i holds ``ranks[i-1] < rank <= ranks[i]``, and
     likewise ``units[i-1] < unit <= units[i]``.
 
-    The unit cuts of a real column are rounded, so ``values`` and ``encode`` in encoding.py keep a
-    number and its unit position in the same piece by clipping with ``rank_bounds``/``unit_bounds``.
+    The unit cuts of a real column are rounded. So ``real_values`` here and ``units`` in encoding.py clip
+    with ``rank_bounds`` and ``unit_bounds``, which keeps a number and its unit position in one piece.
     """
 
     ranks: FloatArray
@@ -108,7 +108,7 @@ def _bounds(cuts: FloatArray, first: float, last: float) -> tuple[FloatArray, Fl
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """All that decides activity and legality of encoded points.
+    """Everything that decides activity and legality of encoded points.
 
     group: (columns,) index of each column's group.
     """
@@ -178,7 +178,7 @@ class Rules:
 
 
 class EncodedView:
-    """Encoded points as conditions see them; each column's pieces and numbers are computed once.
+    """Encoded points as conditions read them. Each column's pieces and numbers are computed once.
 
     x: (n, columns) snapped. numbers: exact values of some columns, where they are known.
     """
@@ -195,7 +195,7 @@ class EncodedView:
         return self._pieces[column]
 
     def _unit(self, column: int) -> FloatArray:
-        return np.nan_to_num(self.x[:, column], nan=0.5)  # NaN only where inactive, and then unread
+        return np.nan_to_num(self.x[:, column], nan=0.5)  # NaN only where inactive, where nothing reads it
 
     def code(self, column: int, codes: tuple[float, ...] | None) -> NDArray[Any]:
         """(n,) the numbers that a relation compares."""

@@ -1,8 +1,12 @@
-"""Conditions bound to columns: what they mean, whatever they were written as.
+"""Conditions bound to columns: their meaning, independent of their spelling.
 
 A bound condition has two kinds of leaf. ``Test`` says "the rank of this column lies in one of these
-intervals", so that ``model != 'bayes'`` and ``model in ('svm', 'forest')`` are one condition and
-share a group. ``Relation`` compares two columns. Both are false where a column they read is inactive.
+intervals". So ``model != 'bayes'`` and ``model in ('svm', 'forest')`` are the same condition, and
+parameters with either are in the same group. ``Relation`` compares two columns. Both are false where a
+column that they read is inactive.
+
+``conditions.py`` has a tree of its own because it keeps names and spelling, which errors, files and
+drawings show. This one keeps meaning: it merges tests of one column and ignores the order of parts.
 """
 
 from __future__ import annotations
@@ -43,8 +47,8 @@ class Test:
 class Relation:
     """Both columns are active and ``left op right``.
 
-    codes: for each side the number that stands for each rank of a categorical; None for a numeric
-    column, which stands for itself.
+    codes: for each side the number that represents each rank of a categorical; None for a numeric
+    column, whose values are compared directly.
     """
 
     left: int
@@ -55,7 +59,7 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class Conjunction:
-    """All parts hold; equal whatever their order."""
+    """All parts hold. Equality ignores their order."""
 
     parts: tuple[Bound, ...]
 
@@ -68,7 +72,7 @@ class Conjunction:
 
 @dataclass(frozen=True, eq=False)
 class Disjunction:
-    """Some part holds; equal whatever their order."""
+    """Some part holds. Equality ignores their order."""
 
     parts: tuple[Bound, ...]
 
@@ -88,7 +92,7 @@ Bound: TypeAlias = Test | Relation | Conjunction | Disjunction | Negation
 
 
 def bind(condition: Condition, column: Callable[[str], int], domains: Sequence[Domain]) -> Bound:
-    """``condition`` over columns; raises where a value does not fit the parameter it is compared with."""
+    """``condition`` over columns. Raises if a value does not fit the parameter it is compared with."""
     match condition:
         case Compare(name, op, value):
             index = column(name)
@@ -137,7 +141,7 @@ def implies(left: Bound, right: Bound) -> bool:
 
 
 def identity(condition: Bound, names: Sequence[str]) -> object:
-    """A hashable value that equal conditions of equal spaces share, whatever their column order."""
+    """A hashable value, equal for equal conditions of equal spaces in any order of columns."""
     match condition:
         case Test(column, intervals):
             return names[column], intervals
@@ -176,7 +180,7 @@ def _rank(name: str, domain: Domain, value: Scalar) -> float:
     try:
         return float(domain.ranks([domain.check(value)])[0])
     except ConfigError as error:
-        raise ConditionError(f"{value!r} is no value of {name!r}: it {error}") from None
+        raise ConditionError(f"{value!r} is not a value of {name!r}, which {error}") from None
 
 
 def _threshold(name: str, domain: Domain, op: str, value: Scalar) -> float:
@@ -187,7 +191,8 @@ def _threshold(name: str, domain: Domain, op: str, value: Scalar) -> float:
     number = as_number(value)
     if number is None or not domain.low <= number <= domain.high:
         raise ConditionError(
-            f"{value!r} is no value of {name!r}: it must be a number in [{domain.low!r}, {domain.high!r}]"
+            f"{value!r} is not a value of {name!r}, "
+            f"which must be a number in [{domain.low!r}, {domain.high!r}]"
         )
     if domain.kind == "real":
         return float(number) if op in ("<=", ">") else float(np.nextafter(number, -math.inf))

@@ -15,7 +15,7 @@ from bough.space.scalars import UNSET
 __all__ = ["MAX_DEPTH", "Choice", "Declared"]
 
 MAX_DEPTH = 100
-"""How deep choices may nest; deeper ones are a program's mistake, not a search space."""
+"""How deep choices may nest. Deeper ones come from a mistake in a program."""
 
 
 @dataclass(frozen=True, repr=False)

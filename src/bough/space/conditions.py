@@ -7,8 +7,8 @@
                 | name ("in" | "not" "in") "(" literal ("," literal)* [","] ")"
     operand    := name | `any name` | literal
 
-A comparison with an inactive parameter is false, ``!=`` too; ``not`` negates the result of what it
-stands before. That is why the canonical form never turns ``not (a == 1)`` into ``a != 1``.
+A comparison with an inactive parameter is false, also ``!=``. ``not`` negates the result, so the
+canonical form never turns ``not (a == 1)`` into ``a != 1``.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ Condition: TypeAlias = Compare | Relate | All | Any | Not
 
 
 def quote(name: str) -> str:
-    """``name`` as it stands in an expression: in backticks unless it is an identifier."""
+    """``name`` as an expression writes it: in backticks unless it is an identifier."""
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
@@ -131,7 +131,7 @@ def rename(condition: Condition, new: Callable[[str], str]) -> Condition:
 
 
 def join(kind: type[All] | type[Any], parts: list[Condition]) -> Condition:
-    """``parts`` under one And or Or: nested ones of the same kind flattened, repetitions dropped."""
+    """``parts`` joined by one All or Any. Nested ones of the same kind are flattened, repetitions dropped."""
     flat: dict[Condition, None] = {}
     for part in parts:
         flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
@@ -157,15 +157,20 @@ TOKEN = re.compile(
 )
 WORDS = {"and", "or", "not", "in"}
 CONSTANTS = {"True": True, "False": False, "None": None}
+SYMBOLS = {"&": "and", "|": "or", "!": "not"}
 
 
 def parse(text: str) -> Condition:
-    """The condition that ``text`` says, or a ConditionError that says where it is malformed."""
+    """The condition that ``text`` describes, or a ConditionError that locates the mistake."""
     if not isinstance(text, str):
-        raise ConditionError(f"a condition must be a string, not {text!r}")
+        raise ConditionError(f"a condition must be a string such as \"model == 'svm'\", not {_shown(text)}")
     if len(text) > MAX_LENGTH:
         raise ConditionError(f"condition {text[:40]!r}... is longer than {MAX_LENGTH} characters")
     return _Parser(text).parse()
+
+
+def _shown(value: object) -> str:
+    return "a function" if callable(value) else repr(value)
 
 
 class _Parser:
@@ -199,6 +204,9 @@ class _Parser:
             return "attribute access is not allowed (names with dots go in backticks: `a.b`)"
         if char == "=":
             return "'=' does not compare; write '=='"
+        if char in SYMBOLS:
+            symbol = char * 2 if self.text.startswith(char * 2, at) else char
+            return f"{symbol!r} is not an operator, write {SYMBOLS[char]!r} instead"
         if char in "'\"`":
             return f"{char} is never closed"
         return f"unexpected {char!r}"
@@ -255,7 +263,7 @@ class _Parser:
         if depth > MAX_DEPTH:
             raise self.error(f"nested deeper than {MAX_DEPTH} levels", self.peek.at)
         if self.accept("not"):
-            # The canonical form writes the parentheses, so that they count whether written or not.
+            # The canonical form adds the parentheses, so they count even if the user left them out.
             inner = self.negation(depth + 1 if self.peek.text == "(" else depth + 2)
             return inner.part if isinstance(inner, Not) else Not(inner)
         if self.accept("("):

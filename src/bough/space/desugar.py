@@ -1,7 +1,7 @@
-"""From declared to flat: choices desugared, names resolved, columns put into an order of evaluation.
+"""Turn declared parameters into flat ones: desugar choices, resolve names, order columns for evaluation.
 
 A ``Choice`` becomes a categorical, and each of its children gets the condition that its option is
-taken; what stands further out is implied, since a comparison with an inactive parameter is false.
+chosen. Conditions of outer choices are implied, since a comparison with an inactive parameter is false.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Parameter:
 
 
 class Flat(NamedTuple):
-    """A space without choices: everything the other layers are compiled from.
+    """A space without choices, from which everything else is derived.
 
     parameters: in column order.   bound: the condition of each, over columns; None = always active.
     clauses: forbidden clauses.    order: columns such that conditions read only earlier ones.
@@ -155,7 +155,7 @@ class _Names:
         return entry.name if len(self.by_name[entry.name]) == 1 else entry.path
 
     def resolve(self, name: str, scope: Scope) -> str:
-        """Own branch first, then outwards; else a path, or a name that only one parameter has."""
+        """Look in the own branch first, then outwards, then for a path or for a name used only once."""
         candidates = self.by_name.get(name, [])
         visible = [i for i in candidates if scope[: len(self.entries[i].scope)] == self.entries[i].scope]
         if visible:
@@ -180,7 +180,7 @@ class _Names:
 
 
 def _condition(entry: _Entry, names: _Names) -> Condition | None:
-    """The branch the parameter stands in (its choice implies all outer ones), and its ``when``."""
+    """The option that the parameter is declared under (it implies all outer ones), and its ``when``."""
     parts: list[Condition] = []
     if entry.scope:
         choice, label = entry.scope[-1]
@@ -225,7 +225,7 @@ def _topological(entries: Sequence[_Entry], bound: Sequence[Bound | None]) -> li
 
 
 def _cycle(entries: Sequence[_Entry], reads: Sequence[Sequence[int]], start: int) -> str:
-    """The shortest way from ``start`` back to it, in words."""
+    """The shortest cycle through ``start``, as an error message."""
     came_from: dict[int, int] = {}
     queue = [start]
     for column in queue:
@@ -245,8 +245,8 @@ def _cycle(entries: Sequence[_Entry], reads: Sequence[Sequence[int]], start: int
 def _drop_implied(
     order: Sequence[int], texts: list[Condition | None], rebind: Callable[[Condition], Bound]
 ) -> None:
-    """Drop conjuncts that another one implies: ``model == 'svm' and kernel == 'rbf'`` is just the
-    latter where kernel exists only for svm. So nested and flat spellings give the same groups."""
+    """Drop parts of a conjunction that another part implies: ``model == 'svm' and kernel == 'rbf'`` becomes
+    ``kernel == 'rbf'`` if kernel exists only for svm. So nested and flat spellings give the same groups."""
     meanings: dict[int, list[Bound]] = {}
     for column in order:
         text = texts[column]
@@ -259,7 +259,7 @@ def _drop_implied(
 
 
 def _implied(parts: Sequence[Bound], meanings: Mapping[int, Sequence[Bound]]) -> set[Bound]:
-    """What holds wherever the columns that ``parts`` read are active."""
+    """The conditions that hold wherever the columns that ``parts`` read are active."""
     implied: set[Bound] = set()
     seen: set[int] = set()
     waiting = [column for part in parts for column in needed_active(part)]

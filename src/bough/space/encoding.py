@@ -1,7 +1,7 @@
-"""Configs to points and back, a whole column at a time.
+"""Encode configs as points and decode points, a whole column at a time.
 
-A round trip is exact for ints, steps and categories, and to 1e-14 of the unit scale for reals, which
-never leave their bounds. Values under inactive columns are written as 0.5 and never read.
+A round trip is exact for ints, steps and categories. Reals keep 1e-14 of the unit scale and never leave
+their bounds. Inactive columns hold 0.5, which nothing reads.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def snap(rules: Rules, x: FloatArray) -> Points:
     """Points at the legal values nearest to ``x`` (n, columns), with the activity they imply."""
     columns = np.array(np.asarray(x, dtype=float).T, order="C")  # (columns, n): each column contiguous
     if np.isnan(columns.sum()):
-        columns[np.isnan(columns)] = 0.5  # only allowed where inactive, and there nothing is read
+        columns[np.isnan(columns)] = 0.5  # allowed only where inactive, where nothing reads it
     np.clip(columns, 0.0, 1.0, out=columns)
     even, levels = rules.even_grids
     ranks = columns[even]
@@ -122,7 +122,7 @@ def units(rules: Rules, column: int, values: Sequence[Any]) -> FloatArray:
 
 
 def _surplus(parameters: Sequence[Parameter], config: Mapping[str, Any], active: BoolArray) -> str:
-    """Which name of the config does not belong there, and why."""
+    """An error message about the first name in the config that does not belong there."""
     wanted = {parameter.name for parameter, is_on in zip(parameters, active) if is_on}
     for name in config:
         if name in wanted:

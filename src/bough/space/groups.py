@@ -1,9 +1,9 @@
-"""Groups: the parameters that are active together, numbered so that each follows what it depends on.
+"""Groups: sets of parameters that are active together.
 
-A group is a maximal set of parameters with the same condition: the papers' tree vertex, and a vertex
-of a DAG where conditions join several switches. Group 0 is the root, always active. A categorical
-that some ``p == v`` opens a branch with has one group per option, even an empty one, so that a
-``Choice`` and its desugared spelling have the same groups.
+A group holds all parameters with the same condition. It is the papers' vertex of a tree, or of a directed
+acyclic graph if conditions read several switches. Group 0 is the root and always active; every group has
+a larger number than the groups it depends on. If some condition says ``p == v`` about a categorical, each
+option of it has a group, even if empty. So a ``Choice`` and its desugared spelling have the same groups.
 """
 
 from __future__ import annotations

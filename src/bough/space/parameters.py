@@ -1,11 +1,12 @@
-"""Parameters that hold a value, and how each maps its values to ranks and to the unit interval.
+"""Float, Int and Categorical: the values of a parameter, and their maps to the unit interval.
 
-A *rank* is what conditions compare: the index of a value on a grid or in a list of options, and the
-value itself where it is a real number. Every domain offers four vectorised maps,
+A *rank* is the number that conditions compare: the index of a value on a grid or in a list of options, or
+the value itself for a real number. Every parameter has four vectorised maps:
 
     value --ranks--> rank --position--> unit        unit --rank_at--> rank --values--> value
 
-so that ``snap = position(rank_at(u))`` and nothing else needs to know about logs, steps or options.
+``position(rank_at(u))`` snaps to the nearest value. Encoding, sampling and models use these maps, and
+so need no knowledge of logs, steps or options.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ from bough.space.scalars import (
 __all__ = ["UNSET", "Categorical", "Domain", "Float", "Int", "Unset"]
 
 LARGEST_INT = 2**50
-"""Up to here the unit interval tells neighbouring integers apart with room to spare."""
+"""Up to here, neighbouring integers differ clearly in the unit interval."""
 
 LARGEST_LOG_INT = 2**36
-"""The same for log-scaled integers, whose unit positions crowd together at the top."""
+"""The same for integers on a log scale, whose unit positions lie close together at the top."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +117,7 @@ class Float:
         if self.step is None:
             return ranks
         numbers: FloatArray = self.low + ranks * self.step
-        if self._decimals is not None:  # 0.1 * 3 is to read 0.3
+        if self._decimals is not None:  # 0.1 * 3 should read 0.3
             scale = 10.0**self._decimals
             numbers = np.rint(numbers * scale) / scale
         return np.minimum(numbers, self.high)
@@ -165,7 +166,7 @@ class Int:
         _set(self, low=int(self.low), high=int(self.high), when=canonical(self.when))
         largest = LARGEST_LOG_INT if self.log else LARGEST_INT
         if max(abs(self.low), abs(self.high)) > largest:
-            raise SpaceError(f"Int bounds beyond {largest} cannot be told apart: use Float for {self.high!r}")
+            raise SpaceError(f"Int bounds beyond {largest} are too large: use Float for {self.high!r}")
         if self.step is not None:
             step = finite(self.step, "Int step")
             if step != int(step) or step < 1 or step > self.high - self.low:
@@ -315,7 +316,7 @@ class Categorical:
 
 
 Domain: TypeAlias = Float | Int | Categorical
-"""The parameters that hold a value of their own."""
+"""The parameters that hold a value. A ``Choice`` is desugared to a Categorical."""
 
 
 # ---- helpers ---------------------------------------------------------------------------------
@@ -329,16 +330,17 @@ def _set(parameter: object, **values: object) -> None:
 def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
     low = float(finite(parameter.low, f"{kind} low"))
     high = float(finite(parameter.high, f"{kind} high"))
+    call = f"{kind}({parameter.low!r}, {parameter.high!r}{', log=True' if parameter.log is True else ''})"
     if low >= high:
-        raise SpaceError(f"{kind} low={parameter.low!r} must be below high={parameter.high!r}")
+        raise SpaceError(f"{call}: low={parameter.low!r} must be below high={parameter.high!r}")
     if not math.isfinite(high - low):
-        raise SpaceError(f"{kind} range from {low!r} to {high!r} is too wide for floating point")
+        raise SpaceError(f"{call}: the range is too wide for floating point")
     if not isinstance(parameter.log, bool):
-        raise SpaceError(f"{kind} log must be True or False, not {parameter.log!r}")
+        raise SpaceError(f"{call}: log must be True or False, not {parameter.log!r}")
     if parameter.log and low <= 0:
-        raise SpaceError(f"{kind} with log=True needs low above 0, not low={parameter.low!r}")
+        raise SpaceError(f"{call}: log=True needs low above 0, not low={parameter.low!r}")
     if parameter.log and math.log(low) >= math.log(high):
-        raise SpaceError(f"{kind} range from {low!r} to {high!r} is too narrow for log=True")
+        raise SpaceError(f"{call}: the range is too narrow for log=True")
     return low + 0.0, high + 0.0  # no negative zero
 
 

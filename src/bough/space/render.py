@@ -1,4 +1,4 @@
-"""A space drawn as a tree of text, one line per parameter."""
+"""Draw a space as a tree of text, one line per parameter."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Points to try: uniform, low-discrepancy, one per path, inside a path's box, and around a point.
+"""Draw legal points: uniform, low-discrepancy, one per path, inside a path's box, and around a point.
 
-Every function takes one ``Generator`` and returns legal points. Forbidden clauses are met by bounded
-rejection, then by re-drawing only the parameters of the clauses that are violated; a space in which
-nothing legal turns up is reported, not looped over.
+Every function takes one ``Generator``. Forbidden points are rejected and drawn again, a bounded number of
+times. After that, only the parameters of violated clauses are drawn again. If no legal point turns up, an
+error says so.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ __all__ = [
     "spread_points",
 ]
 
-SOMEWHERE = 1024
-"""Rows of a sequence with which a design may begin."""
+START_ROWS = 1024
+"""A design starts at one of the first so many rows of its sequence."""
 
 REJECTION_ROUNDS = 30
 REDRAW_ROUNDS = 4
@@ -42,7 +42,7 @@ REPAIR_ROUNDS = 300
 
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
-    """``n`` legal points, uniform: first what conditions and clauses read, then all else that is active."""
+    """``n`` uniform legal points. The columns that conditions or clauses read are drawn first."""
     found = _rejection(space, n, lambda count: _decisive(space, count, rng))
     return _topped_up(space, _completed(space, found, rng), n, rng)
 
@@ -54,7 +54,7 @@ def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points, spread evenly (forbidden ones are skipped)."""
-    return _of_sequence(space, n, halton(len(space), rng, start=int(rng.integers(SOMEWHERE))), rng)
+    return _of_sequence(space, n, halton(len(space), rng, start=int(rng.integers(START_ROWS))), rng)
 
 
 def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
@@ -102,7 +102,7 @@ def neighbours(
     """The one-exchange neighbourhood of one row: one active parameter changed at a time.
 
     Numbers take ``n_per_numeric`` Gaussian steps, grids and ordered options also the two adjacent
-    values, categories every other option. Where a switch changes, what it opens is drawn afresh."""
+    values, categories every other option. If a switch changes, the parameters it activates are drawn."""
     active = space.layout.active(point.on)[0]
     rows: list[FloatArray] = []
     for column in np.flatnonzero(active):
@@ -113,7 +113,7 @@ def neighbours(
         return sample_points(space, 0, rng)
     x = np.array(rows)
     found: list[Points] = []
-    for _ in range(REDRAW_ROUNDS):  # what a switch opens may be drawn so that it is forbidden
+    for _ in range(REDRAW_ROUNDS):  # the parameters that a switch activates may be drawn forbidden
         points = space.snap(np.where(active, x, rng.random(x.shape)))
         legal = space.legal(points)
         found.append(points.take(legal))
@@ -144,9 +144,9 @@ def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float
 
 
 def _decisive(space: Space, n: int, rng: np.random.Generator) -> Points:
-    """The legal ones of ``n`` uniform points, whose x holds only what conditions and clauses read."""
+    """The legal ones of ``n`` uniform points; x holds only the columns that conditions and clauses read."""
     rules = space.rules
-    x = np.empty((len(space), n)).T  # of which only these columns are ever touched
+    x = np.empty((len(space), n)).T  # only the columns of the loop are written or read
     for column in rules.pieces:
         x[:, column] = _snapped(rules.domains[column], rng.random(n))
     view = EncodedView(rules, x)
@@ -234,13 +234,13 @@ def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
             break
         points, violated = points.take(bad), violated[bad]
         redraw = (violated @ reads) & (rng.random(points.x.shape) < 0.7)
-        redraw |= ~space.layout.active(points.on)  # what a new branch opens is drawn afresh
+        redraw |= ~space.layout.active(points.on)  # a new branch needs new values
         points = space.snap(np.where(redraw, rng.random(points.x.shape), points.x))
     return Points.concat(found)
 
 
 def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:
-    """The path's box with grid ranges widened by half a cell, so that all their values weigh alike."""
+    """The path's box with grid ranges widened by half a cell, which gives all values the same weight."""
     low, high = path.low.copy(), path.high.copy()
     for column in space.tree.switches:
         domain = space.parameters[column].domain

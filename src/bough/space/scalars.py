@@ -1,4 +1,4 @@
-"""The values that options, bounds and conditions consist of: JSON scalars, told apart by type."""
+"""The values of options, bounds and conditions: JSON scalars, distinguished by type."""
 
 from __future__ import annotations
 

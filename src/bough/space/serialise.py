@@ -1,8 +1,9 @@
 """Spaces as JSON or YAML: ``{name: {"type": ..., ...}}``, or with forbidden clauses
-``{"parameters": {...}, "forbid": [...]}``. What is not understood is an error, never skipped."""
+``{"parameters": {...}, "forbid": [...]}``. An unknown key is an error; nothing is skipped."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Any
 from bough.errors import SpaceError
 from bough.space.choice import MAX_DEPTH, Choice, Declared
 from bough.space.desugar import MAX_PARAMETERS
-from bough.space.parameters import Categorical, Float, Int, Unset
+from bough.space.parameters import Categorical, Float, Int
 from bough.strict_json import JsonError, loads
 
 __all__ = ["from_json", "load", "read", "to_dict", "to_json"]
@@ -25,18 +26,13 @@ MAX_JSON_DEPTH = 4 * MAX_DEPTH
 CONFIGSPACE_READER = "bough.integrations.configspace_import"
 """Loaded by name, and only for a file of ConfigSpace, because integrations build on spaces."""
 
-KEYS = {
-    "float": ("low", "high", "log", "step", "default", "when"),
-    "int": ("low", "high", "log", "step", "default", "when"),
-    "categorical": ("options", "ordered", "default", "when"),
-    "choice": ("options", "default", "when"),
-}
 CLASSES: dict[str, type[Declared]] = {
     "float": Float,
     "int": Int,
     "categorical": Categorical,
     "choice": Choice,
 }
+"""The class of each type. A file gives the arguments of its constructor by name."""
 
 
 def to_json(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
@@ -53,26 +49,25 @@ def to_dict(declared: Mapping[str, Declared], forbid: Sequence[str]) -> dict[str
 
 
 def _describe(parameter: Declared) -> dict[str, Any]:
-    kind = type(parameter).__name__.lower()
-    data: dict[str, Any] = {"type": kind}
-    for key in KEYS[kind]:
-        value = getattr(parameter, key)
-        if key == "options" and isinstance(parameter, Choice):
-            data[key] = {
+    data: dict[str, Any] = {"type": type(parameter).__name__.lower()}
+    for field in _arguments(type(parameter)):
+        value = getattr(parameter, field.name)
+        if isinstance(parameter, Choice) and field.name == "options":
+            value = {
                 label: {name: _describe(child) for name, child in children.items()}
                 for label, children in parameter.options.items()
             }
-        elif key == "options":
-            data[key] = list(value)
-        elif isinstance(value, Unset) or (value is False and key in ("log", "ordered")):
-            continue
-        elif value is not None or (key == "default" and isinstance(parameter, Categorical)):
-            data[key] = value
+        if value is not field.default:
+            data[field.name] = list(value) if isinstance(value, tuple) else value
     return data
 
 
+def _arguments(kind: type[Declared]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(kind) if field.init]
+
+
 def from_json(text: str | Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
-    """Parameters and forbidden clauses of a space in our own format."""
+    """Parameters and forbidden clauses of a JSON text, or of the data in one."""
     return read(parse(text) if isinstance(text, str) else text)
 
 
@@ -119,23 +114,23 @@ def read(data: object) -> tuple[dict[str, Declared], list[str]]:
 
 
 def _parameter(path: str, spec: object, depth: int, budget: Iterator[int]) -> Declared:
-    """One parameter and all below it; ``budget`` ends what YAML's aliases may multiply."""
+    """One parameter and all below it. ``budget`` limits how much YAML's aliases can multiply."""
     if next(budget, None) is None:
         raise SpaceError(f"a space has at most {MAX_PARAMETERS} parameters")
     if depth > MAX_DEPTH:
         raise SpaceError(f"choices nest deeper than {MAX_DEPTH} levels")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("type"), str):
-        raise SpaceError(f'parameter {path!r} must be an object with a "type": {", ".join(KEYS)}')
+        raise SpaceError(f'parameter {path!r} must be an object with a "type": {", ".join(CLASSES)}')
     kind = spec["type"]
-    if kind not in KEYS:
-        raise SpaceError(f"parameter {path!r} has the unknown type {kind!r}: one of {', '.join(KEYS)}")
+    if kind not in CLASSES:
+        raise SpaceError(f"parameter {path!r} has the unknown type {kind!r}: one of {', '.join(CLASSES)}")
     arguments = {key: value for key, value in spec.items() if key != "type"}
+    known = {field.name: field.default is dataclasses.MISSING for field in _arguments(CLASSES[kind])}
     for key in arguments:
-        if key not in KEYS[kind]:
-            known = ", ".join(KEYS[kind])
-            raise SpaceError(f"parameter {path!r} has the unknown key {key!r}: one of {known}")
-    for key in ("options",) if "options" in KEYS[kind] else ("low", "high"):
-        if key not in arguments:
+        if key not in known:
+            raise SpaceError(f"parameter {path!r} has the unknown key {key!r}: one of {', '.join(known)}")
+    for key, required in known.items():
+        if required and key not in arguments:
             raise SpaceError(f"parameter {path!r} of type {kind!r} needs {key!r}")
     if kind == "choice":
         arguments["options"] = _options(path, arguments["options"], depth, budget)

@@ -1,4 +1,4 @@
-"""``Space``: the one description of what can be tried. Immutable; everything else is derived from it."""
+"""``Space``: the immutable description of a search space, from which everything else is derived."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Space:
     def __reduce__(self) -> tuple[type[Space], tuple[Mapping[str, Declared], tuple[str, ...]]]:
         return Space, (dict(self.declared), self.forbid)
 
-    # ---- what it consists of -----------------------------------------------------------------
+    # ---- parameters and groups ----------------------------------------------------------------
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -67,7 +67,7 @@ class Space:
 
     @cached_property
     def rules(self) -> Rules:
-        """What decides activity and legality."""
+        """Everything that decides activity and legality."""
         flat: Flat = self.__dict__["_flat"]
         groups = make_groups(flat)
         holder = {column: group.index for group in groups for column in group.columns}
@@ -77,7 +77,7 @@ class Space:
 
     @cached_property
     def layout(self) -> Layout:
-        """What the columns of encoded points mean."""
+        """The meaning of the columns of encoded points."""
         domains = self.rules.domains
         switch = np.zeros(len(self), dtype=bool)
         switch[list(self.tree.switches)] = True
@@ -120,7 +120,7 @@ class Space:
         return config
 
     def _legal_default(self, x: FloatArray, given: BoolArray) -> Points:
-        """``x`` (1, columns); where that is forbidden, with new values for what has no default."""
+        """``x`` (1, columns), or, if that is forbidden, with other values for columns without a default."""
         point = self.snap(x)
         if self.legal(point)[0]:
             return point
@@ -155,7 +155,7 @@ class Space:
 
     @cached_property
     def _identity(self) -> object:
-        """What makes spaces equal: parameters, conditions and clauses, in whatever order and spelling."""
+        """Equal for equal spaces: parameters, conditions and clauses, in any order and spelling."""
         flat: Flat = self.__dict__["_flat"]
         parameters = {
             name: (parameter.name, _bare(parameter), None if bound is None else identity(bound, flat.unique))
@@ -170,7 +170,7 @@ class Space:
         return self.decode(sampling.sample_points(self, n, np.random.default_rng(rng)))
 
     def validate(self, config: Mapping[str, Any]) -> Config:
-        """``config`` with its values in canonical types, or a ConfigError that says what is wrong."""
+        """``config`` with its values in canonical types, or a ConfigError that names the mistake."""
         if not isinstance(config, Mapping):
             raise ConfigError(f"a config must be a dict of parameter names and values, not {config!r:.80}")
         point, view = encoding.encode_exact(self.rules, self.parameters, [config])
@@ -223,7 +223,7 @@ class Space:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Space:
-        """The space in a file: JSON or YAML of our own, or ConfigSpace's JSON."""
+        """The space in a file: bough's JSON or YAML, or ConfigSpace's JSON."""
         return Space(*serialise.load(path))
 
     def __str__(self) -> str:

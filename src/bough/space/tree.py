@@ -1,8 +1,9 @@
-"""The tree (or DAG) of groups, and its paths: boxes of the unit cube with one activation signature.
+"""The groups of a space and the paths through them: which branches there are, and which one a row is on.
 
-A *switch* is a column that some condition reads. A path fixes every active switch: a nominal one to
-one option, any other to a range between the thresholds that conditions compare it with. Paths are
-walked lazily, since independent choices multiply; every function takes a limit.
+A *switch* is a column that some condition reads. A *path* fixes every active switch: a nominal one to one
+option, any other to a range between the thresholds that conditions compare it with. It is a box of the unit
+cube with one *signature* (which groups are active). A *branch* is all configurations on one path.
+Independent choices multiply, so paths are walked lazily and every function takes a limit.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["Group", "Path", "Tree"]
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A box with one activation signature.
+    """A box with one signature.
 
     on: (groups,) the signature. low, high: (columns,) the box; equal for a nominal switch (its
     option's unit position) and 0.5 for an inactive column, [0, 1] for active columns that are no

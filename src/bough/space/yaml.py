@@ -1,5 +1,5 @@
-"""YAML with the surprises taken out: duplicate keys are errors, ``1e-5`` is a number, and only
-``true`` and ``false`` are booleans (so that the options ``[on, off, no]`` stay what they say)."""
+"""Read YAML without its surprises: duplicate keys are errors, ``1e-5`` is a number, and only ``true`` and
+``false`` are booleans (the options ``[on, off, no]`` stay strings)."""
 
 from __future__ import annotations
 
