@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import httpx
 import pytest
@@ -32,6 +35,17 @@ def test_tokens_are_made_listed_and_revoked(sqlite_url: str, capsys: pytest.Capt
     capsys.readouterr()
     assert main(["token", "revoke", row["id"], *options]) == 2
     assert "no token" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["list"], ["revoke", "00000000"]])
+def test_reading_tokens_creates_nothing(tmp_path: Path, command: list[str]) -> None:
+    file = tmp_path / "foreign.db"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE theirs (x)")
+        database.commit()
+    before = file.read_bytes()
+    main(["token", *command, "--storage", f"sqlite:///{file}"])
+    assert file.read_bytes() == before
 
 
 def test_no_address_of_others_without_a_token(sqlite_url: str, capsys: pytest.CaptureFixture[str]) -> None:

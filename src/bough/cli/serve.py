@@ -138,7 +138,7 @@ def create(storage: str, name: str, scope: str) -> None:
 @json_option
 def list_(storage: str, json_: bool) -> None:
     """List the tokens, without their secrets."""
-    rows = _records(existing(storage)).tokens()
+    rows = _records(existing(storage), create=False).tokens()
     if json_:
         return as_json(
             [
@@ -175,12 +175,12 @@ def list_(storage: str, json_: bool) -> None:
 def revoke(id: str, storage: str) -> None:
     """Revoke the token with this id: whoever holds it is out at once, their browser sessions too."""
     id = id.removeprefix("bough_").partition("_")[0]  # people paste whole tokens
-    if not _records(existing(storage)).revoke(id):
+    if not _records(existing(storage), create=False).revoke(id):
         raise ServiceError(f"there is no token {id!r} that could be revoked: see 'bough token list'")
     click.echo(f"revoked {id}", err=True)
 
 
-def _records(storage: str) -> Records:
+def _records(storage: str, *, create: bool = True) -> Records:
     from bough.service.records import Records
 
-    return Records(storage)
+    return Records(storage, create=create)

@@ -77,11 +77,12 @@ class Document:
 
 
 class Records:
-    """``url`` is a storage URL; None keeps everything in memory."""
+    """``url`` is a storage URL; None keeps everything in memory. ``create=False`` makes no tables."""
 
-    def __init__(self, url: str | None, patience: float = 30.0) -> None:
+    def __init__(self, url: str | None, patience: float = 30.0, *, create: bool = True) -> None:
         self._database = Database(url or "sqlite:///:memory:?check_same_thread=false", patience)
-        migrate(self._database, MIGRATIONS, VERSION_TABLE)
+        if create:
+            migrate(self._database, MIGRATIONS, VERSION_TABLE)
 
     @property
     def where(self) -> str:
@@ -92,6 +93,8 @@ class Records:
 
     def tokens(self) -> list[TokenRow]:
         """All tokens, the oldest first."""
+        if not self._has_tokens:
+            return []
         return [
             TokenRow(*row)
             for row in self._database.read(f"SELECT {_TOKEN} FROM bough_tokens ORDER BY created")
@@ -108,7 +111,11 @@ class Records:
 
     def revoke(self, id: str) -> bool:
         """Whether there was such a token that was still good."""
-        return bool(self._database.write("revoke", lambda t: t.execute(_REVOKE, id=id)))
+        return self._has_tokens and bool(self._database.write("revoke", lambda t: t.execute(_REVOKE, id=id)))
+
+    @property
+    def _has_tokens(self) -> bool:
+        return self._database.exists and self._database.has_table("bough_tokens")
 
     # ---- documents ----------------------------------------------------------------------------------
 
