@@ -47,7 +47,7 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 8")
     assert troubles == []
     drawn = page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(figure => figure.id)")
-    assert drawn == ["tree", "history", "regret", "branches", "importance", "parallel", "slice", "contour"]
+    assert drawn == ["tree", "history", "regret", "branches", "importance", "contour", "parallel", "slice"]
     ground = page.evaluate("getComputedStyle(document.querySelector('#tree .main-svg')).backgroundColor")
     assert ground == ("rgb(20, 25, 31)" if scheme == "dark" else "rgb(255, 255, 255)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -322,7 +322,10 @@ def test_dark_and_narrow(browser, running: Service, scheme: str, width: int, tmp
     assert ground == ("#14191f" if scheme == "dark" else "#ffffff")
     # Nothing but what is meant to scroll sideways is wider than the page.
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    fetched: list[str] = []
+    opened.on("request", lambda sent: fetched.append(sent.url) if "/figures/tree" in sent.url else None)
     opened.click("#theme")
     other = "#ffffff" if scheme == "dark" else "#14191f"
     until(opened, "document.querySelector('[data-figure=tree]')._fullLayout.paper_bgcolor", other)
+    assert fetched == []  # redrawn in the browser
     context.close()

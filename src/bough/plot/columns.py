@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bough.errors import ConfigError
-from bough.plot.snapshot import StudySnapshot
+from bough.plot.snapshot import StudySnapshot, near
 from bough.trial import Config
 
 __all__ = ["centre_row", "column_named", "column_values", "varied"]
@@ -25,10 +24,8 @@ def column_named(snapshot: StudySnapshot, name: str) -> int:
     if found:
         paths = ", ".join(parameters[i].path for i in found)
         raise ConfigError(f"{name!r} names several parameters: say which of {paths}")
-    known = list(dict.fromkeys(each for p in parameters for each in (p.name, p.path)))
-    close = difflib.get_close_matches(str(name), known, n=3)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"it has {', '.join(known[:12])}"
-    raise ConfigError(f"the space has no parameter {name!r}; {hint}")
+    known = [each for p in parameters for each in (p.name, p.path)]
+    raise ConfigError(f"the space has no parameter {name!r}{near(name, known)}")
 
 
 def centre_row(snapshot: StudySnapshot, columns: Sequence[int]) -> int | None:

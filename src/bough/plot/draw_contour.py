@@ -105,7 +105,7 @@ def _numeric_column(snapshot: StudySnapshot, name: str) -> int:
 
 
 def _pair(snapshot: StudySnapshot, across: int | None, up: int | None) -> tuple[int, int] | None:
-    """The two columns to draw; the important ones of the best trial stand in for those not named."""
+    """The two columns to draw; the most important ones of the best trial where names are missing."""
     if across is not None and up is not None:
         return (across, up) if centre_row(snapshot, [across, up]) is not None else None
     given = across if across is not None else up

@@ -22,7 +22,7 @@ __all__ = ["tree"]
 
 BAR_HALF_PX = 6
 
-COLUMN_PX = 150
+COLUMN_PX = 120
 """Columns narrower than this let labels of inner branches overlap."""
 
 
@@ -38,7 +38,7 @@ def tree(snapshot: StudySnapshot) -> Any:
     drawn = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]
     shapes += [_leader(bar) for bar in layout.bars if bar.branch.switches]
-    # Pages find the bar of a branch by its name, whatever other shapes there are.
+    # Pages find the bar of a branch by this name.
     shapes += [_bar(bar, colours) | {"name": f"branch {i}"} for i, bar in enumerate(layout.bars)]
     drawn.update_layout(shapes=shapes, annotations=_labels(layout, snapshot) + _pills(layout))
     drawn.add_scatter(
@@ -81,7 +81,7 @@ def tree(snapshot: StudySnapshot) -> Any:
         },
         xaxis={
             "visible": False,
-            "range": [0, max(layout.width, 0.4)],
+            "range": [-0.06, max(layout.width, 0.4) + 0.06],  # bars are not cut in half
             "fixedrange": True,
         },
         yaxis={"visible": False, "range": [layout.height + 8, -8], "fixedrange": True},

@@ -21,23 +21,23 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.trial import Config, Trial
 
-__all__ = ["Predict", "StudyLike", "StudySnapshot"]
+__all__ = ["Predict", "StudyLike", "StudySnapshot", "near"]
 
 Predict = Callable[[Sequence[Config]], tuple[FloatArray, FloatArray]]
 """Mean and standard deviation of a study's model at configs, in the study's own units."""
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name that is closest to a wrong one, or at all of them."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
+    """A hint at the known names closest to a wrong one, or at all of them if none is close."""
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(str(name), names, n=3)
     if close:
-        return f"; did you mean {close[0]!r}?"
-    return f": it has {', '.join(names[:12])}" if names else ""
+        return f"; did you mean {' or '.join(map(repr, close))}?"
+    return f"; it has {', '.join(names[:12])}" if names else ""
 
 
 class StudyLike(Protocol):
-    """What a figure needs of a study; local and served ones offer it alike."""
+    """The part of a study that figures read; local and served studies have it."""
 
     @property
     def name(self) -> str | None: ...

@@ -77,7 +77,7 @@ class TreeLayout:
 
 
 def lay_out(root: Branch) -> TreeLayout:
-    """Place every branch: leaves one below the other, an inner branch beside the middle of its own."""
+    """Place every branch: leaves one below the other, an inner branch beside the middle of its subtree."""
     if sum(1 for _ in _leaves(root)) > MAX_LEAVES:
         root = _folded(root)
     leaves = sum(1 for _ in _leaves(root))
@@ -95,7 +95,7 @@ def lay_out(root: Branch) -> TreeLayout:
             bar = Bar(branch, x, top + (room - height) / 2, height, label=top)
             bars.append(bar)
             return bar, top + room
-        # The label of an inner branch stands above its whole subtree, where no ribbon can cross it.
+        # The label of an inner branch is above its whole subtree, where no ribbon can cross it.
         label = top + label_room(branch)
         cursor = label
         placed: list[tuple[Switch, list[Bar]]] = []
@@ -151,7 +151,7 @@ def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
 
 
 def _folded(branch: Branch) -> Branch:
-    """The branches with most trials of every switch; one more stands for the others."""
+    """The branches with most trials of every switch; one more counts the others."""
     switches = []
     for switch in branch.switches:
         ranked = sorted(switch.branches, key=lambda b: -b.tally.trials)

@@ -1,1 +1,1 @@
-"""The pages: HTML made on the server, a little script of our own, figures by plotly.js; no build step."""
+"""The pages: HTML rendered on the server, small scripts, figures by plotly.js; no build step."""

@@ -1,4 +1,4 @@
-"""The files that pages load: our own from this package, plotly.js out of the installed ``plotly``.
+"""The files that pages load: those of this package, and plotly.js from the installed ``plotly``.
 
 All are known by name; no path of a request is looked up on the disk.
 """
@@ -24,7 +24,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Asset:
-    """A file, read and compressed when it is first asked for."""
+    """A file, read and compressed at its first request."""
 
     source: Traversable
 

@@ -98,7 +98,7 @@ export class Figures {
     figure.last = performance.now();
     figure.loading = false;
     figure.place.removeAttribute("aria-busy");
-    this.refresh(figure); // something may have changed meanwhile
+    this.refresh(figure); // in case something changed while it loaded
   }
 
   async draw(figure, { data, layout }) {

@@ -1,4 +1,4 @@
-// A study's page: what is chosen, what is new, and who must know.
+// A study's page: the chosen branch, the news of the study, and the parts that follow them.
 import { Figures } from "./figures.js";
 import { Trials } from "./trials.js";
 import { cell, element, load, number } from "./words.js";
@@ -100,7 +100,7 @@ for (const button of document.querySelectorAll(".copy")) {
     try {
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = "Copied";
-    } catch { // no clipboard without https: select the text, so that a keystroke copies it
+    } catch { // no clipboard without https: select the text for the reader to copy
       getSelection().selectAllChildren(code);
       button.textContent = "Selected";
     }
