@@ -59,6 +59,8 @@ def test_a_stored_object_is_read_by_anyone_and_continued_with_the_object(tmp_pat
     bough.Study(SPACE, name="s", storage=url, method=FirstSample(), seed=0).run(objective, 3)
     read = bough.open_study("s", url)
     assert len(read.trials) == 3
+    assert not read.has_model
+    assert bough.plot.history(read) is not None
     for use in (read.ask, lambda: read.run(objective, 4), lambda: read.explain(0)):
         with pytest.raises(MethodError, match="study 's' uses the method 'FirstSample', which is") as error:
             use()

@@ -6,33 +6,32 @@ import contextlib
 import math
 import operator
 import os
-import secrets
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from bough.errors import ExhaustedError, MethodError, StudyError, TrialError
+from bough.errors import ExhaustedError, MethodError, MissingExtraError, StudyError, TrialError
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.registry import BUILT_IN, Method, build, is_registered
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks, open_storage
 from bough.strategies.base import Explains, Predicts, Strategy, check_proposal
-from bough.strategies.designs import RandomSearch
 from bough.study.encoded import EncodedTrials
-from bough.study.events import Progress
-from bough.study.loop import run_objective
 from bough.study.records import check_same, method_of, new_record
 from bough.study.results import failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from bough.study.events import Progress
 
 __all__ = ["Study"]
 
@@ -262,8 +261,11 @@ class Study:
 
     @property
     def has_model(self) -> bool:
-        """Whether the method has a model of the objective, so that ``predict`` can be asked."""
-        return isinstance(self._strategy, Predicts)
+        """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
+        try:
+            return isinstance(self._strategy, Predicts)
+        except (MethodError, MissingExtraError):
+            return False
 
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
@@ -303,6 +305,8 @@ class Study:
         An objective that raises, or returns something else than a finite number, makes a failed trial. Ctrl-C
         ends the run and keeps all results.
         """
+        from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need
+
         return run_objective(
             self,
             objective,
@@ -381,7 +385,7 @@ class Study:
         """
         if lease is not None and not (_is_number(lease) and 0 < lease < math.inf):
             raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
-        worker = worker or f"{socket.gethostname()}:{os.getpid()}"
+        worker = worker or _this_process()
         with self._asking:
             races_lost = 0
             while True:
@@ -411,12 +415,23 @@ class Study:
             if self.method.name not in BUILT_IN:
                 check_proposal(self.space, point, self.method.name)
             return point, range(number, number + 1)
+        import secrets
+
+        from bough.strategies.designs import RandomSearch
+
         rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
         return RandomSearch().propose(self.space, history, rng), range(number, number + room)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _this_process() -> str:
+    """Host and process, as the worker of a trial."""
+    import socket
+
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def _which(trial: Trial | int) -> tuple[int, int]:
