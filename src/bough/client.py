@@ -23,8 +23,9 @@ from bough.registry import Method, describe
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
-from bough.study.events import Progress
+from bough.study.events import ProgressOption
 from bough.study.loop import run_objective
+from bough.study.objective import OnError
 from bough.study.results import failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status
@@ -219,7 +220,8 @@ class RemoteStudy:
         timeout: float | None = None,
         trial_timeout: float | None = None,
         callbacks: Sequence[Callable[[RemoteStudy, Trial], Any]] = (),
-        progress: bool | Progress | None = None,
+        progress: ProgressOption = None,
+        on_error: OnError = "record",
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
         return run_objective(
@@ -232,6 +234,7 @@ class RemoteStudy:
             trial_timeout=trial_timeout,
             callbacks=callbacks,
             progress=progress,
+            on_error=on_error,
         )
 
     # ---- for ``run`` -------------------------------------------------------------------

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from bough.study.events import Event
-from bough.study.progress import describe, sparkline, terminal
+from bough.errors import StudyError
+from bough.study.events import Event, reporter
+from bough.study.progress import bar, describe, log_lines, sparkline
 from bough.trial import Trial
 
 BEST = Trial(3, {"model": "svm", "C": 2.0}, "done", value=0.0213)
@@ -51,7 +52,7 @@ def test_a_sparkline_follows_the_values():
 
 def test_a_terminal_rewrites_one_line():
     stream = Terminal()
-    report = terminal(stream)
+    report = bar(stream)
     for kind in ("start", "trial", "end"):
         report(event(kind=kind))
     text = stream.getvalue()
@@ -73,7 +74,7 @@ def test_a_notebook_cell_is_replaced_in_place(monkeypatch: pytest.MonkeyPatch):
     kernel = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: kernel))
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
-    report = terminal(io.StringIO())
+    report = bar(io.StringIO())
     for kind in ("start", "trial", "end"):
         report(event(kind=kind))
     assert shown[0][0] == "display"
@@ -81,12 +82,17 @@ def test_a_notebook_cell_is_replaced_in_place(monkeypatch: pytest.MonkeyPatch):
     assert "42/60" in shown[-1][1]
 
 
-def test_a_log_file_gets_few_plain_lines():
+def test_a_log_gets_a_line_per_value():
     stream = io.StringIO()
-    report = terminal(stream)
-    report(event(kind="start"))
-    for number in range(500):
-        report(event(finished=number))
-    report(event(kind="end"))
-    lines = stream.getvalue().splitlines()
-    assert len(lines) == 2 and "\x1b" not in stream.getvalue()
+    report = log_lines(stream)
+    report(event(kind="start", trial=None))
+    report(event())
+    report(event(trial=Trial(42, {}, "failed", error="no"), limit=None))
+    report(event(kind="end", trial=None))
+    assert stream.getvalue() == "bough: trial 41: 0.3 (forest), best 0.0213 (trial 3), 42/60\n"
+
+
+@pytest.mark.parametrize("progress", ["loud", 3.0])
+def test_odd_values_of_progress(progress: object):
+    with pytest.raises(StudyError, match="progress must be True, False, None, 'bar', 'log' or a callable"):
+        reporter(progress)  # type: ignore[arg-type]

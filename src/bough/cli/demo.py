@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,8 @@ def demo(
         already = study.status().finished
         after = f", continuing after {already} trials (--fresh starts again)" if already else ""
         click.echo(f"{study.method.name} search{after}")
-        study.run(objective, trials, progress=progress_of(progress))
+        with contextlib.suppress(KeyboardInterrupt):  # all results are kept
+            study.run(objective, trials, progress=progress_of(progress))
         if study.status().finished < trials:
             click.echo(f"\ninterrupted: all results are kept in {folder}; 'bough demo' continues")
             return INTERRUPTED

@@ -138,7 +138,7 @@ def progress_of(choice: str | None) -> Any:
     """What ``progress=`` of a run is for a choice of ``--progress``."""
     if choice is None:
         choice = "bar" if sys.stderr.isatty() else "log"
-    return {"bar": True, "log": _log_trial, "none": False}[choice]
+    return {"bar": "bar", "log": _log_trial, "none": False}[choice]
 
 
 def _log_trial(event: Event) -> None:

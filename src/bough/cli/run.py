@@ -140,6 +140,8 @@ def run(
             shown = progress_of("none" if quiet else progress)
             try:
                 run_trials(study, program, trials, executor=executor, timeout=timeout, progress=shown)
+            except KeyboardInterrupt:  # all results are kept; what they come to is said below
+                pass
             finally:
                 program.stop()
     except StudyError as error:  # every trial failed

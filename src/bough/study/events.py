@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +9,7 @@ from typing import Literal
 from bough.errors import StudyError
 from bough.trial import Trial
 
-__all__ = ["Event", "Progress", "reporter"]
+__all__ = ["Event", "Progress", "ProgressOption", "reporter"]
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,18 @@ class Event:
 Progress = Callable[[Event], None]
 
 
-def reporter(progress: bool | Progress | None) -> Progress:
-    """The function to report to: a user's own, the terminal's, or one that keeps silent."""
+ProgressOption = bool | Literal["bar", "log"] | Progress | None
+"""True and None show what fits: a bar in terminals and notebooks, otherwise a log line per trial."""
+
+
+def reporter(progress: ProgressOption) -> Progress:
+    """The function to report to: the user's own, one that shows a bar or log lines, or a silent one."""
     if callable(progress):
         return progress
-    if progress not in (None, True, False):
-        raise StudyError(f"progress must be True, False, None or a callable, not {progress!r}")
-    if progress or (progress is None and sys.stderr.isatty()):
-        from bough.study.progress import terminal
+    if progress is False:
+        return lambda event: None
+    if progress not in (None, True, "bar", "log"):
+        raise StudyError(f"progress must be True, False, None, 'bar', 'log' or a callable, not {progress!r}")
+    from bough.study.progress import bar, log_lines, someone_watches
 
-        return terminal()
-    return lambda event: None
+    return bar() if progress == "bar" or (progress != "log" and someone_watches()) else log_lines()

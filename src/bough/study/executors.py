@@ -15,12 +15,13 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from bough.errors import StudyError
+from bough.study.objective import ObjectiveRaised, in_worker, reason
 from bough.study.orphans import KILL, Guardian, signal_group
-from bough.study.results import failure, outcome, reason
+from bough.study.results import failure
 from bough.study.runnable import Evaluate
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
-__all__ = ["Pool", "WorkerLost", "evaluate_objective", "open_pool"]
+__all__ = ["Pool", "WorkerLost", "open_pool"]
 
 
 class WorkerLost(Exception):
@@ -35,14 +36,6 @@ class Pool(Protocol):
     def collect(self, future: Future[Trial], trial: Trial) -> Trial: ...
     def stop(self, future: Future[Trial]) -> None: ...
     def close(self) -> None: ...
-
-
-def evaluate_objective(objective: Callable[[Config], Any], trial: Trial) -> Trial:
-    """The result of a trial; whatever the objective raises becomes a failed one. Runs in the worker."""
-    try:
-        return outcome(trial, objective(dict(trial.config)))
-    except (Exception, SystemExit) as error:
-        return failure(trial.number, reason(error), trial.attempt)
 
 
 def open_pool(
@@ -83,9 +76,12 @@ class _Inline:
 
     def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
         future: Future[Trial] = Future()
-        with self._interruptible():
-            result = evaluate(trial)
-        future.set_result(result)
+        try:
+            with self._interruptible():
+                result = evaluate(trial)
+            future.set_result(result)
+        except ObjectiveRaised as raised:
+            future.set_exception(raised)
         self._busy = True
         return future
 
@@ -113,7 +109,7 @@ class _External:
 
     def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
         try:
-            future = self._executor.submit(evaluate, trial)
+            future = self._executor.submit(in_worker, evaluate, trial)
         except RuntimeError as error:  # broken, or shut down
             raise StudyError(f"the executor takes no more trials: {error}") from error
         self._futures.add(future)
@@ -141,6 +137,7 @@ class _Processes:
         self._idle: list[Executor] = []
         self._busy: dict[Future[Trial], Executor] = {}
         self._starting: dict[Future[Any], Executor] = {}
+        self._sendable = False
         for _ in range(count):
             self._start()
 
@@ -159,8 +156,9 @@ class _Processes:
         return bool(self._idle)
 
     def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
+        self._check_sendable(evaluate)
         executor = self._idle.pop()
-        future = executor.submit(evaluate, trial)
+        future = executor.submit(in_worker, evaluate, trial)
         self._busy[future] = executor
         return future
 
@@ -181,6 +179,21 @@ class _Processes:
         for executor in [*self._idle, *self._busy.values(), *self._starting.values()]:
             self._kill(executor)
         self._guardian.close()
+
+    def _check_sendable(self, evaluate: Evaluate) -> None:
+        """Once per run: an objective that cannot be sent would fail every trial."""
+        if self._sendable:
+            return
+        from loky.backend.reduction import dumps
+
+        try:
+            dumps(evaluate)
+        except Exception as error:
+            raise StudyError(
+                f"the objective cannot be sent to a worker process ({type(error).__name__}: {error}): run it "
+                "without workers= and trial_timeout=, or let it open files, connections and locks itself"
+            ) from None
+        self._sendable = True
 
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor

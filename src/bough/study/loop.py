@@ -15,9 +15,11 @@ from typing import Any, Generic, Literal, TypeVar
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
-from bough.study.events import Event, Progress, reporter
-from bough.study.executors import Pool, WorkerLost, evaluate_objective, open_pool
+from bough.study.events import Event, Progress, ProgressOption, reporter
+from bough.study.executors import Pool, WorkerLost, open_pool
 from bough.study.leases import LEASE, Leases
+from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.repeated_failures import RepeatedFailures
 from bough.study.results import failure
 from bough.study.runnable import Evaluate, RunnableStudy
 from bough.study.signals import Interruption
@@ -27,10 +29,10 @@ __all__ = ["run_objective", "run_trials"]
 
 S = TypeVar("S", bound=RunnableStudy)
 
-_HOPELESS = 10
+_MAX_FAILURES = 10
 """A run ends with an error when so many trials were tried and all of them failed."""
 
-_POLL = 0.25
+_POLL_SECONDS = 0.25
 """Seconds between looks at the storage while the last trials are in other hands."""
 
 _log = logging.getLogger("bough")
@@ -53,9 +55,17 @@ class Budget:
                 raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
 
 
-def run_objective(study: S, objective: Callable[[Config], Any], trials: int | None, **options: Any) -> S:
+def run_objective(
+    study: S,
+    objective: Callable[[Config], Any],
+    trials: int | None,
+    *,
+    on_error: OnError = "record",
+    **options: Any,
+) -> S:
     """Run a study with a function of a config; see ``Study.run`` for the options."""
-    return run_trials(study, partial(evaluate_objective, objective), trials, **options)
+    evaluate = partial(evaluate_objective, objective, on_error)
+    return run_trials(study, evaluate, trials, on_error=on_error, **options)
 
 
 def run_trials(
@@ -68,26 +78,33 @@ def run_trials(
     timeout: float | None = None,
     trial_timeout: float | None = None,
     callbacks: Sequence[Callable[[S, Trial], Any]] = (),
-    progress: bool | Progress | None = None,
+    progress: ProgressOption = None,
+    on_error: OnError = "record",
 ) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
     budget = Budget(trials, timeout, trial_timeout)
     report = reporter(progress)
+    if on_error not in ("record", "raise"):
+        raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     with Interruption() as interruption:
         pool = open_pool(workers, executor, budget.trial_timeout, interruption.allowed)
         # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
-            this = _Run(study, evaluate, budget, pool, leases, interruption, callbacks, report)
+            this = _Run(study, evaluate, budget, pool, leases, interruption, callbacks, report, on_error)
             this.report("start")
             try:
                 this.until_done()
             except KeyboardInterrupt:
+                interruption.signal = interruption.signal or signal.SIGINT  # the objective may raise it too
+            finally:
+                this.report("end")
+            if interruption.signal is not None:
                 _log.warning(
                     "interrupted: all results are kept, trials that were running go back to the queue"
                 )
-            finally:
-                this.report("end")
-    if interruption.signal not in (None, signal.SIGINT):
+    if interruption.signal == signal.SIGINT:
+        raise KeyboardInterrupt
+    if interruption.signal is not None:
         raise SystemExit(128 + interruption.signal)
     return study
 
@@ -105,10 +122,12 @@ class _Run(Generic[S]):
         interruption: Interruption,
         callbacks: Sequence[Callable[[S, Trial], Any]],
         report: Progress,
+        on_error: OnError,
     ) -> None:
         self._study, self._evaluate, self._budget = study, evaluate, budget
         self._pool, self._leases, self._interruption = pool, leases, interruption
-        self._callbacks, self._report = callbacks, report
+        self._callbacks, self._report, self._on_error = callbacks, report, on_error
+        self._failures = RepeatedFailures(study.space)
         self._began = time.monotonic()
         self._limit = math.inf if budget.trials is None else budget.trials
         self._stopped = False
@@ -151,7 +170,7 @@ class _Run(Generic[S]):
         futures = [*self._running, *self._pool.starting]
         seconds = max(0.0, deadline - time.monotonic())
         if more and self._pool.ready():
-            seconds = min(seconds, _POLL)
+            seconds = min(seconds, _POLL_SECONDS)
         with self._interruption.allowed():
             if futures:
                 wait(futures, None if seconds == math.inf else seconds, FIRST_COMPLETED)
@@ -161,8 +180,11 @@ class _Run(Generic[S]):
     def _record_results(self) -> None:
         for future in [future for future in self._running if future.done()]:
             trial, _ = self._running.pop(future)
+            raised = None
             try:
                 result = self._pool.collect(future, trial)
+            except ObjectiveRaised as error:
+                result, raised = error.result, error.error
             except WorkerLost as lost:
                 if trial.attempt < MAX_ATTEMPTS:
                     _log.warning(
@@ -172,7 +194,7 @@ class _Run(Generic[S]):
                     continue
                 why = f"the worker was lost in each of {trial.attempt} attempts, last: {lost}"
                 result = failure(trial.number, why, trial.attempt)
-            self._record(trial, result)
+            self._record(trial, result, raised)
 
     def _stop_overdue(self) -> None:
         now = time.monotonic()
@@ -183,7 +205,7 @@ class _Run(Generic[S]):
                 why = f"stopped after {self._budget.trial_timeout:g} s (trial_timeout)"
                 self._record(trial, failure(trial.number, why, trial.attempt))
 
-    def _record(self, trial: Trial, result: Trial) -> None:
+    def _record(self, trial: Trial, result: Trial, raised: BaseException | None = None) -> None:
         try:
             recorded = self._study.record_result(result)
         except TrialError as error:
@@ -196,11 +218,18 @@ class _Run(Generic[S]):
             raise
         self._leases.drop(trial)
         if recorded.state == "failed":
-            _log.warning("trial %d failed: %s", recorded.number, recorded.error)
+            whole = (
+                f"\n{recorded.traceback}" if recorded.traceback and self._failures.is_new(recorded) else ""
+            )
+            _log.warning("trial %d failed: %s%s", recorded.number, recorded.error, whole.rstrip())
+        if warning := self._failures.warning(recorded):
+            _log.error("%s", warning)
         self.report("trial", recorded)
         for callback in self._callbacks:
             self._stopped |= bool(callback(self._study, recorded))
-        if recorded.state == "failed" and self._status.done == 0 and self._status.finished >= _HOPELESS:
+        if recorded.state == "failed" and self._on_error == "raise":
+            raise raised or TrialError(f"trial {recorded.number} failed: {recorded.error}")
+        if recorded.state == "failed" and self._status.done == 0 and self._status.finished >= _MAX_FAILURES:
             raise StudyError(
                 f"all {self._status.finished} trials of study {self._study.name!r} failed, "
                 f"the last one: {recorded.error}"

@@ -2,12 +2,15 @@
 
     ━━━━━━━━━━━━╌╌╌╌ 42/60  best 0.0213 (svm)  ▇▆▅▃▂▁  now forest  3.2/s  0:06 left  2 failed
 
-Written to stderr, so that a program's own output stays clean. Where stderr is neither a terminal nor a
-notebook (a log file), a plain line appears from time to time instead.
+Written to stderr, which leaves a program's own output clean. Where stderr is neither a terminal nor a
+notebook, each trial is a line of the log instead:
+
+    trial 41: 0.3 (forest), best 0.0213 (trial 3), 42/60
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 import time
@@ -17,23 +20,54 @@ from typing import Any, TextIO
 from bough.study.events import Event, Progress
 from bough.trial import Trial
 
-__all__ = ["describe", "sparkline", "terminal"]
+__all__ = ["bar", "describe", "log_lines", "someone_watches", "sparkline"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _BAR = 16
-_REDRAW = 0.1
-_LOG_EVERY = 30.0
-"""Seconds between two drawings, and between two lines in a log file."""
+_REDRAW_SECONDS = 0.1
+
+_log = logging.getLogger("bough")
 
 
-def terminal(stream: TextIO | None = None) -> Progress:
-    """A reporter for ``progress=`` that fits where it runs: a terminal, a notebook, or a log file."""
+def someone_watches() -> bool:
+    """Whether a line that rewrites itself can be seen."""
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def bar(stream: TextIO | None = None) -> Progress:
+    """A reporter that rewrites one line, of a notebook cell or else of a terminal."""
     stream = sys.stderr if stream is None else stream
-    if stream.isatty():
-        return _Line(lambda text: _rewrite(stream, text), lambda: _newline(stream), _REDRAW)
-    if _in_notebook():
-        return _Line(_Cell(), lambda: None, _REDRAW)
-    return _Line(lambda text: print(text, file=stream, flush=True), lambda: None, _LOG_EVERY)
+    if _in_notebook() and not stream.isatty():
+        return _Line(_Cell(), lambda: None, _REDRAW_SECONDS)
+    return _Line(lambda text: _rewrite(stream, text), lambda: _newline(stream), _REDRAW_SECONDS)
+
+
+def log_lines(stream: TextIO | None = None) -> Progress:
+    """A reporter that logs each trial with a value, to the logger "bough" with level INFO.
+
+    A program that has not set up logging gets the lines on stderr, unless it raised the level of that logger.
+    Failed trials are logged as warnings by the run itself.
+    """
+
+    def report(event: Event) -> None:
+        if event.kind != "trial" or event.trial is None or event.trial.value is None:
+            return
+        text = describe_trial(event.trial, event)
+        if _log.hasHandlers() and stream is None:
+            _log.info("%s", text)
+        elif _log.level <= logging.INFO:
+            print(f"bough: {text}", file=sys.stderr if stream is None else stream, flush=True)
+
+    return report
+
+
+def describe_trial(trial: Trial, event: Event) -> str:
+    """The log line of a trial."""
+    total = f"{event.finished}/{event.limit}" if event.limit else f"{event.finished} trials"
+    parts = [f"trial {trial.number}: {trial.value:.6g}{_branch(trial, ' ({})')}"]
+    if event.best is not None and event.best.value is not None:
+        parts.append(f"best {event.best.value:.6g} (trial {event.best.number})")
+    return ", ".join([*parts, total])
 
 
 class _Line:

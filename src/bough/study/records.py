@@ -55,12 +55,13 @@ def check_same(record: StudyRecord, wanted: StudyRecord, method: Any, seed: int 
     elif record.space != wanted.space:
         differs = _difference(Space.from_json(record.space), Space.from_json(wanted.space))
     elif not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
-        differs = f"its method is {method_of(record)}, not {method_of(wanted)}"
+        differs = f"its method is {_method_text(record)}, not {_method_text(wanted)}"
     elif seed is not None and record.seed != wanted.seed:
         differs = f"its seed is {record.seed}, not {wanted.seed}"
     if differs:
         raise StudyError(
-            f"study {record.name!r} exists and differs: {differs}; use another name, or delete it"
+            f"study {record.name!r} exists and differs: {differs}; use another name (study.add carries "
+            "results over), or delete it"
         )
 
 
@@ -76,8 +77,20 @@ def _difference(stored: Space, given: Space) -> str | None:
         if path not in old:
             return f"its space lacks your parameter {path!r}"
         if old[path] != new[path]:
-            return f"its parameter {path!r} is {old[path]}, not {new[path]}"
+            return f"its parameter {path!r} is {_parameter_text(old[path])}, not {_parameter_text(new[path])}"
     return f"its forbidden clauses are {list(stored.forbid)}, not {list(given.forbid)}"
+
+
+def _parameter_text(parameter: Any) -> str:
+    """A parameter as a user would declare it."""
+    condition = "" if parameter.condition is None else f" when {parameter.condition}"
+    return f"{parameter.domain}{condition}"
+
+
+def _method_text(record: StudyRecord) -> str:
+    method = method_of(record)
+    options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
+    return f"{method.name!r} with {options}" if options else repr(method.name)
 
 
 def _checked_seed(seed: Any) -> int:

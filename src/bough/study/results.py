@@ -12,7 +12,7 @@ from typing import Any
 from bough.errors import TrialError
 from bough.trial import Trial
 
-__all__ = ["failure", "outcome", "reason", "storable", "told"]
+__all__ = ["failure", "outcome", "storable", "told"]
 
 
 def told(
@@ -127,17 +127,6 @@ def _clean(data: Any) -> Any:
 def failure(number: int, why: str, attempt: int = 0) -> Trial:
     """The result of a trial that failed; the reason is kept in a form that every storage can hold."""
     return Trial(number, {}, "failed", error=storable(why)[:2000], attempt=attempt)
-
-
-def reason(error: BaseException) -> str:
-    """An exception as one line: what, and where it was raised."""
-    text = " ".join(f"{type(error).__name__}: {error}".rstrip(": ").split())
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return (
-        text if trace is None else f"{text} (line {trace.tb_lineno} of {trace.tb_frame.f_code.co_filename})"
-    )
 
 
 def _is_real(value: Any) -> bool:

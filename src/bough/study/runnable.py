@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from bough.space import Space
 from bough.study.trial_index import Status
 from bough.trial import Trial
 
@@ -25,6 +26,8 @@ class RunnableStudy(Protocol):
     def name(self) -> str: ...
     @property
     def direction(self) -> str: ...
+    @property
+    def space(self) -> Space: ...
 
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None

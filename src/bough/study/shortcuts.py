@@ -10,7 +10,8 @@ from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
 from bough.strategies.base import Strategy
-from bough.study.events import Progress
+from bough.study.events import ProgressOption
+from bough.study.objective import OnError
 from bough.study.study import Study
 from bough.trial import Config, Trial
 
@@ -31,12 +32,14 @@ def minimize(
     timeout: float | None = None,
     trial_timeout: float | None = None,
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
-    progress: bool | Progress | None = None,
+    progress: ProgressOption = None,
+    on_error: OnError = "record",
 ) -> Study:
     """Search ``space`` for the config with the smallest ``objective(config)``; returns the finished study.
 
     The objective returns a number, or a dict with "value" and, if known, "noise" (the standard deviation of
-    the value) and "cost". See ``Study`` for what a study is, ``Study.run`` for how it is run.
+    the value) and "cost"; numbers under other names are kept as ``trial.measures``.
+    See ``Study`` for what a study is, ``Study.run`` for how it is run.
     """
     study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="minimize")
     return study.run(
@@ -48,6 +51,7 @@ def minimize(
         trial_timeout=trial_timeout,
         callbacks=callbacks,
         progress=progress,
+        on_error=on_error,
     )
 
 
@@ -65,7 +69,8 @@ def maximize(
     timeout: float | None = None,
     trial_timeout: float | None = None,
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
-    progress: bool | Progress | None = None,
+    progress: ProgressOption = None,
+    on_error: OnError = "record",
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
     study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
@@ -78,4 +83,5 @@ def maximize(
         trial_timeout=trial_timeout,
         callbacks=callbacks,
         progress=progress,
+        on_error=on_error,
     )

@@ -31,7 +31,8 @@ from bough.trial import Config, Trial
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.study.events import Progress
+    from bough.study.events import ProgressOption
+    from bough.study.objective import OnError
 
 __all__ = ["Study"]
 
@@ -289,7 +290,8 @@ class Study:
         timeout: float | None = None,
         trial_timeout: float | None = None,
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
-        progress: bool | Progress | None = None,
+        progress: ProgressOption = None,
+        on_error: OnError = "record",
     ) -> Study:
         """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
 
@@ -300,10 +302,13 @@ class Study:
         timeout:       seconds after which no new trial is started.
         trial_timeout: seconds after which a trial is stopped and failed; needs processes of our own.
         callbacks:     called as callback(study, trial) after each trial; a true answer ends the run.
-        progress:      True shows progress, False does not, None does on a terminal; or your own callable.
+        progress:      "bar", "log" (a line per trial, logger "bough"), False for neither, or a callable that
+                       gets each Event; None and True choose a bar in terminals and notebooks, else the log.
+        on_error:      "record" makes a failed trial of an objective that raises, and goes on; "raise" records
+                       the failure, ends the run and raises the exception (a TrialError from a worker).
 
-        An objective that raises, or returns something else than a finite number, makes a failed trial. Ctrl-C
-        ends the run and keeps all results.
+        An objective that returns something else than a finite number makes a failed trial, too. Ctrl-C ends
+        the run: all results are kept, then KeyboardInterrupt is raised.
         """
         from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need
 
@@ -317,6 +322,7 @@ class Study:
             trial_timeout=trial_timeout,
             callbacks=callbacks,
             progress=progress,
+            on_error=on_error,
         )
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:

@@ -1,0 +1,111 @@
+"""Calls an objective, and turns whatever comes of it into a result."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from bough.study.results import failure, outcome, storable
+from bough.study.runnable import Evaluate
+from bough.trial import Config, Trial
+
+__all__ = ["ObjectiveRaised", "OnError", "crashed", "evaluate_objective", "in_worker", "reason"]
+
+OnError = Literal["record", "raise"]
+
+_PACKAGE = str(Path(__file__).parents[1])
+_LIBRARIES = tuple(
+    {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_MAX_TRACEBACK = 20_000
+
+
+class ObjectiveRaised(Exception):
+    """The objective raised ``error``, and whoever runs it wants to see it; ``result`` is what to record."""
+
+    def __init__(self, result: Trial, error: BaseException) -> None:
+        super().__init__(result.error)
+        self.result, self.error = result, error
+
+
+def evaluate_objective(objective: Callable[[Config], Any], on_error: OnError, trial: Trial) -> Trial:
+    """The result of a trial. Whatever the objective raises makes it a failed one, except Ctrl-C.
+
+    on_error: "raise" hands the exception on as ``ObjectiveRaised``.
+    """
+    try:
+        return outcome(trial, objective(dict(trial.config)))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if on_error == "raise":
+            raise ObjectiveRaised(crashed(trial, error), error) from None
+        return crashed(trial, error)
+
+
+def in_worker(evaluate: Evaluate, trial: Trial) -> Trial:
+    """Evaluate in a worker, where Ctrl-C never arrives and an exception might not survive the way back."""
+    try:
+        return evaluate(trial)
+    except ObjectiveRaised as raised:
+        return raised.result
+    except BaseException as error:
+        return crashed(trial, error)
+
+
+def crashed(trial: Trial, error: BaseException) -> Trial:
+    """The failure of a trial whose evaluation raised an exception, with the whole traceback."""
+    result = failure(trial.number, reason(error), trial.attempt)
+    return replace(result, traceback=_traceback(error))
+
+
+def reason(error: BaseException) -> str:
+    """An exception as one line: what it says, and the line of the user's own code that it came from."""
+    try:
+        said = str(error)
+    except BaseException:  # an exception's own __str__ may fail too
+        said = "its text cannot be shown"
+    text = " ".join(f"{type(error).__name__}: {said}".rstrip(": ").split())
+    trace = _own_frame(error.__traceback__)
+    if trace is None:
+        return text
+    return f"{text} (line {trace.tb_lineno} of {trace.tb_frame.f_code.co_filename})"
+
+
+def _own_frame(trace: TracebackType | None) -> TracebackType | None:
+    """The innermost frame outside of libraries; the innermost of all where every frame is in one."""
+    own = last = None
+    while trace is not None:
+        last = trace
+        if not _in_library(trace.tb_frame.f_code.co_filename):
+            own = trace
+        trace = trace.tb_next
+    return own or last
+
+
+def _in_library(filename: str) -> bool:
+    if filename.startswith("<frozen "):
+        return True
+    path = os.path.realpath(filename)
+    return any(path.startswith(folder + os.sep) for folder in (_PACKAGE, *_LIBRARIES))
+
+
+def _traceback(error: BaseException) -> str:
+    """The traceback without the frames of bough that called the objective; a long one loses its middle."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        trace = trace.tb_next
+    try:
+        text = "".join(traceback.TracebackException(type(error), error, trace).format())
+    except Exception:
+        text = reason(error)
+    text = storable(text)
+    if len(text) > _MAX_TRACEBACK:
+        text = f"{text[: _MAX_TRACEBACK // 4]}\n[...]\n{text[-_MAX_TRACEBACK * 3 // 4 :]}"
+    return text

@@ -1,0 +1,55 @@
+"""Notices when every trial of a branch fails in the same way: a bug, and nothing for a method to learn."""
+
+from __future__ import annotations
+
+import re
+
+from bough.space import Space
+from bough.trial import Trial
+
+__all__ = ["RepeatedFailures"]
+
+MIN_FAILURES = 3
+
+
+class RepeatedFailures:
+    """Watches the results of one run."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._kinds: set[str] = set()
+        self._worked: set[bytes] = set()  # branches with a result
+        self._failures: dict[tuple[bytes, str], int] = {}
+
+    def is_new(self, trial: Trial) -> bool:
+        """Whether this run has not seen such an error before."""
+        kind = _kind(trial)
+        new = kind not in self._kinds
+        self._kinds.add(kind)
+        return new
+
+    def warning(self, trial: Trial) -> str | None:
+        """What to say once a branch has nothing but equal failures; None otherwise."""
+        branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
+        if trial.state != "failed":
+            self._worked.add(branch)
+            return None
+        key = branch, _kind(trial)
+        self._failures[key] = self._failures.get(key, 0) + 1
+        if branch in self._worked or self._failures[key] != MIN_FAILURES:
+            return None
+        return (
+            f"all {MIN_FAILURES} trials{self._where(trial)} failed in the same way: {trial.error}; "
+            "this looks like a bug of the objective"
+        )
+
+    def _where(self, trial: Trial) -> str:
+        names = [self._space.parameters[column].name for column in self._space.tree.switches]
+        chosen = [f"{name}={trial.config[name]!r}" for name in names if name in trial.config]
+        return f" with {', '.join(chosen)}" if chosen else ""
+
+
+def _kind(trial: Trial) -> str:
+    """The error without the numbers that differ from trial to trial, but with its line."""
+    text, found, place = (trial.error or "").rpartition(" (line ")
+    return re.sub(r"\d[\d.e+-]*", "#", text) + place if found else re.sub(r"\d[\d.e+-]*", "#", place)
