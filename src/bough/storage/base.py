@@ -51,7 +51,7 @@ class Storage(Protocol):
 
     Each method is atomic, and safe to call from several threads and processes. A study is named by its
     ``id``; StudyError is raised if it was deleted meanwhile, StorageError if the storage itself fails.
-    Times are those of the storage's own clock, so that hosts whose clocks differ agree about leases.
+    Times are those of the storage's clock: hosts whose clocks differ agree about leases.
     """
 
     def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:

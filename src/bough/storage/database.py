@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from bough.errors import StorageError
 from bough.storage import forks
 from bough.storage.connect import open_connection, parse_url, sqlite_file
-from bough.storage.driver_errors import failpoint, fault_of
+from bough.storage.driver_errors import fault_of
 from bough.storage.rows import Row
 from bough.storage.sqlite_wal import Log, log_of
 from bough.storage.watchdog import Watchdog
@@ -75,9 +75,9 @@ class Database:
         self._identity: tuple[int, int] | None = None  # of the file that was opened
         self._patience = patience
         self._statements: dict[str, str] = {}
-        # Seconds that a transaction takes of late, which is how long to wait before a lock is tried again:
-        # more often would not help, more seldom would leave the lock unused. Never less than a millisecond:
-        # the attempts of many would take the processor from the one that has the lock.
+        # Seconds that recent transactions took: how long to wait before a lock is tried again. A shorter wait
+        # would not find the lock free, a longer one would leave it unused. At least a millisecond, or many
+        # waiting processes would take the processor from the one that has the lock.
         self._typical = 0.001
         self._lock = threading.RLock()
         self._connection: Any = None
@@ -130,25 +130,25 @@ class Database:
     ) -> T:
         """Run ``work`` in one transaction; if it raises, nothing is changed. It may be run several times.
 
-        shortcut: does the same with a single writing statement, which is a transaction of its own, or says
-        None if it changed nothing and ``work`` is to do it. On a server this saves the way there and back
-        between statements, most of all while the others wait for the lock.
+        shortcut: does the same with a single writing statement, which needs no BEGIN and COMMIT. It returns
+        None if it changed nothing; then ``work`` runs. On a server this saves round trips during which other
+        workers would wait for the lock.
         """
 
         def attempt(retried: bool) -> T:
             self._open(write=True)
             self._check_file()
             if shortcut is not None and not retried:
-                failpoint(f"{label}:before-commit")
+                self._reached(label, "before-commit")
                 done = shortcut(Transaction(self, retried))
-                failpoint(f"{label}:after-commit")
+                self._reached(label, "after-commit")
                 if done is not None:
                     return done
             self._execute(_BEGIN[self.dialect], {})
             began = time.monotonic()
             try:
                 result = work(Transaction(self, retried))
-                failpoint(f"{label}:before-commit")
+                self._reached(label, "before-commit")
                 self._check_file()
                 self._execute("COMMIT", {})
             except BaseException:
@@ -157,7 +157,7 @@ class Database:
             taken = min(max(time.monotonic() - began, 0.001), 0.01)
             self._typical += 0.1 * (taken - self._typical)
             self._flush()
-            failpoint(f"{label}:after-commit")
+            self._reached(label, "after-commit")
             return result
 
         return self._patiently(attempt)
@@ -168,6 +168,9 @@ class Database:
             "postgresql": "SELECT count(to_regclass(:name))",  # in the schema of this connection
         }
         return self.read(found[self.dialect], name=name) == [(1,)]
+
+    def _reached(self, label: str, moment: str) -> None:
+        """Nothing happens here; crash tests kill the process at such a moment."""
 
     def _patiently(self, attempt: Callable[[bool], T]) -> T:
         """Try until it works, the fault is one that does not pass, or patience ends."""

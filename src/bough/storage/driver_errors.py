@@ -1,12 +1,10 @@
-"""What a database driver's error means for a user, and a switch that kills the process for crash tests."""
+"""What a database driver's error means for a user, and whether trying again may help."""
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import dataclass
 
-__all__ = ["Fault", "failpoint", "fault_of"]
+__all__ = ["Fault", "fault_of"]
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,3 @@ def fault_of(error: Exception, dialect: str) -> Fault:
         if state[:length] in _POSTGRESQL:
             return _POSTGRESQL[state[:length]]
     return Fault(text)
-
-
-FAILPOINT = os.environ.get("BOUGH_FAILPOINT")
-"""Where this process is to die; only crash tests set it."""
-
-
-def failpoint(name: str) -> None:
-    """Kill this process on the spot if ``FAILPOINT`` names this point."""
-    if name == FAILPOINT:
-        os.kill(os.getpid(), signal.SIGKILL)

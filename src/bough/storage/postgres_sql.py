@@ -1,7 +1,7 @@
-"""An ask and a tell as one statement each, for PostgreSQL, so that many workers do not wait for each other.
+"""An ask and a tell as one statement each, for PostgreSQL: many workers hardly wait for each other.
 
-Who inserts a trial or hands one out has the lock on the study's row until the commit has reached the disk. A
-single statement has it no longer than that: nothing travels between client and server meanwhile.
+A transaction that inserts a trial or hands one out holds the lock on the study's row until its commit is on
+the disk. A single statement holds it no longer than that: nothing travels to and from the client meanwhile.
 
 A tell does without that lock, so the results of many workers reach the disk together. It cannot know the
 study's next revision then. It leaves UNASSIGNED, which is after every revision, so whoever reads changes

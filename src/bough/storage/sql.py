@@ -31,7 +31,7 @@ __all__ = ["SqlStorage"]
 T = TypeVar("T")
 
 LEASE_WAIT_SECONDS = 1.0
-"""How long a renewal waits for the connection before it takes one of its own."""
+"""How long a renewal waits for the shared connection before it opens a second one."""
 
 _STUDY = ("name", "space", "direction", "method", "seed", "created", "trials", "id", "goals")
 _TRIAL = ", ".join(COLUMNS)

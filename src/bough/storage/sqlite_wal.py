@@ -1,16 +1,16 @@
-"""SQLite's log, flushed by ourselves, so that the commits of many processes reach the disk together.
+"""SQLite's write-ahead log, flushed by us: one flush covers the commits of many processes.
 
-With ``synchronous = FULL`` SQLite flushes its log (the ``-wal`` file) while it has the lock, so the processes
-wait for the disk one after the other. Here a commit only appends to the log, under ``synchronous = NORMAL``,
-and lets the lock go; then its process flushes the log, and only then tells anybody that it is done. The next
-process writes meanwhile, and one flush covers all that was appended before it.
+With ``synchronous = FULL`` SQLite flushes its log (the ``-wal`` file) while it holds the lock, and the
+processes wait for the disk one after the other. Here a commit appends to the log under ``synchronous =
+NORMAL`` and releases the lock. Then its process flushes the log, and only then reports success. Meanwhile
+the next process writes, and one flush covers everything appended before it.
 
-Nothing acknowledged can be lost. After a power failure SQLite reads the log up to the first damaged frame, so
-a commit is safe when the log is flushed up to it. Who goes by a commit that is not flushed yet writes behind
-it in the log: the own flush covers both. And SQLite begins the log anew only when it has flushed the log and
-then the database itself, which it does under NORMAL too (https://www.sqlite.org/pragma.html#pragma_synchronous).
-It also flushes the head of a new log and its folder's entry. Who only reads may see what was not acknowledged
-yet, and what a power failure would take back.
+No acknowledged result can be lost. After a power failure SQLite reads the log up to the first damaged
+frame, so a commit is safe once the log is flushed up to it. A process that reads a commit that is not
+flushed yet writes behind it in the log, and its own flush covers both. SQLite starts the log from its
+beginning only after it has flushed the log and then the database itself, under NORMAL too
+(https://www.sqlite.org/pragma.html#pragma_synchronous). It also flushes the head of a new log and the entry
+of its folder. A reader may see a result that is not acknowledged yet, and that a power failure would undo.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Log:
         self._failure: tuple[object, ...] = ()  # arguments of the first error
 
     def flush(self) -> None:
-        """Return when all that was committed so far, by whomever, is on the disk; OSError if it cannot be.
+        """Return when everything committed so far, by any process, is on the disk; OSError if that fails.
 
-        Nor can anything later then: the system tells once of what it could not write, and forgets it, and
-        the log is of no use behind the gap.
+        Then every later flush fails, too: the system reports only once what it could not write, and the log
+        is useless behind the gap.
         """
         if self._failure:
             raise OSError(*self._failure)

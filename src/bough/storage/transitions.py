@@ -1,4 +1,4 @@
-"""How a trial changes: pure functions, shared by all storages so that all of them mean the same."""
+"""How a trial changes: pure functions, which all storages share."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Studies: ask for trials, tell results, run objectives.
 
-Names are loaded when first used, so that a worker process, which needs only ``executors``, starts quickly.
+Names are loaded when first used: a worker process needs only ``objective``, and starts quickly.
 """
 
 from __future__ import annotations

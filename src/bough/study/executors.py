@@ -129,7 +129,7 @@ class _External:
 
 
 class _Processes:
-    """Evaluates in processes of our own: one executor each, so that the end of one touches no other."""
+    """Evaluates in processes of our own. Each is an executor for itself: the end of one touches no other."""
 
     def __init__(self, count: int) -> None:
         self._guardian = Guardian()

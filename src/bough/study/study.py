@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
-import operator
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,13 +12,14 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from bough.errors import ExhaustedError, MethodError, MissingExtraError, StudyError, TrialError
-from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray
 from bough.registry import BUILT_IN, Method, build, is_registered
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks, open_storage
 from bough.strategies.base import Explains, Predicts, Strategy, check_proposal
 from bough.study.encoded import EncodedTrials
+from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
+from bough.study.proposing import NO_LIMIT, propose
 from bough.study.records import check_same, method_of, new_record
 from bough.study.results import failure, told
 from bough.study.tables import table
@@ -35,12 +33,6 @@ if TYPE_CHECKING:
     from bough.study.objective import OnError
 
 __all__ = ["Study"]
-
-_PROPOSALS = 3
-"""How many proposals may lose the race for a number before a point is drawn at random."""
-
-_NO_LIMIT = 2**48
-"""More trials than there will ever be, and well within the integers of every database."""
 
 
 class Study:
@@ -182,12 +174,12 @@ class Study:
         cost: what the evaluation cost, in any unit; notes: JSON data to remember with the trial. NaN and
         infinities make the trial a failed one. The same result may be told again; another is a ConflictError.
         """
-        number, attempt = _which(trial)
+        number, attempt = number_and_attempt(trial)
         return self.record_result(told(number, value, noise, cost, attempt, notes))
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
         """Say that a trial has no result, and why; methods learn to avoid where trials fail."""
-        number, attempt = _which(trial)
+        number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt))
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
@@ -215,11 +207,9 @@ class Study:
         if request is None:
             return self._storage.insert(self._record.id, rows)
         with self._current() as view:
-            if before := [_own(view.trials[number]) for number in view.inserted_by(request)]:
+            if before := [own_copy(view.trials[number]) for number in view.inserted_by(request)]:
                 return before
         return self._storage.insert(self._record.id, [replace(row, request=request) for row in rows])
-
-    # ---- what is known ------------------------------------------------------------------------------
 
     @property
     def trials(self) -> list[Trial]:
@@ -232,7 +222,7 @@ class Study:
         with self._current() as view:
             if not 0 <= number < len(view.trials):
                 raise TrialError(f"study {self.name!r} has no trial {number}")
-            return _own(view.trials[number])
+            return own_copy(view.trials[number])
 
     @property
     def best(self) -> Trial:
@@ -241,7 +231,7 @@ class Study:
             if view.best is None:
                 why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
                 raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
-            return _own(view.best)
+            return own_copy(view.best)
 
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
@@ -249,11 +239,10 @@ class Study:
 
     def explain(self, trial: Trial | int) -> dict[str, Any]:
         """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
-        number, _ = _which(trial)
+        number, _ = number_and_attempt(trial)
+        chosen = self.trial(number)
         with self._current() as view:
-            if not 0 <= number < len(view.trials):
-                raise TrialError(f"study {self.name!r} has no trial {number}")
-            chosen, past = view.trials[number], view.before(number)
+            past = view.before(number)
         if not isinstance(self._strategy, Explains):
             return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
         history = EncodedTrials(self.space, self.seed, self._sign).history(past)
@@ -277,8 +266,6 @@ class Study:
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
         mean, sd = self._strategy.predict(history, self.space.encode(configs))
         return self._sign * mean, sd
-
-    # ---- running ------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -363,7 +350,7 @@ class Study:
         trials: list[Trial] = []
         if request is not None:
             with self._current() as view:
-                trials = [_own(trial) for trial in view.held_by(request)][:n]
+                trials = [own_copy(trial) for trial in view.held_by(request)][:n]
         while len(trials) < n:
             try:
                 trial = self.ask_within(limit, lease, worker=worker, request=request)
@@ -389,73 +376,26 @@ class Study:
         A proposal is made without any lock on the storage, and inserted only under the number that it was
         made for. If another asker took that number, a new proposal takes the other trial into account.
         """
-        if lease is not None and not (_is_number(lease) and 0 < lease < math.inf):
-            raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
-        worker = worker or _this_process()
+        check_lease(lease)
+        worker = worker or this_process()
         with self._asking:
             races_lost = 0
             while True:
                 with self._current() as view:
-                    room = _NO_LIMIT if limit is None else limit - view.finished - view.leased
+                    room = NO_LIMIT if limit is None else limit - view.finished - view.leased
                     history = None if view.waiting else self._encoded.history(view)
                 if room <= 0:
                     return None
                 if history is None:
                     taken = self._storage.take(self._record.id, worker, lease, request)
                     if taken is not None:
-                        return _own(taken)
+                        return own_copy(taken)
                     continue
-                point, numbers = self._propose(history, races_lost, room)
+                point, numbers = propose(self._strategy, self.space, history, races_lost, room)
+                if self.method.name not in BUILT_IN:
+                    check_proposal(self.space, point, self.method.name)
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=worker, holder=request)
                 inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
                 if inserted:
-                    return _own(inserted[0])
+                    return own_copy(inserted[0])
                 races_lost += 1
-
-    def _propose(self, history: History, races_lost: int, room: int) -> tuple[Points, range]:
-        """A point to try, and the numbers under which it may be inserted."""
-        number = history.number
-        if races_lost < _PROPOSALS:
-            rng = np.random.default_rng([self.seed, number])
-            point = self._strategy.propose(self.space, history, rng)
-            if self.method.name not in BUILT_IN:
-                check_proposal(self.space, point, self.method.name)
-            return point, range(number, number + 1)
-        import secrets
-
-        from bough.strategies.designs import RandomSearch
-
-        rng = np.random.default_rng([self.seed, number, secrets.randbits(63)])  # not what the others draw
-        return RandomSearch().propose(self.space, history, rng), range(number, number + room)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _this_process() -> str:
-    """Host and process, as the worker of a trial."""
-    import socket
-
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def _which(trial: Trial | int) -> tuple[int, int]:
-    """Number and attempt of a trial; attempt 0, the current one, if only its number is given."""
-    if isinstance(trial, Trial):
-        return trial.number, trial.attempt
-    try:
-        number = operator.index(trial)
-    except TypeError:
-        raise TrialError(f"a trial is named by its number or a Trial, not {trial!r}") from None
-    if not 0 <= number < 2**62:
-        raise TrialError(f"there is no trial {number}")
-    return number, 0
-
-
-_all_but_config = operator.attrgetter(*Trial.__slots__[2:])
-
-
-def _own(trial: Trial) -> Trial:
-    """The trial with a config of its own, which the user may change."""
-    return Trial(trial.number, dict(trial.config), *_all_but_config(trial))

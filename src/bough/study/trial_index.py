@@ -28,7 +28,7 @@ class Status:
 
 
 class TrialIndex:
-    """The trials by number, and what is asked of them at every step, so that no step walks all of them.
+    """The trials by number, and the counts that every step needs: no step walks all trials.
 
     over: numbers of finished trials in the order of their results; open: the others, by number.
     """

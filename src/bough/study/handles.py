@@ -1,0 +1,47 @@
+"""How a user names a trial, and what a user gets of one."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from dataclasses import replace
+
+from bough.errors import TrialError
+from bough.trial import Trial
+
+__all__ = ["check_lease", "number_and_attempt", "own_copy", "this_process"]
+
+
+def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
+    """Number and attempt of a trial; attempt 0, the current one, if only its number is given."""
+    if isinstance(trial, Trial):
+        return trial.number, trial.attempt
+    try:
+        number = operator.index(trial)
+    except TypeError:
+        raise TrialError(f"a trial is named by its number or a Trial, not {trial!r}") from None
+    if not 0 <= number < 2**62:
+        raise TrialError(f"there is no trial {number}")
+    return number, 0
+
+
+def own_copy(trial: Trial) -> Trial:
+    """The trial with dicts that the user may change."""
+    return replace(trial, config=dict(trial.config), measures=dict(trial.measures), notes=dict(trial.notes))
+
+
+def check_lease(lease: float | None) -> None:
+    """TrialError unless the lease is None or a positive number of seconds."""
+    if lease is None:
+        return
+    number = isinstance(lease, (int, float)) and not isinstance(lease, bool)
+    if not (number and 0 < lease < math.inf):
+        raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
+
+
+def this_process() -> str:
+    """Host and process, as the worker of a trial."""
+    import socket
+
+    return f"{socket.gethostname()}:{os.getpid()}"
