@@ -49,14 +49,14 @@ class Expected:
         scores = []
         for posterior, best in zip(self.posteriors, self.best, strict=True):
             mean, sd = posterior.predict(points)
-            scores.append(self.acquisition.score(mean, sd, best)[0])
+            scores.append(self.acquisition(mean, sd, best)[0])
         return average(scores, self.acquisition.log)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         scores, slopes = [], []
         for posterior, best in zip(self.posteriors, self.best, strict=True):
             mean, sd, mean_slope, sd_slope = posterior.predict_grad(points)
-            score, by_mean, by_sd = self.acquisition.score(mean, sd, best)
+            score, by_mean, by_sd = self.acquisition(mean, sd, best)
             scores.append(score)
             slopes.append(by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope)
         value, shares = average(scores, self.acquisition.log)

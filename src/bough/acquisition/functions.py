@@ -39,19 +39,16 @@ class Acquisition:
     """A scoring function (mean, sd, best) -> Score.
 
     log: whether scores are logarithms. Then averages over posteriors are taken of their exponentials.
+    sd_share: the share of the standard deviations that counts; less than 1 exploits more.
     """
 
     score: Callable[[FloatArray, FloatArray, float], Score]
     log: bool
+    sd_share: float = 1.0
 
-    def with_sd_share(self, share: float) -> Acquisition:
-        """The same with standard deviations multiplied by ``share``: less than 1 exploits more."""
-
-        def score(mean: FloatArray, sd: FloatArray, best: float) -> Score:
-            value, by_mean, by_sd = self.score(mean, share * sd, best)
-            return value, by_mean, share * by_sd
-
-        return Acquisition(score, self.log)
+    def __call__(self, mean: FloatArray, sd: FloatArray, best: float) -> Score:
+        value, by_mean, by_sd = self.score(mean, self.sd_share * sd, best)
+        return value, by_mean, self.sd_share * by_sd
 
 
 def log_ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:

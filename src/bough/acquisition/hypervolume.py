@@ -151,7 +151,7 @@ class ExpectedHypervolumeImprovement:
             moments = [posterior.predict(points) for posterior in posteriors]
             mean, sd = (np.stack(part, axis=1) for part in zip(*moments, strict=True))
             scores.append(log_ehvi(mean, self.sd_share * sd, boxes)[0])
-        return average(scores, True, None)[0]
+        return average(scores, log=True)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         scores, slopes = [], []
@@ -164,7 +164,7 @@ class ExpectedHypervolumeImprovement:
                 np.einsum("nm,nmc->nc", by_mean, mean_slope)
                 + np.einsum("nm,nmc->nc", self.sd_share * by_sd, sd_slope)
             )
-        value, shares = average(scores, True, None)
+        value, shares = average(scores, log=True)
         return value, np.einsum("sn,snc->nc", shares, np.stack(slopes))
 
 

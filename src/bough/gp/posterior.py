@@ -17,6 +17,8 @@ from typing import Self
 import numpy as np
 
 from bough.gp.kernels.base import Kernel, Pullback, Toward
+from bough.gp.kernels.nested import Nested
+from bough.gp.kernels.nested_core import CompiledSide
 from bough.gp.likelihood import Data, GPModel, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points
@@ -138,6 +140,12 @@ class GPPosterior(Posterior):
     def covariance_with_data(self, points: Points) -> tuple[FloatArray, Pullback]:
         """k(points, X) (n, rows), and its pullback."""
         return self._toward_data(points)
+
+    @cached_property
+    def compiled_data(self) -> CompiledSide:
+        """The data as the compiled core reads them; only for the covariance that it knows."""
+        assert isinstance(self.model.kernel, Nested)
+        return CompiledSide(self.model.kernel, self.theta[:-1], self.data.points)
 
     @cached_property
     def _toward_data(self) -> Toward:

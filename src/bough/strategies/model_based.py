@@ -188,7 +188,7 @@ def _criterion_factory(
         weights.append(BoundaryPenalty(space.layout))
 
     def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
-        counted = acquisition if sd_share == 1.0 else acquisition.with_sd_share(sd_share)
+        counted = replace(acquisition, sd_share=sd_share)
         gain = Expected(model.posteriors, best, counted)
         return Total([gain, *weights]) if weights else gain
 

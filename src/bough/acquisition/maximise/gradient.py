@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
 __all__ = ["gradient_ascent", "projected_bfgs"]
@@ -24,6 +25,9 @@ FIRST_STEP = 0.1
 GAIN_TOLERANCE = 1e-4
 """An ascent ends with a step that gains less than this times 1 + |value|. Log EI falls by half a unit over
 the width of its peak, so a ten-thousandth corresponds to a hundredth of the width."""
+
+STEP_TOLERANCE = 1e-9
+"""A rejected step shorter than this, along every coordinate, ends an ascent."""
 
 RACE_MARGIN = 5.0
 """In a race, a start is dropped if this many times its predicted gain would not make it the best."""
@@ -68,8 +72,11 @@ def gradient_ascent(
         value, slope = criterion.with_gradient(put(rows, x))
         return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    x, value = projected_bfgs(objective, place, bottom, top, steps, value_tolerance=GAIN_TOLERANCE, race=True)
-    return put(np.arange(len(starts)), x), value
+    rules = AscentRules(steps, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
+    reached = compiled_ascent(criterion, starts, Box(own, free, place, bottom, top), rules)
+    if reached is None:
+        reached = projected_bfgs(objective, place, bottom, top, steps, GAIN_TOLERANCE, race=True)
+    return put(np.arange(len(starts)), reached[0]), reached[1]
 
 
 def projected_bfgs(
@@ -79,7 +86,7 @@ def projected_bfgs(
     high: FloatArray,
     steps: int = 25,
     value_tolerance: float = 1e-9,
-    step_tolerance: float = 1e-9,
+    step_tolerance: float = STEP_TOLERANCE,
     race: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     """Maximise from each row of ``start`` (n, d) inside its box: positions (n, d) and values (n,).

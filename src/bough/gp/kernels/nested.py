@@ -25,9 +25,12 @@ from functools import cached_property
 
 import numpy as np
 
+from bough.gp.core import compiled_core
+from bough.gp.kernels import nested_core
 from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Sum, Toward
 from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.mapped import Mapped
+from bough.gp.kernels.nested_core import SCALES
 from bough.gp.kernels.rows import Rows, block, rows_of
 from bough.gp.kernels.stationary import Constant, Matern52, Slope, matern52, moments, squared_distances
 from bough.gp.kernels.wrappers import Fixed, Scale, Tied, WhereActive
@@ -36,9 +39,6 @@ from bough.gp.priors import LogNormal
 from bough.points import FloatArray, IntArray, Layout, Points
 
 __all__ = ["Nested"]
-
-SCALES = 5
-"""Entries of theta before the length-scales: o, s, j, φ, t."""
 
 ROUGH = 0.1
 """Length-scales of roughness, relative to those of the smooth terms."""
@@ -64,12 +64,11 @@ class Nested(Kernel):
     @cached_property
     def expression(self) -> Kernel:
         """The same covariance in the kernel algebra, with the same theta: the definition, and slower."""
-        every = tuple(range(self._centred.size))
+        every = tuple(range(self.centred.size))
         levels = Sum(tuple(WhereActive(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
         functions = Sum(
             tuple(
-                WhereActive(group, Fixed(Matern52(tuple(own.tolist()))))
-                for group, own in self._group_features
+                WhereActive(group, Fixed(Matern52(tuple(own.tolist())))) for group, own in self.additive_terms
             )
         )
         interactions = Tied(Matern52(every), (0,) * len(every), (self.params[3],))
@@ -86,31 +85,42 @@ class Nested(Kernel):
             Param("joint", 1, self.joint, 1e-4, 1e2),
             Param("spread", 1, self.spread, 0.5, 5.0),
             Param("rough", 1, self.rough, 1e-8, 1.0),
-            *self._centred.params,
+            *self.centred.params,
         )
 
     @cached_property
-    def _centred(self) -> Centred:
+    def centred(self) -> Centred:
         return Centred(self.layout, Matern52.unit)
 
     @cached_property
-    def _group_features(self) -> list[tuple[int, IntArray]]:
+    def additive_terms(self) -> list[tuple[int, IntArray]]:
         """Each group that has columns for the additive term, and its features."""
-        shown = ~np.isin(self._centred.table.column, list(self.implied))
+        shown = ~np.isin(self.centred.table.column, list(self.implied))
         found = (
-            (g, np.flatnonzero(shown & (self._centred.table.group == g))) for g in range(self.layout.groups)
+            (g, np.flatnonzero(shown & (self.centred.table.group == g))) for g in range(self.layout.groups)
         )
         return [(group, features) for group, features in found if len(features)]
 
     @cached_property
+    def core_order(self) -> nested_core.CoreOrder:
+        return nested_core.CoreOrder(self)
+
+    def core_scales(self, theta: FloatArray) -> FloatArray:
+        """o, s, j, t, 1/φ², 1/ROUGH²: the scales as the compiled core takes them."""
+        o, s, j, phi, t = np.exp(theta[:SCALES])
+        return np.array([o, s, j, t, phi**-2, ROUGH**-2])
+
+    @cached_property
     def _terms(self) -> IntArray:
-        return np.array([group for group, _ in self._group_features], dtype=np.intp)
+        return np.array([group for group, _ in self.additive_terms], dtype=np.intp)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         out = np.zeros((len(a), len(b)))
         return out, self.add_to(out, theta, a, b)
 
     def toward(self, theta: FloatArray, b: Points) -> Toward:
+        if (core := compiled_core()) is not None:
+            return nested_core.toward(core, self, theta, b)
         right = self._side(theta, b)
 
         def cross(a: Points) -> tuple[FloatArray, Pullback]:
@@ -120,13 +130,15 @@ class Nested(Kernel):
         return cross
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
+        if (core := compiled_core()) is not None:
+            return nested_core.add_to(core, self, out, theta, a, b)
         left = self._side(theta, a)
         return self._add(out, theta, left, left if a is b else self._side(theta, b))
 
     def _side(self, theta: FloatArray, points: Points) -> _Side:
-        z = self._centred.values(theta[SCALES:], points)
+        z = self.centred.values(theta[SCALES:], points)
         parts = []
-        for group, own in self._group_features:
+        for group, own in self.additive_terms:
             rows = rows_of(points.on[:, group])
             parts.append((rows, z[rows][:, own]))
         return _Side(points, z, points.on[:, 1:].astype(float), parts)
@@ -138,7 +150,7 @@ class Nested(Kernel):
         out += o * (a.on @ b.on.T)
 
         terms: list[_Term] = []
-        for (_, own), (rows, left), (cols, right) in zip(self._group_features, a.parts, b.parts):
+        for (_, own), (rows, left), (cols, right) in zip(self.additive_terms, a.parts, b.parts):
             if left.size and right.size:
                 k, slope = matern52(squared_distances(left, right))
                 where = block(rows, cols)
@@ -160,7 +172,7 @@ class Nested(Kernel):
                 by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
             joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
             by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
-            by_column = np.bincount(self._centred.table.column, by_feature + joint, self.layout.columns)
+            by_column = np.bincount(self.centred.table.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
                 s * additive,
@@ -179,7 +191,7 @@ class Nested(Kernel):
                 rows = term.where[0 if first else 1]
                 slope[rows if isinstance(rows, slice) else rows.ravel()[:, None], term.features] += part
             slope *= 2.0
-            return self._centred.pull_x(theta[SCALES:], (a if first else b).points, slope)
+            return self.centred.pull_x(theta[SCALES:], (a if first else b).points, slope)
 
         return Pullback(theta=pull_theta, a=lambda w: pull_input(w, True), b=lambda w: pull_input(w, False))
 

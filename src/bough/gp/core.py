@@ -1,0 +1,56 @@
+"""The compiled core (``bough_core``), where it is installed; NumPy computes the same without it.
+
+The environment variable ``BOUGH_CORE`` picks: ``numpy`` never uses the core, ``compiled`` demands it; without
+the variable it is used if it is there. A core of another version, or one that cannot be loaded, is reported
+once, and NumPy takes over.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import warnings
+from types import ModuleType
+
+from bough.errors import MethodError, MissingExtraError
+
+__all__ = ["compiled_core", "describe"]
+
+ABI_VERSION = 1
+"""What the arrays passed to the core mean; ``core/src/module.c`` has the same number."""
+
+
+@functools.cache
+def compiled_core() -> ModuleType | None:
+    """The compiled module, or None where NumPy is to be used."""
+    wanted = os.environ.get("BOUGH_CORE", "")
+    if wanted not in ("", "numpy", "compiled"):
+        raise MethodError(f"BOUGH_CORE is {wanted!r}: set it to numpy or compiled, or unset it")
+    if wanted == "numpy":
+        return None
+    problem = ""
+    try:
+        core = importlib.import_module("bough_core")
+        if core.ABI_VERSION == ABI_VERSION:
+            return core
+        problem = f"it is of version {core.ABI_VERSION}, this bough needs {ABI_VERSION}"
+    except ModuleNotFoundError:
+        if wanted != "compiled":
+            return None
+        problem = "it is not installed"
+    except Exception as error:  # a broken library may raise anything
+        problem = f"it cannot be loaded ({error})"
+    advice = "pip install --upgrade bough-opt-core"
+    if wanted == "compiled":
+        raise MissingExtraError(
+            f"BOUGH_CORE=compiled, but the compiled core cannot be used: {problem}; {advice}"
+        )
+    warnings.warn(f"bough computes in NumPy, without its compiled core: {problem}; {advice}", stacklevel=2)
+    return None
+
+
+def describe() -> str:
+    """What computes, for ``bough --version``."""
+    core = compiled_core()
+    return f"compiled core ({core.variant()})" if core else "NumPy, no compiled core"
