@@ -50,7 +50,7 @@ class Box(NamedTuple):
 def compiled_ascent(
     criterion: Criterion, starts: Points, box: Box, rules: AscentRules
 ) -> tuple[FloatArray, FloatArray] | None:
-    """Positions (starts, width) and values (starts,) reached; None if the core does not know the criterion."""
+    """Positions (starts, width) and values (starts,) reached; None for criteria that it does not know."""
     core = compiled_core()
     if core is None or not isinstance(criterion, Expected) or len(criterion.posteriors) != 1:
         return None

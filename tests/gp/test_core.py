@@ -1,0 +1,200 @@
+"""The compiled core against NumPy: covariances, gradients, ascents, whole proposals; and wrong cores."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import sys
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+import bough
+from bough.acquisition.criterion import Expected
+from bough.acquisition.functions import LOG_EI
+from bough.acquisition.maximise.gradient import gradient_ascent
+from bough.errors import MethodError, MissingExtraError
+from bough.gp import core
+from bough.gp.likelihood import Data
+from bough.points import Points
+from bough.space.sampling import sample_points
+from bough.surrogates.nested import nested
+
+from .spaces import poisoned, random_points, random_space
+
+T = TypeVar("T")
+
+needs_core = pytest.mark.skipif(
+    importlib.util.find_spec("bough_core") is None, reason="needs the compiled core: make core"
+)
+
+
+@pytest.fixture(autouse=True)
+def forget() -> Iterator[None]:
+    core.compiled_core.cache_clear()
+    yield
+    core.compiled_core.cache_clear()
+
+
+def by(engine: str, work: Callable[[], T]) -> T:
+    """What ``work`` returns when this engine computes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BOUGH_CORE", engine)
+        core.compiled_core.cache_clear()
+        assert (core.compiled_core() is None) == (engine == "numpy")
+        result = work()
+    core.compiled_core.cache_clear()
+    return result
+
+
+def wide_space() -> bough.Space:
+    branches = {
+        f"b{i}": {
+            f"x{i}_{j}": bough.Float(0, 1) if j % 3 else bough.Categorical([1, 2, 3]) for j in range(13)
+        }
+        for i in range(10)
+    }
+    shared = {f"s{i}": bough.Int(1, 9) for i in range(7)}
+    return bough.Space({"arm": bough.Choice(branches), **shared})
+
+
+def cases() -> list[tuple[str, bough.Space, int, int]]:
+    rng = np.random.default_rng(0)
+    random = [(f"random {i}", random_space(rng), 9, 14) for i in range(12)]
+    flat = bough.Space({"x": bough.Float(0, 1)})
+    only_switch = bough.Space({"arm": bough.Choice({"a": {}, "b": {}})})
+    return [
+        *random,
+        ("one row each", flat, 1, 1),
+        ("no rows", flat, 0, 5),
+        ("only a switch", only_switch, 4, 6),
+        ("138 parameters", wide_space(), 6, 11),
+    ]
+
+
+@needs_core
+@pytest.mark.parametrize(("name", "space", "rows", "others"), cases(), ids=[case[0] for case in cases()])
+def test_covariances_and_gradients(name: str, space: bough.Space, rows: int, others: int) -> None:
+    rng = np.random.default_rng(len(name))
+    kernel = nested(space.layout, space.tree).model.kernel
+    theta = rng.normal(0, 0.4, sum(param.size for param in kernel.params))
+    a, b = random_points(space, rows, rng), random_points(space, others, rng)
+    weight, square = rng.normal(size=(rows, others)), rng.normal(size=(rows, rows))
+
+    def everything() -> list[np.ndarray]:
+        left, right = poisoned(space, a), poisoned(space, b)
+        k, pull = kernel(theta, left, right)
+        own, pull_own = kernel(theta, left, left)
+        toward, pull_toward = kernel.toward(theta, right)(left)
+        return [
+            *(k, pull.theta(weight), pull.a(weight), pull.b(weight)),
+            *(own, pull_own.theta(square), pull_own.a(square), pull_own.b(square)),
+            *(toward, pull_toward.a(weight)),
+        ]
+
+    for ours, theirs in zip(by("compiled", everything), by("numpy", everything), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+@needs_core
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_an_ascent_takes_the_same_steps(seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    space = random_space(rng)
+    surrogate = nested(space.layout, space.tree)
+    points = sample_points(space, 25, rng)
+    y = rng.normal(size=25)
+    theta = np.concatenate([np.zeros(sum(p.size for p in surrogate.model.params) - 1), [np.log(1e-3)]])
+    starts = sample_points(space, 8, rng)
+    boxes = space.tree.path_of(starts)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    moving = space.layout.active(starts.on) & (space.layout.levels == 0) & (low < high)
+
+    def climb() -> tuple[Points, np.ndarray]:
+        posteriors = surrogate.posterior(theta, Data(points, y, np.full(25, np.nan)))
+        acquisition = replace(LOG_EI, sd_share=share)
+        return gradient_ascent(Expected(posteriors, [float(y.min())], acquisition), starts, low, high, moving)
+
+    (ours, our_value), (theirs, their_value) = by("compiled", climb), by("numpy", climb)
+    np.testing.assert_allclose(our_value, their_value, rtol=1e-6, atol=1e-6)
+    active = space.layout.active(starts.on)
+    np.testing.assert_allclose(ours.x[active], theirs.x[active], atol=1e-5)
+
+
+@needs_core
+def test_whole_proposals_agree() -> None:
+    space = bough.Space(
+        {
+            "model": bough.Choice(
+                {
+                    "a": {"x": bough.Float(0, 1), "y": bough.Float(0, 1)},
+                    "b": {"n": bough.Int(1, 30), "c": bough.Categorical(["p", "q", "r"])},
+                }
+            ),
+            "s": bough.Float(0, 1),
+        }
+    )
+
+    def objective(config: dict[str, Any]) -> float:
+        if config["model"] == "a":
+            return (config["x"] - 0.3) ** 2 + (config["y"] - 0.8) ** 2 * (1 + config["s"])
+        return 0.1 + abs(config["n"] - 17) / 40 + 0.1 * (config["c"] != "q") + (config["s"] - 0.5) ** 2
+
+    same = proposals = 0
+    for seed in range(3):
+        study = bough.Study(space, seed=seed)
+        for _ in range(20):
+            ours = by("compiled", lambda study=study: copy.deepcopy(study).ask())
+            trial = by("numpy", study.ask)
+            assert ours.config["model"] == trial.config["model"]
+            numbers = [(ours.config[n], v) for n, v in trial.config.items() if isinstance(v, (int, float))]
+            same += all(abs(left - right) < 1e-6 for left, right in numbers)
+            proposals += 1
+            study.tell(trial, objective(trial.config))
+    assert same >= 0.95 * proposals
+
+
+def test_a_core_of_another_version_is_reported_and_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = types.ModuleType("bough_core")
+    fake.ABI_VERSION = core.ABI_VERSION + 1  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "bough_core", fake)
+    monkeypatch.delenv("BOUGH_CORE", raising=False)
+    with pytest.warns(UserWarning, match="version"):
+        assert core.compiled_core() is None
+    assert core.describe() == "NumPy, no compiled core"
+
+
+def test_a_missing_core_is_an_error_only_if_it_is_demanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bough_core", None)  # type: ignore[arg-type]
+    monkeypatch.delenv("BOUGH_CORE", raising=False)
+    assert core.compiled_core() is None
+    core.compiled_core.cache_clear()
+    monkeypatch.setenv("BOUGH_CORE", "compiled")
+    with pytest.raises(MissingExtraError, match="not installed"):
+        core.compiled_core()
+    monkeypatch.setenv("BOUGH_CORE", "fast")
+    with pytest.raises(MethodError, match="set it to numpy or compiled"):
+        core.compiled_core()
+
+
+@needs_core
+def test_arrays_of_the_wrong_size_are_refused() -> None:
+    module = importlib.import_module("bough_core")
+    one, two = np.zeros(1), np.zeros(2)
+    first, group = np.array([0, 1], np.int32), np.array([0], np.int32)
+    model = (1, 1, 1, 1, one, one, first, group, np.ones(6))
+    out = np.empty(1)
+    module.cross(model, 1, one, one, False, out)
+    with pytest.raises(ValueError, match="z must have 1 entries, not 2"):
+        module.cross(model, 1, two, one, False, out)
+    with pytest.raises(TypeError, match="zt must hold doubles"):
+        module.cross((*model[:4], np.zeros(1, np.float32), *model[5:]), 1, one, one, False, out)
+    with pytest.raises(ValueError, match="a group that does not exist"):
+        module.cross((*model[:7], np.array([3], np.int32), model[8]), 1, one, one, False, out)
+    with pytest.raises(ValueError, match="first must rise"):
+        module.cross((*model[:6], np.array([0, 5], np.int32), *model[7:]), 1, one, one, False, out)
