@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full lint format bench bench-full bench-peers pictures docs outputs serve clean
+.PHONY: help demo test test-full lint format bench bench-full bench-peers pictures docs outputs serve core clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -42,6 +42,11 @@ test: $(VENV)/.dev                  ## run the tests, a few minutes
 
 test-full: test                     ## run the slow tests too: crash loops, clusters, a browser, API fuzzing, clean installs
 	$(PYTEST) -m slow
+
+core: $(VENV)/.dev                  ## build the compiled core (needs a C compiler) and compare it with NumPy
+	@$(PIP) ./core
+	BOUGH_CORE=compiled $(BIN)/bough --version
+	BOUGH_CORE=compiled $(PYTEST) -m "not slow" tests/gp tests/acquisition tests/strategies tests/surrogates
 
 lint: $(VENV)/.dev                  ## check formatting, lint, types and layer rules
 	$(BIN)/ruff format --check src tests benchmarks examples

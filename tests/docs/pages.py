@@ -25,6 +25,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+os.environ.setdefault("BOUGH_CORE", "numpy")  # the pages show what NumPy computes
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page.relative_to(ROOT).as_posix()

@@ -82,16 +82,16 @@ class Centred(FeatureMap):
             z = np.where(table.indicator, (np.abs(z) < 1e-9) - table.share, z)
         z *= table.factor
         z = np.where(points.on[:, table.group], z, 0.0)
-        z *= self._inverse(theta)
+        z *= self.inverse(theta)
         return z
 
-    def _inverse(self, theta: FloatArray) -> FloatArray:
+    def inverse(self, theta: FloatArray) -> FloatArray:
         """(size,) what the difference of two numbers is multiplied with: unit/ℓ."""
         return np.asarray(self.unit * np.exp(-theta)[self.table.column])
 
     def pull_x(self, theta: FloatArray, points: Points, w: FloatArray) -> FloatArray:
         """∂L/∂x (n, columns) from W = ∂L/∂Φ (n, size); zero in nominal and inactive columns."""
-        slope = w * self._inverse(theta)
+        slope = w * self.inverse(theta)
         numeric = np.flatnonzero(~self.table.indicator)
         gradient = np.zeros(points.x.shape)
         gradient[:, self.table.column[numeric]] = slope[:, numeric]

@@ -52,7 +52,7 @@ class CoreOrder:
     @cached_property
     def column(self) -> IntArray:
         """The column of the feature at each place."""
-        return self.kernel.centred.column[self.features]
+        return self.kernel.centred.table.column[self.features]
 
     @cached_property
     def place(self) -> IntArray:
