@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-# One engine for the whole suite: the compiled core rounds differently, which later proposals show. ``make core``
-# sets the variable and runs the tests that compare the two.
+# One engine for the whole suite: the compiled core rounds differently, which later proposals show.
+# ``make core`` sets the variable and runs the tests that compare the two.
 os.environ.setdefault("BOUGH_CORE", "numpy")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
