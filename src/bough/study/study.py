@@ -136,8 +136,6 @@ class Study:
     def direction(self) -> str:
         return self._record.direction
 
-    # ---- ask and tell -------------------------------------------------------------------------------
-
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
     @overload
@@ -315,8 +313,6 @@ class Study:
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
         self._storage.renew(self._record.id, trials, lease)
-
-    # ---- inside -------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[TrialIndex]:
