@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bough.strategies.schedule import half_way, scheduled
+from bough.strategies.schedule import following, half_way, scheduled
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
@@ -31,3 +31,10 @@ def test_halving_reaches_the_beginning_in_few_steps() -> None:
         assert earlier < length
         length, steps = earlier, steps + 1
     assert steps < 16
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.02, 0.05, 0.5])
+def test_following_is_the_first_scheduled_length_from_there(growth: float) -> None:
+    lengths = sorted({scheduled(n, growth) for n in range(1, 800)})
+    for n in range(1, 500):
+        assert following(n, growth) == next(length for length in lengths if length >= n)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,15 +29,21 @@ from bough.strategies.base import check_exhausted, noise_seen, same_point, tried
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import InitialDesign
-from bough.strategies.schedule import half_way, scheduled
+from bough.strategies.schedule import following, half_way, scheduled
 from bough.strategies.viability import Viability
 from bough.strategies.working_set import working_rows
 from bough.surrogates.base import Surrogate
 
 __all__ = ["ModelBased"]
 
+T = TypeVar("T")
+
 _FIT_STREAM = 2**31 + 2
 _CACHED_FITS = 64
+_CACHED_MODELS = 4
+
+SURPRISE_GROWTH = 0.02
+"""Surprising observations cause at most one refit while the data grow by this fraction."""
 
 NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
 
@@ -69,6 +75,7 @@ class ModelBased:
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     boundary_penalty: bool = False
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
+    _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -136,8 +143,11 @@ class ModelBased:
         residuals = model.posteriors[0].standardised_residuals()
         surprising = np.abs(residuals) > self.surprise_sds
         surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
-        if len(surprises):
-            model = self._model(history, rows, int(surprises[-1]) + 1)
+        # A surprised refit waits for the next step of a finer schedule. Otherwise an objective that keeps
+        # surprising the model would be fitted at every trial.
+        refits = [following(int(row) + 1, SURPRISE_GROWTH) for row in surprises]
+        if due := [refit for refit in refits if refit <= len(history.done)]:
+            model = self._model(history, rows, due[-1])
         posteriors = model.posteriors
         if len(history.pending):
             # Condition on the predicted values of running trials (Ginsbourger et al. 2010).
@@ -148,6 +158,15 @@ class ModelBased:
         return replace(model, posteriors=posteriors)
 
     def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
+        """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
+        key = _digest(history.done, history.y, history.noise, history.seed) + length.to_bytes(8, "little")
+        model = self._models.get(key)
+        if model is None:
+            model = self._condition(history, rows, length)
+            _keep(self._models, key, model, _CACHED_MODELS)
+        return model
+
+    def _condition(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         fitted = self._fit(history, length)
         z = fitted.transform.forward(history.y)
         noise = fitted.transform.noise(history.y, history.noise)
@@ -169,9 +188,7 @@ class ModelBased:
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             data = Data(points.take(rows), z[rows], z_noise[rows])
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
-            while len(self._fits) >= _CACHED_FITS:
-                self._fits.pop(next(iter(self._fits)), None)  # another thread may have been first
-            self._fits[key] = fitted
+            _keep(self._fits, key, fitted, _CACHED_FITS)
         return fitted
 
 
@@ -227,6 +244,13 @@ def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
     if sd > abs(mean - best):
         return "uncertain enough that it may well beat the best result"
     return "a small chance to beat the best result"
+
+
+def _keep(cache: dict[bytes, T], key: bytes, value: T, size: int) -> None:
+    """Put a value into a cache of at most ``size`` entries; the oldest ones leave."""
+    while len(cache) >= size:
+        cache.pop(next(iter(cache)), None)  # another thread may have been first
+    cache[key] = value
 
 
 def _digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:

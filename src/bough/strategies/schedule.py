@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["half_way", "scheduled"]
+__all__ = ["following", "half_way", "scheduled"]
 
 
 def scheduled(n: int, growth: float) -> int:
@@ -20,6 +20,12 @@ def scheduled(n: int, growth: float) -> int:
         if longer > n:
             return length
         length = longer
+
+
+def following(n: int, growth: float) -> int:
+    """The smallest scheduled length >= n."""
+    length = scheduled(n, growth)
+    return n if length == n else max(length + 1, math.ceil(length * (1 + growth)))
 
 
 def half_way(length: int, growth: float) -> int | None:
