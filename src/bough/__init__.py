@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bough.study import maximize as maximize
     from bough.study import minimize as minimize
     from bough.study import open_study as open_study
+    from bough.study import optimize as optimize
     from bough.study import studies as studies
     from bough.trial import Trial as Trial
 
@@ -44,13 +45,14 @@ _HOME = {
     "methods": "bough.registry",
     "minimize": "bough.study",
     "open_study": "bough.study",
+    "optimize": "bough.study",
     "plot": "bough.plot",
     "studies": "bough.study",
 }
 
 __all__ = [
     "Categorical", "Choice", "Float", "Int", "Space", "Strategy", "Study", "Trial", "connect", "errors",
-    "maximize", "method", "methods", "minimize", "open_study", "plot", "studies",
+    "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot", "studies",
 ]  # fmt: skip
 
 

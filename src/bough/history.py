@@ -8,9 +8,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bough.points import FloatArray, IntArray, Points
+import numpy as np
 
-__all__ = ["History"]
+from bough.points import BoolArray, FloatArray, IntArray, Points
+
+__all__ = ["History", "Outcomes"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Outcomes:
+    """The results of n finished trials where a study has several objectives, or limits.
+
+    values: (n, m) objectives, each to be minimised; the first one is ``History.y``.
+    slacks: (n, k) by how much each limit is missed; at most 0 where it is met.
+    reference: (m,) the user's reference point, NaN where it is to be inferred.
+    objectives, limits: their names, for explanations.
+    """
+
+    values: FloatArray
+    slacks: FloatArray
+    reference: FloatArray
+    objectives: tuple[str, ...]
+    limits: tuple[str, ...]
+
+    @property
+    def feasible(self) -> BoolArray:
+        """(n,) which trials meet every limit."""
+        return np.asarray(np.all(self.slacks <= 0, axis=1))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,6 +47,7 @@ class History:
     noise:   (n,) told standard deviations of y, NaN where none was told.
     failed:  points whose trials failed.
     pending: points that are running or queued, in the order of their numbers.
+    outcomes: all objectives and limits; None where y is the only objective and there are no limits.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -36,3 +61,4 @@ class History:
     failed_numbers: IntArray
     pending: Points
     pending_numbers: IntArray
+    outcomes: Outcomes | None = None

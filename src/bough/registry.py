@@ -195,11 +195,28 @@ def describe(chosen: Any) -> Method:
     return Method(kind.__name__, _changed_fields(chosen))
 
 
-def build(chosen: Any, space: Space) -> Strategy:
-    """The strategy of a name, a Method or an object, on a space."""
+def build(chosen: Any, space: Space, several: bool = False) -> Strategy:
+    """The strategy of a name, a Method or an object, on a space.
+
+    several: for several objectives, or under constraints. A class that can has ``goal_strategy(space)``, or
+    ``ignores_values = True``; others are a MethodError that lists the methods that can.
+    """
     made = _made(Method(chosen) if isinstance(chosen, str) else chosen)
+    if several:
+        if hasattr(made, "goal_strategy"):
+            aware: Strategy = made.goal_strategy(space)
+            return aware
+        if not getattr(made, "ignores_values", False):
+            able = ", ".join(name for name in BUILT_IN if _takes_goals(_load(name)))
+            raise MethodError(
+                f"method {describe(chosen).name!r} takes one objective without constraints; {able} take more"
+            )
     strategy: Strategy = made.strategy(space) if hasattr(made, "strategy") else made
     return strategy
+
+
+def _takes_goals(kind: Any) -> bool:
+    return hasattr(kind, "goal_strategy") or getattr(kind, "ignores_values", False)
 
 
 def is_registered(name: str) -> bool:

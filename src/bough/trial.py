@@ -26,8 +26,10 @@ class Trial:
     started, finished: Unix times by the storage's clock.
     worker:   who evaluates it (host and process), expires: when its lease ends; None without a lease.
     measures: other numbers that were measured, by name. notes: anything else to remember, as JSON data.
+              With named objectives, all of them are here; ``value`` is the first one.
     request:  mark of the service's request that put the trial in; holder: mark of the one that it was
               last handed out to. A request that is sent again finds its trials by them.
+    violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     """
 
     number: int
@@ -47,11 +49,17 @@ class Trial:
     traceback: str | None = None
     request: str | None = None
     holder: str | None = None
+    violated: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def is_finished(self) -> bool:
         """Whether the trial has its final state."""
         return self.state in ("done", "failed")
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the trial has a result and meets every constraint of its study."""
+        return self.state == "done" and not self.violated
 
     @property
     def was_added(self) -> bool:

@@ -13,6 +13,7 @@ from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import StudyRecord
 from bough.storage.database import Database, Transaction
 from bough.storage.sql import SqlStorage
+from bough.study.goals import Goals
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -193,7 +194,7 @@ def test_a_tell_to_a_study_that_is_being_deleted(storage: SqlStorage, study: int
 def test_readers_miss_nothing_and_count_nothing_twice(storage: SqlStorage, study: int, other: Held) -> None:
     """Whatever the order of tells, asks and reads, a view is what a fresh one is."""
     storage.insert(study, [RUNNING] * 4)
-    view = TrialIndex(1.0)
+    view = TrialIndex(Goals())
 
     def read() -> None:
         view.update(storage.changes(study, view.revision))
@@ -214,7 +215,7 @@ def test_readers_miss_nothing_and_count_nothing_twice(storage: SqlStorage, study
     read()
     storage.insert(study, [RUNNING])
     read()
-    fresh = TrialIndex(1.0)
+    fresh = TrialIndex(Goals())
     fresh.update(storage.changes(study, 0))
     assert view.trials == fresh.trials and view.status() == fresh.status()
     assert sorted(view.over) == sorted(fresh.over) == [0, 2, 3] and view.open == fresh.open

@@ -35,7 +35,7 @@ def test_every_reason_of_auto_is_the_true_one() -> None:
         reason = str(study.explain(trial)["reason"])
         with study._current() as view:
             past = view.before(trial.number)
-        history = EncodedTrials(SPACE, study.seed, 1.0).history(past)
+        history = EncodedTrials(SPACE, study.seed, study.goals).history(past)
         without = plain.propose(SPACE, history, np.random.default_rng([study.seed, trial.number]))
         explored = SPACE.decode(without)[0] != trial.config
         assert reason.startswith("branch exploration") == explored, (trial.number, reason)

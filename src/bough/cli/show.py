@@ -98,7 +98,9 @@ def _trial(study: Study, number: int) -> Trial:
 
 def _as_data(trial: Trial) -> dict[str, Any]:
     """A trial for a script, without the service's marks of requests."""
-    return {name: value for name, value in asdict(trial).items() if name not in ("request", "holder")}
+    return {
+        name: value for name, value in asdict(trial).items() if name not in ("request", "holder", "violated")
+    }
 
 
 def _show_trial(trial: Trial, json_: bool) -> None:

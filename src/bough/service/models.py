@@ -203,7 +203,11 @@ class BranchOut(BaseModel):
 
 def trial_json(trial: Trial) -> dict[str, Any]:
     """A trial without the marks of requests; they concern only the service."""
-    return {name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder")}
+    return {
+        name: getattr(trial, name)
+        for name in Trial.__slots__
+        if name not in ("request", "holder", "violated")
+    }
 
 
 def study_json(record: StudyRecord) -> dict[str, Any]:

@@ -13,7 +13,7 @@ __all__ = ["COLUMNS", "Row", "config_of", "row_of", "trials_of"]
 
 Row = tuple[Any, ...]
 
-COLUMNS: tuple[str, ...] = tuple(Trial.__slots__)
+COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name != "violated")
 
 _to_json = json.JSONEncoder(allow_nan=False).encode
 _from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it

@@ -43,6 +43,8 @@ PATHS_PER_ROUND = 100
 class RandomSearch:
     """Uniform draws: a choice first, then its children. In a finite space no configuration comes twice."""
 
+    ignores_values = True
+
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         if space.size == np.inf:
             return sample_points(space, 1, rng)
@@ -65,6 +67,8 @@ class RandomSearch:
 class SobolSearch:
     """One scrambled Sobol sequence over all columns; the switches say which of them count."""
 
+    ignores_values = True
+
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         blocks = (space.snap(x) for x in sobol_blocks(space.layout.columns, history.seed))
         return _next_of(blocks, space, history, rng)
@@ -84,6 +88,8 @@ class LatinHypercube(Options):
     """
 
     points_per_path: int = option(10, at_least(1))
+
+    ignores_values = True
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return _next_of(self._blocks(space, history.seed), space, history, rng)

@@ -42,6 +42,8 @@ class GridSearch(Options):
 
     resolution: int = option(5, at_least(2, "a number of positions, at least 2"))
 
+    ignores_values = True
+
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         tried = tried_points(history)
         seen = self._seen(space, tried)

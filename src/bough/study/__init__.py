@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bough.study.runnable import RunnableStudy as RunnableStudy
     from bough.study.shortcuts import maximize as maximize
     from bough.study.shortcuts import minimize as minimize
+    from bough.study.shortcuts import optimize as optimize
     from bough.study.study import Study as Study
 
 _HOME = {
@@ -37,6 +38,7 @@ _HOME = {
     "maximize": "shortcuts",
     "minimize": "shortcuts",
     "open_study": "catalogue",
+    "optimize": "shortcuts",
     "outcome": "results",
     "run_trials": "loop",
     "studies": "catalogue",
@@ -45,7 +47,8 @@ _HOME = {
 
 __all__ = [
     "Event", "RunnableStudy", "Study", "copy_study", "delete_study", "export_study", "failure",
-    "import_study", "maximize", "minimize", "open_study", "outcome", "run_trials", "studies", "study_lines",
+    "import_study", "maximize", "minimize", "open_study", "optimize", "outcome", "run_trials", "studies",
+    "study_lines",
 ]  # fmt: skip
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.history import History
+from bough.history import History, Outcomes
 from bough.points import Points
 from bough.space import Space
+from bough.study.goals import Goals
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -41,17 +42,43 @@ class _Column:
 class _Results:
     """Finished trials in the order of their results: x, on, numbers, values and noise."""
 
-    def __init__(self, columns: int, groups: int) -> None:
+    def __init__(self, columns: int, groups: int, goals: Goals) -> None:
+        self._goals = goals
         self._x, self._on = _Column((columns,), np.float64), _Column((groups,), np.bool_)
         self._numbers = _Column((), np.intp)
         self._y, self._noise = _Column((), np.float64), _Column((), np.float64)
+        self._values = _Column((len(goals.objectives),), np.float64)
+        self._slacks = _Column((len(goals.limits),), np.float64)
 
-    def extend(self, trials: list[Trial], points: Points, sign: float) -> None:
+    def extend(self, trials: list[Trial], points: Points) -> None:
         self._x.extend(points.x)
         self._on.extend(points.on)
         self._numbers.extend(np.array([trial.number for trial in trials], np.intp))
-        self._y.extend(sign * np.array([trial.value for trial in trials], np.float64))  # None becomes NaN
+        self._y.extend(
+            self._goals.signs[0] * np.array([trial.value for trial in trials], np.float64)
+        )  # None becomes NaN
         self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
+
+        if not self._goals.is_plain and trials[0].state == "done":
+            self._values.extend(np.array([self._goals.outcomes(trial) for trial in trials]))
+            slacks = np.array([self._goals.slacks(trial) for trial in trials], np.float64)
+            self._slacks.extend(slacks.reshape(len(trials), len(self._goals.limits)))
+
+    def outcomes(self) -> Outcomes | None:
+        """All objectives and limits, unless there is only one objective."""
+        if self._goals.is_plain:
+            return None
+        given = dict(self._goals.reference)
+        reference = [
+            sign * given.get(name, np.nan) for sign, name in zip(self._goals.signs, self._goals.names)
+        ]
+        return Outcomes(
+            self._values.view(),
+            self._slacks.view(),
+            np.array(reference),
+            self._goals.names,
+            tuple(str(limit) for limit in self._goals.limits),
+        )
 
     def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
         points = Points(self._x.view(), self._on.view())
@@ -59,12 +86,12 @@ class _Results:
 
 
 class EncodedTrials:
-    """Encodes what a ``TrialIndex`` holds, each trial once. ``sign`` is -1 for a study that maximises."""
+    """Encodes what a ``TrialIndex`` holds, each trial once."""
 
-    def __init__(self, space: Space, seed: int, sign: float) -> None:
-        self._space, self._seed, self._sign = space, seed, sign
-        self._done = _Results(space.layout.columns, space.layout.groups)
-        self._failed = _Results(space.layout.columns, space.layout.groups)
+    def __init__(self, space: Space, seed: int, goals: Goals) -> None:
+        self._space, self._seed = space, seed
+        self._done = _Results(space.layout.columns, space.layout.groups, goals)
+        self._failed = _Results(space.layout.columns, space.layout.groups, goals)
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
@@ -78,7 +105,7 @@ class EncodedTrials:
         for results, state in ((self._done, "done"), (self._failed, "failed")):
             if trials := [trial for trial in fresh if trial.state == state]:
                 rows = self._concat([self._rows.pop(trial.number) for trial in trials])
-                results.extend(trials, rows, self._sign)
+                results.extend(trials, rows)
         done, done_numbers, y, noise = self._done.views()
         failed, failed_numbers, _, _ = self._failed.views()
         return History(
@@ -92,6 +119,7 @@ class EncodedTrials:
             failed_numbers=failed_numbers,
             pending=self._concat([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
+            outcomes=self._done.outcomes(),
         )
 
     def _encode(self, trials: list[Trial]) -> None:

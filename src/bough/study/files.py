@@ -18,6 +18,7 @@ from bough.registry import Method
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strict_json import JsonError, loads
+from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.results import storable
 from bough.trial import Trial
@@ -28,7 +29,7 @@ FORMAT = 2
 """Version 0.1 wrote format 1, which has no measures, notes and tracebacks."""
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
-_PRIVATE = ("request", "holder")
+_NOT_WRITTEN = ("request", "holder", "violated")
 _OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback")
 
 
@@ -50,9 +51,11 @@ def study_lines(study: _Exportable) -> Iterator[str]:
         "method": json.loads(record.method),
         "seed": record.seed,
     }
+    if record.goals is not None:
+        header["goals"] = json.loads(record.goals)
     yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
     for trial in study.trials:
-        row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _PRIVATE}
+        row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _NOT_WRITTEN}
         for name in _OMITTED_WHEN_EMPTY:
             if not row[name]:
                 del row[name]
@@ -79,14 +82,14 @@ def read_study_file(
             raise StudyError(
                 f"{path} has trials but no study (bough 0.1 wrote it): pass the space of the study"
             )
-        start, record = 0, new_record(space, name or Path(path).stem, "minimize", "auto", None)
+        start, record = 0, new_record(space, name or Path(path).stem, Goals(), "auto", None)
     else:
         raise StudyError(f"{path} is not an exported study: its first line has no 'bough'")
-    known = Space.from_json(record.space)
+    known, goals = Space.from_json(record.space), goals_of(record.goals, record.direction)
     trials = []
     for number, row in enumerate(rows[start:]):
         with _Where(f"{path}, line {number + start + 1}"):
-            trials.append(_trial(row, number, known))
+            trials.append(_trial(row, number, known, goals))
     return replace(record, trials=len(trials)), trials
 
 
@@ -122,7 +125,7 @@ def _rows(path: str | Path) -> list[dict[str, Any]]:
 def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
     if header["bough"] not in (1, FORMAT):
         raise ValueError(f"its format is {header['bough']!r}, this bough knows 1 and {FORMAT}: upgrade bough")
-    _check_keys(header, _HEADER, _HEADER, "the study")
+    _check_keys(header, (*_HEADER, "goals"), _HEADER, "the study")
     method = header["method"]
     if (
         not isinstance(method, dict)
@@ -133,14 +136,29 @@ def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
     if not isinstance(header["space"], dict):
         raise ValueError("'space' must be an object")
     chosen = Method(method["name"], method["options"])
-    return new_record(
-        Space.from_json(header["space"]), name or header["name"], header["direction"], chosen, header["seed"]
-    )
+    goals = _goals(header)
+    return new_record(Space.from_json(header["space"]), name or header["name"], goals, chosen, header["seed"])
 
 
-def _trial(row: dict[str, Any], number: int, space: Space) -> Trial:
+def _goals(header: dict[str, Any]) -> Goals:
+    if "goals" not in header:
+        return parse_goals(None, (), None, header["direction"])
+    given = header["goals"]
+    if not isinstance(given, dict):
+        raise ValueError("'goals' must be an object")
+    names = ("objectives", "constraints", "reference")
+    _check_keys(given, names, names, "'goals'")
+    goals = parse_goals(*(given[name] for name in names))
+    if goals.direction != header["direction"]:
+        raise ValueError(
+            f"the direction is {header['direction']!r}, but {goals.direction!r} for the first objective"
+        )
+    return goals
+
+
+def _trial(row: dict[str, Any], number: int, space: Space, goals: Goals) -> Trial:
     """A trial from its line; ValueError or BoughError if it is not one of the study."""
-    known = [name for name in Trial.__slots__ if name not in _PRIVATE]
+    known = [name for name in Trial.__slots__ if name not in _NOT_WRITTEN]
     _check_keys(row, known, ("number", "config", "state"), "a trial")
     if row["number"] != number:
         raise ValueError(f"trial {number} is missing: trials are numbered 0, 1, 2, ... without gaps")
@@ -154,6 +172,10 @@ def _trial(row: dict[str, Any], number: int, space: Space) -> Trial:
         raise ValueError(
             f"a trial that is {trial.state} has {'a' if trial.value is not None else 'no'} value"
         )
+    if trial.state == "done":
+        for measure in goals.needed:
+            if measure != goals.names[0] and measure not in trial.measures:
+                raise ValueError(f"a trial that is done needs the measure {measure!r}")
     if trial.is_finished and trial.finished is None:
         raise ValueError("a finished trial needs the time 'finished'")
     return trial

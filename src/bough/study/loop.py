@@ -17,6 +17,7 @@ from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study.events import Event, Progress, ProgressOption, reporter
 from bough.study.executors import Pool, WorkerLost, open_pool
+from bough.study.goals import VALUE, Goals
 from bough.study.leases import LEASE, Leases
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.repeated_failures import RepeatedFailures
@@ -61,10 +62,11 @@ def run_objective(
     trials: int | None,
     *,
     on_error: OnError = "record",
+    goals: Goals = VALUE,
     **options: Any,
 ) -> S:
     """Run a study with a function of a config; see ``Study.run`` for the options."""
-    evaluate = partial(evaluate_objective, objective, on_error)
+    evaluate = partial(evaluate_objective, objective, on_error, goals=goals)
     return run_trials(study, evaluate, trials, on_error=on_error, **options)
 
 

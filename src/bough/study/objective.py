@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from bough.study.goals import VALUE, Goals
 from bough.study.results import failure, outcome, storable
 from bough.study.runnable import Evaluate
 from bough.trial import Config, Trial
@@ -34,13 +35,15 @@ class ObjectiveRaised(Exception):
         self.result, self.error = result, error
 
 
-def evaluate_objective(objective: Callable[[Config], Any], on_error: OnError, trial: Trial) -> Trial:
+def evaluate_objective(
+    objective: Callable[[Config], Any], on_error: OnError, trial: Trial, goals: Goals = VALUE
+) -> Trial:
     """The result of a trial. Whatever the objective raises makes it a failed one, except Ctrl-C.
 
     on_error: "raise" hands the exception on as ``ObjectiveRaised``.
     """
     try:
-        return outcome(trial, objective(dict(trial.config)))
+        return outcome(trial, objective(dict(trial.config)), goals)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -11,13 +11,12 @@ from bough.errors import StudyError
 from bough.registry import Method, describe, stored_method
 from bough.space import Space
 from bough.storage import StudyRecord
+from bough.study.goals import Goals, goals_of
 
 __all__ = ["check_same", "method_of", "new_record"]
 
-_DIRECTIONS = ("minimize", "maximize")
 
-
-def new_record(space: Space, name: str | None, direction: str, method: Any, seed: int | None) -> StudyRecord:
+def new_record(space: Space, name: str | None, goals: Goals, method: Any, seed: int | None) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
         raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
@@ -27,15 +26,14 @@ def new_record(space: Space, name: str | None, direction: str, method: Any, seed
         raise StudyError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
     if name in (".", ".."):
         raise StudyError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
-    if direction not in _DIRECTIONS:
-        raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
     chosen = describe(method)
     return StudyRecord(
         name,
         space.to_json(),
-        direction,
+        goals.direction,
         json.dumps({"name": chosen.name, "options": dict(chosen.options)}, sort_keys=True),
         secrets.randbits(32) if seed is None else _checked_seed(seed),
+        goals=goals.to_json(),
     )
 
 
@@ -50,7 +48,10 @@ def check_same(record: StudyRecord, wanted: StudyRecord, method: Any, seed: int 
     A method or seed that was left open (method "auto", seed None) agrees with any.
     """
     differs = None
-    if record.direction != wanted.direction:
+    if record.goals != wanted.goals:
+        old, new = (goals_of(each.goals, each.direction).describe() for each in (record, wanted))
+        differs = f"its goal is to {old}, not to {new}"
+    elif record.direction != wanted.direction:
         differs = f"its direction is {record.direction}, not {wanted.direction}"
     elif record.space != wanted.space:
         differs = _difference(Space.from_json(record.space), Space.from_json(wanted.space))

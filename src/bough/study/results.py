@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from bough.errors import TrialError
+from bough.study.goals import VALUE, Goals
 from bough.trial import Trial
 
 __all__ = ["failure", "outcome", "storable", "told"]
@@ -22,14 +23,27 @@ def told(
     cost: Any = None,
     attempt: int = 0,
     notes: Mapping[str, Any] | None = None,
+    goals: Goals = VALUE,
 ) -> Trial:
     """The result of trial ``number``.
 
     value: a number, or a dict with "value", perhaps "noise" and "cost", and other names. Other numbers are
     kept as the trial's measures, anything else that is JSON data as its notes. A NaN or infinite value makes
     a failure; something that is not a number is a TrialError.
+
+    goals: with objectives or limits that have names, the value is the first objective. A measure that a goal
+    names, but that is missing or not finite, makes a failure that says so.
     """
     parts = value if isinstance(value, Mapping) else {"value": value}
+    if not goals.is_plain:
+        parts = _by_name(value, goals)
+        if len(goals.names) > 1 and (noise is not None or "noise" in parts):
+            raise TrialError("noise can be told for one objective only")
+        if why := _unusable(parts, goals):
+            measures, other = _sort(parts)
+            failed = failure(number, why, attempt)
+            return replace(failed, measures=measures, notes={**other, **_checked_notes(notes)})
+        parts = {**parts, "value": parts[goals.names[0]]}
     if "value" not in parts:
         raise TrialError(f"the dict {_short(dict(parts))} must name the result 'value'")
     for name, given in (("noise", noise), ("cost", cost)):
@@ -55,8 +69,35 @@ def told(
     )
 
 
-def outcome(trial: Trial, returned: Any) -> Trial:
+def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
+    """What was told, as a dict of measures; a number stands for the only objective."""
+    if isinstance(value, Mapping):
+        return value
+    if len(goals.needed) > 1:
+        raise TrialError(f"tell a dict with {', '.join(map(repr, goals.needed))}, not {_short(value)}")
+    return {goals.names[0]: value}
+
+
+def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
+    """What is wrong with a measure that a goal names; None if all are finite numbers."""
+    for name in goals.needed:
+        if name not in parts:
+            there = ", ".join(_text(each) for each in parts) or "nothing"
+            return f"the measure {name!r} is missing (there is {there})"
+        if not _is_real(parts[name]):
+            return f"the measure {name!r} is {_short(parts[name])}, not a number"
+        if not math.isfinite(number := _real(parts[name], name)):
+            return f"the measure {name!r} is {number}"
+    return None
+
+
+def outcome(trial: Trial, returned: Any, goals: Goals = VALUE) -> Trial:
     """The result of an objective that returned ``returned``; whatever is wrong with it makes a failure."""
+    if not goals.is_plain:
+        try:
+            return told(trial.number, returned, attempt=trial.attempt, goals=goals)
+        except TrialError as error:
+            return failure(trial.number, f"the objective returned a wrong result: {error}", trial.attempt)
     value = returned.get("value") if isinstance(returned, Mapping) else returned
     if isinstance(returned, Mapping) and "value" not in returned:
         names = ", ".join(_text(name) for name in returned) or "nothing"

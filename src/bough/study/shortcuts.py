@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -15,7 +15,7 @@ from bough.study.objective import OnError
 from bough.study.study import Study
 from bough.trial import Config, Trial
 
-__all__ = ["maximize", "minimize"]
+__all__ = ["maximize", "minimize", "optimize"]
 
 
 def minimize(
@@ -74,6 +74,54 @@ def maximize(
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
     study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
+    return study.run(
+        objective,
+        trials,
+        workers=workers,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        callbacks=callbacks,
+        progress=progress,
+        on_error=on_error,
+    )
+
+
+def optimize(
+    objective: Callable[[Config], Any],
+    space: Space,
+    trials: int | None = None,
+    *,
+    objectives: Mapping[str, str] | Sequence[str] | None = None,
+    constraints: Sequence[str] = (),
+    reference: Mapping[str, float] | None = None,
+    method: str | Method | Strategy = "auto",
+    seed: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    storage: str | Storage | None = None,
+    name: str | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
+    progress: ProgressOption = None,
+    on_error: OnError = "record",
+) -> Study:
+    """Like ``minimize``, for several objectives, or under constraints.
+
+    The objective returns a dict of numbers that has every name in ``objectives`` and ``constraints``; see
+    ``Study`` for these. The results are in ``study.front``, for one objective in ``study.best``.
+    """
+    study = Study(
+        space,
+        name=name,
+        storage=storage,
+        method=method,
+        seed=seed,
+        objectives=objectives,
+        constraints=constraints,
+        reference=reference,
+    )
     return study.run(
         objective,
         trials,

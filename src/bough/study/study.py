@@ -18,6 +18,7 @@ from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks, open_storage
 from bough.strategies.base import Explains, Predicts, Strategy, check_proposal
 from bough.study.encoded import EncodedTrials
+from bough.study.goals import goals_of, parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.records import check_same, method_of, new_record
@@ -39,8 +40,14 @@ class Study:
     """Ask for trials, tell their results.
 
     Opens the study called ``name`` in ``storage`` if there is one, and creates it otherwise. An existing
-    study must have the same space and direction; its method and seed are those it was created with.
+    study must have the same space and goals; its method and seed are those it was created with.
     Threads may share a study, and processes may open the same one.
+
+    direction:   "minimize" or "maximize", for one objective called value.
+    objectives:  several, or one with another name: {"error": "minimize", "accuracy": "maximize"}, or a list
+                 of names to minimise. Then results are dicts of these names.
+    constraints: limits on measures, such as ["memory <= 512", "accuracy >= 0.9"].
+    reference:   the worst values worth having, {"error": 0.5}; hypervolumes are measured from there.
     """
 
     def __init__(
@@ -52,14 +59,20 @@ class Study:
         method: str | Method | Strategy = "auto",
         seed: int | None = None,
         direction: str = "minimize",
+        objectives: Mapping[str, str] | Sequence[str] | None = None,
+        constraints: Sequence[str] = (),
+        reference: Mapping[str, float] | None = None,
     ) -> None:
         if storage is None and name is None:
             name = "study"
-        wanted = new_record(space, name, direction, method, seed)
+        goals = parse_goals(objectives, constraints, reference, direction)
+        wanted = new_record(space, name, goals, method, seed)
         opened = open_storage(storage)
         found = opened.find(wanted.name)
         if not found:
-            build(method, space)  # before anything is stored: an optional package may be missing
+            build(
+                method, space, several=not goals.is_plain
+            )  # before anything is stored: an optional package may be missing
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults)]
@@ -68,7 +81,7 @@ class Study:
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
         if not isinstance(method, (str, Method)):
-            self._strategy = build(method, self.space)
+            self._strategy = build(method, self.space, several=not self.goals.is_plain)
 
     @classmethod
     def of_record(cls, record: StudyRecord, storage: Storage) -> Study:
@@ -87,7 +100,7 @@ class Study:
         self._record, self._storage = record, storage
         self.space = space
         self.method = method_of(record)
-        self._sign = 1.0 if record.direction == "minimize" else -1.0
+        self.goals = goals_of(record.goals, record.direction)
         self._forget()
         forks.register(self)
 
@@ -99,14 +112,14 @@ class Study:
                 f"study {self.name!r} uses the method {self.method.name!r}, which is not registered here: "
                 f"open it with Study(..., method={self.method.name}(...)), or install the package that has it"
             )
-        return build(self.method, self.space)
+        return build(self.method, self.space, several=not self.goals.is_plain)
 
     def _forget(self) -> None:
         """Start from nothing read: everything here can be read from the storage again."""
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
-        self._view = TrialIndex(self._sign)
-        self._encoded = EncodedTrials(self.space, self.seed, self._sign)
+        self._view = TrialIndex(self.goals)
+        self._encoded = EncodedTrials(self.space, self.seed, self.goals)
 
     def before_fork(self) -> None:
         """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
@@ -117,7 +130,8 @@ class Study:
             self._forget()
 
     def __repr__(self) -> str:
-        return f"Study({self.name!r}, {self.direction}, method={self.method.name!r}, seed={self.seed})"
+        goal = self.direction if self.goals.is_plain else self.goals.describe()
+        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
 
     @property
     def record(self) -> StudyRecord:
@@ -134,6 +148,7 @@ class Study:
 
     @property
     def direction(self) -> str:
+        """The direction of the objective, of several the first one."""
         return self._record.direction
 
     @overload
@@ -168,12 +183,14 @@ class Study:
         """Give a trial its result and return it as stored.
 
         value: a number, or a dict such as an objective returns: {"value": 0.1, "noise": 0.01, "memory": 512}.
-        Numbers under other names are kept as ``trial.measures``. noise: standard deviation of the value;
-        cost: what the evaluation cost, in any unit; notes: JSON data to remember with the trial. NaN and
-        infinities make the trial a failed one. The same result may be told again; another is a ConflictError.
+        Numbers under other names are kept as ``trial.measures``. Objectives and constraints with names need a
+        dict with all of them; one that is missing or not finite makes the trial a failed one. noise: standard
+        deviation of the value; cost: what the evaluation cost, in any unit; notes: JSON data to remember
+        with the trial. NaN and infinities make the trial a failed one. The same result may be told again;
+        another is a ConflictError.
         """
         number, attempt = number_and_attempt(trial)
-        return self.record_result(told(number, value, noise, cost, attempt, notes))
+        return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
         """Say that a trial has no result, and why; methods learn to avoid where trials fail."""
@@ -194,7 +211,13 @@ class Study:
 
         request: mark of a request that may be sent again; the same one has no second effect.
         """
-        rows = [replace(told(-1, *rest), config=self.space.validate(config)) for config, *rest in results]
+        rows = [
+            replace(
+                told(-1, value, rest[0] if rest else None, goals=self.goals),
+                config=self.space.validate(config),
+            )
+            for config, value, *rest in results
+        ]
         return self._insert(rows, request)
 
     def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
@@ -203,11 +226,12 @@ class Study:
 
     def _insert(self, rows: list[Trial], request: str | None) -> list[Trial]:
         if request is None:
-            return self._storage.insert(self._record.id, rows)
+            return [self.goals.judged(row) for row in self._storage.insert(self._record.id, rows)]
         with self._current() as view:
             if before := [own_copy(view.trials[number]) for number in view.inserted_by(request)]:
                 return before
-        return self._storage.insert(self._record.id, [replace(row, request=request) for row in rows])
+        rows = [replace(row, request=request) for row in rows]
+        return [self.goals.judged(row) for row in self._storage.insert(self._record.id, rows)]
 
     @property
     def trials(self) -> list[Trial]:
@@ -224,16 +248,42 @@ class Study:
 
     @property
     def best(self) -> Trial:
-        """The trial with the best value told so far, the first one of equals; StudyError if there is none."""
+        """The feasible trial with the best value, the first one of equals; StudyError if there is none."""
+        if len(self.goals.objectives) > 1:
+            raise StudyError(
+                f"study {self.name!r} has {len(self.goals.objectives)} objectives, so no single best trial: "
+                "see study.front"
+            )
         with self._current() as view:
+            if view.best is None and view.done:
+                from bough.study.fronts import closest
+
+                raise closest(self.goals, view.trials, self.name)
             if view.best is None:
                 why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
                 raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
             return own_copy(view.best)
 
+    @property
+    def front(self) -> list[Trial]:
+        """The feasible trials that no other one dominates, the best of the first objective first."""
+        from bough.study.fronts import front_of  # SciPy, which ask and tell may not need
+
+        return [own_copy(trial) for trial in front_of(self.goals, self.trials)]
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """The volume between the front and a reference point; 0 while no trial is feasible.
+
+        reference: a value per objective, by default that of the study. Objectives without one get a value a
+        little behind the worst of the front: to compare studies, give one for each.
+        """
+        from bough.study.fronts import hypervolume_of
+
+        return hypervolume_of(self.goals, self.trials, reference)
+
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
-        return table(self.trials)
+        return table(self.trials, feasible=bool(self.goals.limits))
 
     def explain(self, trial: Trial | int) -> dict[str, Any]:
         """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
@@ -243,7 +293,7 @@ class Study:
             past = view.before(number)
         if not isinstance(self._strategy, Explains):
             return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
-        history = EncodedTrials(self.space, self.seed, self._sign).history(past)
+        history = EncodedTrials(self.space, self.seed, self.goals).history(past)
         point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
         return self._strategy.explain(self.space, history, point, rng)
 
@@ -263,7 +313,7 @@ class Study:
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
         mean, sd = self._strategy.predict(history, self.space.encode(configs))
-        return self._sign * mean, sd
+        return self.goals.signs[0] * mean, sd
 
     def run(
         self,
@@ -301,6 +351,7 @@ class Study:
             self,
             objective,
             trials,
+            goals=self.goals,
             workers=workers,
             executor=executor,
             timeout=timeout,
@@ -323,7 +374,7 @@ class Study:
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
-        return self._storage.finish(self._record.id, result)
+        return self.goals.judged(self._storage.finish(self._record.id, result))
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""

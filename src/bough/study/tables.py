@@ -29,27 +29,29 @@ _CSV_FIELDS = (
 )
 
 
-def table(trials: Sequence[Trial]) -> Any:
+def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
     """One row per trial, as a pandas DataFrame; MissingExtraError without pandas.
 
     Each parameter and each measure is a column under its own name (``config.name`` or ``measures.name`` if
     another column has that name); where it is inactive or was not measured, the cell is empty.
+    feasible: add a column that says whether the trial meets the constraints of its study.
     """
     try:
         import pandas as pd
     except ModuleNotFoundError:
         raise MissingExtraError("frame() needs pandas: pip install 'bough-opt[pandas]'") from None
     names = dict.fromkeys(name for trial in trials for name in trial.config)
-    parameters = _columns(names, _FIELDS, "config")
-    measures = _measures(trials, [*_FIELDS, *parameters.values()])
+    fixed = (*_FIELDS, "feasible") if feasible else _FIELDS
+    parameters = _columns(names, fixed, "config")
+    measures = _measures(trials, [*fixed, *parameters.values()])
     notes = ("notes",) if any(trial.notes for trial in trials) else ()
     rows = [
-        {field: getattr(trial, field) for field in (*_FIELDS, *notes)}
+        {field: getattr(trial, field) for field in (*fixed, *notes)}
         | {column: trial.config.get(name) for name, column in parameters.items()}
         | {column: trial.measures.get(name) for name, column in measures.items()}
         for trial in trials
     ]
-    return pd.DataFrame(rows, columns=[*_FIELDS, *parameters.values(), *measures.values(), *notes])
+    return pd.DataFrame(rows, columns=[*fixed, *parameters.values(), *measures.values(), *notes])
 
 
 def csv_lines(space: Space, trials: Sequence[Trial]) -> Iterator[str]:

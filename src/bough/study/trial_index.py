@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bough.storage.base import Changes
 from bough.storage.transitions import available
+from bough.study.goals import Goals
 from bough.trial import Trial
 
 __all__ = ["Status", "TrialIndex"]
@@ -30,11 +31,12 @@ class Status:
 class TrialIndex:
     """The trials by number, and the counts that every step needs: no step walks all trials.
 
+    best: the best feasible trial; None for several objectives.
     over: numbers of finished trials in the order of their results; open: the others, by number.
     """
 
-    def __init__(self, sign: float) -> None:
-        self._sign = sign
+    def __init__(self, goals: Goals) -> None:
+        self._goals, self._sign = goals, goals.signs[0]
         self.revision = 0
         self.now = 0.0
         self.trials: list[Trial] = []
@@ -48,7 +50,7 @@ class TrialIndex:
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
-        for trial in changes.trials:
+        for trial in map(self._goals.judged, changes.trials):
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
                 if trial.request is not None:
@@ -70,6 +72,8 @@ class TrialIndex:
             self.last_failure = trial
             return
         self.done += 1
+        if not trial.feasible or len(self._goals.objectives) > 1:
+            return
         if self.best is None or self.best.value is None or self._sign * (trial.value - self.best.value) < 0:
             self.best = trial
 
@@ -85,7 +89,7 @@ class TrialIndex:
                 over.append(trial)
             else:
                 running.append(replace(trial, state="running", value=None))
-        past = TrialIndex(self._sign)
+        past = TrialIndex(self._goals)
         past.update(Changes([*over, *running], self.revision, self.now))
         return past
 

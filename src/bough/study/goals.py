@@ -1,0 +1,230 @@
+"""What a study is for: its objectives, the limits on what it measures, and a reference point.
+
+``Goals`` is a frozen value. The usual goals are one objective called ``value`` and no limits; a storage keeps
+nothing for them. Standard library only: worker processes load this module.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bough.errors import StudyError
+from bough.trial import Trial
+
+__all__ = ["VALUE", "Goals", "Limit", "goals_of", "parse_goals"]
+
+DIRECTIONS = ("minimize", "maximize")
+RESERVED = ("noise", "cost")
+
+_LIMIT = re.compile(r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on a measure, such as ``memory <= 512``. sign: one of <=, >=, <, >."""
+
+    name: str
+    sign: str
+    bound: float
+
+    def __str__(self) -> str:
+        name = self.name if re.fullmatch(r"\w+", self.name) else f"`{self.name}`"
+        return (
+            f"{name} {self.sign} {self.bound:g}" if self._is_short() else f"{name} {self.sign} {self.bound!r}"
+        )
+
+    def _is_short(self) -> bool:
+        return float(f"{self.bound:g}") == self.bound
+
+    @property
+    def is_upper(self) -> bool:
+        return self.sign in ("<", "<=")
+
+    def slack(self, measured: float) -> float:
+        """By how much the limit is missed: at most 0 where it is met."""
+        distance = measured - self.bound if self.is_upper else self.bound - measured
+        touches = distance == 0 and self.sign in ("<", ">")
+        return math.ulp(0.0) if touches else distance
+
+    @staticmethod
+    def parse(text: Any) -> Limit:
+        """A limit from ``name <= number``; StudyError if it cannot be read."""
+        found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+        try:
+            bound = float(found["bound"]) if found else math.nan
+        except ValueError:
+            bound = math.nan
+        if found is None or not math.isfinite(bound):
+            raise StudyError(
+                f"the constraint {text!r} cannot be read: write 'name <= number' or 'name >= number'"
+            )
+        return Limit(_checked_name(found["name"].strip("`"), "constraint"), found["sign"], bound)
+
+
+@dataclass(frozen=True)
+class Goals:
+    """The goals of a study.
+
+    objectives: (name, direction) of each, at least one; the first one is ``trial.value``.
+    limits: what else must hold. reference: (name, value) for the objectives that have one.
+    """
+
+    objectives: tuple[tuple[str, str], ...] = (("value", "minimize"),)
+    limits: tuple[Limit, ...] = ()
+    reference: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one objective called value, and nothing else."""
+        return self.names == ("value",) and not self.limits and not self.reference
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.objectives)
+
+    @property
+    def direction(self) -> str:
+        """The direction of the first objective."""
+        return self.objectives[0][1]
+
+    @property
+    def signs(self) -> tuple[float, ...]:
+        """For each objective 1 if it is minimised, -1 if it is maximised."""
+        return tuple(1.0 if direction == "minimize" else -1.0 for _, direction in self.objectives)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Every measure that a goal names."""
+        return tuple(dict.fromkeys([*self.names, *(limit.name for limit in self.limits)]))
+
+    def to_json(self) -> str | None:
+        """The text that a storage keeps; None for the usual goals."""
+        if self.is_plain:
+            return None
+        stored = {
+            "objectives": dict(self.objectives),
+            "constraints": [str(limit) for limit in self.limits],
+            "reference": dict(self.reference),
+        }
+        return json.dumps(stored)
+
+    def measured(self, trial: Trial, name: str) -> float:
+        """What a finished trial measured under that name."""
+        if name == self.names[0] and trial.value is not None:
+            return trial.value
+        return trial.measures[name]
+
+    def outcomes(self, trial: Trial) -> tuple[float, ...]:
+        """The objectives of a finished trial, each to be minimised."""
+        return tuple(sign * self.measured(trial, name) for sign, name in zip(self.signs, self.names))
+
+    def slacks(self, trial: Trial) -> tuple[float, ...]:
+        """By how much a finished trial misses each limit; at most 0 where it meets it."""
+        return tuple(limit.slack(self.measured(trial, limit.name)) for limit in self.limits)
+
+    def judged(self, trial: Trial) -> Trial:
+        """The trial with the limits that it violates."""
+        if not self.limits or trial.state != "done":
+            return trial
+        violated = tuple(str(limit) for limit, slack in zip(self.limits, self.slacks(trial)) if slack > 0)
+        return trial if violated == trial.violated else replace(trial, violated=violated)
+
+    def describe(self) -> str:
+        """The goals in a few words."""
+        text = ", ".join(f"{direction} {name}" for name, direction in self.objectives)
+        if self.limits:
+            text += " with " + ", ".join(map(str, self.limits))
+        if self.reference:
+            text += " from " + ", ".join(f"{name} = {value:g}" for name, value in self.reference)
+        return text
+
+
+VALUE = Goals()
+"""Minimise one objective called value."""
+
+
+def parse_goals(objectives: Any, constraints: Any, reference: Any, direction: str = "minimize") -> Goals:
+    """The goals that a user gave; StudyError, in one line, if anything is wrong with them."""
+    if direction not in DIRECTIONS:
+        raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
+    if objectives is None:
+        named: tuple[tuple[str, str], ...] = (("value", direction),)
+    elif direction != "minimize":
+        raise StudyError("give the directions in objectives={name: direction}, not in direction=")
+    else:
+        named = _objectives(objectives)
+    if isinstance(constraints, str) or not isinstance(constraints, Iterable):
+        raise StudyError(f"constraints must be a list such as ['memory <= 512'], not {constraints!r}")
+    limits = tuple(dict.fromkeys(Limit.parse(text) for text in constraints))
+    names = [name for name, _ in named]
+    if any(limit.name == "value" for limit in limits) and "value" not in names:
+        raise StudyError("a constraint names 'value', but no objective is called that")
+    _check_agreement(limits)
+    return Goals(named, limits, _reference(reference, names))
+
+
+def goals_of(stored: str | None, direction: str) -> Goals:
+    """The goals in the record of a study; StudyError if the text is damaged."""
+    if stored is None:
+        return Goals((("value", direction),))
+    try:
+        found = json.loads(stored)
+        parts = found["objectives"], found["constraints"], found["reference"]
+    except (ValueError, KeyError, TypeError):
+        raise StudyError(f"the goals {stored[:80]!r} are not what bough writes") from None
+    return parse_goals(*parts)
+
+
+def _objectives(given: Any) -> tuple[tuple[str, str], ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise StudyError(
+            f"objectives must be a dict of names and directions, or a list of names, not {given!r}"
+        )
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(name, "minimize") for name in given]
+    if not pairs:
+        raise StudyError("objectives must name at least one objective")
+    for name, direction in pairs:
+        _checked_name(name, "objective")
+        if direction not in DIRECTIONS:
+            raise StudyError(f"the direction of {name!r} must be 'minimize' or 'maximize', not {direction!r}")
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise StudyError(f"objectives names {next(n for n in names if names.count(n) > 1)!r} twice")
+    if len(names) > 1 and "value" in names:
+        raise StudyError("of several objectives none can be called 'value': name what it measures")
+    return tuple((name, direction) for name, direction in pairs)
+
+
+def _checked_name(name: Any, what: str) -> str:
+    if not isinstance(name, str) or not name.strip() or not name.isprintable() or "`" in name:
+        raise StudyError(f"the name of a measure in an {what} must be printable text, not {name!r}")
+    if name in RESERVED:
+        raise StudyError(f"{name!r} is reserved, so no {what} can be called that")
+    return name
+
+
+def _check_agreement(limits: Iterable[Limit]) -> None:
+    limits = list(limits)
+    for upper in (limit for limit in limits if limit.is_upper):
+        for lower in (limit for limit in limits if not limit.is_upper and limit.name == upper.name):
+            strict = upper.sign == "<" or lower.sign == ">"
+            if upper.bound < lower.bound or (strict and upper.bound == lower.bound):
+                raise StudyError(f"the constraints '{lower}' and '{upper}' contradict each other")
+
+
+def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise StudyError(f"reference must be a dict of objectives and values, not {given!r}")
+    for name, value in given.items():
+        if name not in names:
+            raise StudyError(f"reference names {name!r}, which is no objective: they are {', '.join(names)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise StudyError(f"the reference of {name!r} must be a finite number, not {value!r}")
+    return tuple((name, float(given[name])) for name in names if name in given)
