@@ -1,0 +1,250 @@
+"""What a suggestion costs: `auto` with and without the compiled core beside Optuna's TPE, one thread.
+
+    python -m benchmarks.cost                   # every part: half an hour on an idle machine
+    python -m benchmarks.cost spaces --repeat 5
+    python -m benchmarks.cost long batch
+
+- spaces: a study of n trials on each space; the mean over its last ten suggestions, refits included.
+- long:   a study that already holds n results: the first suggestion (reopening), the mean of the next 20.
+- batch:  `ask(64)` at n = 500.
+
+Every number is CPU time, and the minimum over repetitions in new processes. Repetitions of all engines are
+interleaved, so a busy moment of the machine hits each of them. Timings beside other work are worthless.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bough
+from benchmarks.problems import build
+from benchmarks.problems.base import Config
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+ENGINES = {"compiled": {"BOUGH_CORE": "compiled"}, "numpy": {"BOUGH_CORE": "numpy"}, "optuna": {}}
+SPACES = {"cash": 100, "large-shared": 100, "rbv2_super": 100, "pipeline": 50}
+SIZES = (1_000, 10_000, 100_000)
+LATE_TRIALS, NEXT_TRIALS, BATCH = 10, 20, 64
+
+Objective = Callable[[Config], float]
+
+
+def smooth(space: bough.Space) -> Objective:
+    """A cheap function of any space: bowls in its numbers, levels for its options, fixed by their names."""
+
+    def fixed(*words: object) -> float:
+        return int.from_bytes(hashlib.blake2b(repr(words).encode(), digest_size=4).digest()) / 2**32
+
+    def value(config: Config) -> float:
+        points = space.encode([config])
+        total = 0.0
+        for column in np.flatnonzero(space.layout.active(points.on)[0]):
+            parameter = space.parameters[column]
+            if space.layout.nominal[column]:
+                total += 0.3 * fixed(parameter.path, config[parameter.name])
+            else:
+                total += float((points.x[0, column] - fixed(parameter.path)) ** 2)
+        return total
+
+    return value
+
+
+def problem(name: str) -> tuple[bough.Space, Objective]:
+    if name == "rbv2_super":
+        space = bough.Space.load(SHARED / "configspaces" / "yahpo_rbv2_super.json")
+    elif name == "pipeline":
+        space = _pipeline()
+    else:
+        chosen = build("cash-artificial" if name == "cash" else name, 0)
+        return chosen.space, chosen.function
+    return space, smooth(space)
+
+
+def _pipeline() -> bough.Space:
+    """Three independent choices, nested kernels: hundreds of paths."""
+    unit = bough.Float(0, 1)
+    kernels = bough.Choice(
+        {"linear": {}, "rbf": {"gamma": unit}, "poly": {"degree": bough.Int(2, 5), "coef": unit}}
+    )
+    return bough.Space(
+        {
+            "scaler": bough.Choice({"none": {}, "standard": {}, "quantile": {"bins": bough.Int(10, 100)}}),
+            "reducer": bough.Choice(
+                {
+                    "none": {},
+                    "pca": {"keep": unit, "whiten": bough.Categorical([False, True])},
+                    "best": {"k": unit},
+                }
+            ),
+            "model": bough.Choice(
+                {
+                    "svm": {"C": unit, "kernel": kernels},
+                    "logistic": {"penalty": unit, "ratio": unit},
+                    "forest": {
+                        "trees": bough.Int(10, 200),
+                        "depth": bough.Int(1, 20),
+                        "leaf": bough.Int(1, 20),
+                    },
+                    "boosting": {"stages": bough.Int(10, 200), "rate": unit, "subsample": unit},
+                    "neighbours": {
+                        "count": bough.Int(1, 40),
+                        "weights": bough.Categorical(["uniform", "distance"]),
+                    },
+                    "bayes": {"smoothing": unit},
+                }
+            ),
+        }
+    )
+
+
+def bough_study(name: str, trials: int) -> list[float]:
+    space, objective = problem(name)
+    study = bough.Study(space, seed=1)
+    return [_ask(study, objective) for _ in range(trials)]
+
+
+def _ask(study: bough.Study, objective: Objective) -> float:
+    begin = time.process_time()
+    trial = study.ask()
+    spent = time.process_time() - begin
+    study.tell(trial, objective(trial.config))
+    return 1e3 * spent
+
+
+def optuna_study(name: str, trials: int) -> list[float]:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space, objective = problem(name)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+    return [_optuna_ask(study, space, objective) for _ in range(trials)]
+
+
+def _optuna_ask(study: Any, space: bough.Space, objective: Objective) -> float:
+    """Suggest parameters as their conditions come true; deciding that is not part of the time."""
+    spent, begin = 0.0, time.process_time()
+    trial = study.ask()
+    spent += time.process_time() - begin
+    x = np.full((1, len(space)), 0.5)
+    for column, parameter in enumerate(space.parameters):
+        if not space.layout.active(space.snap(x).on)[0, column]:
+            continue
+        domain, path = parameter.domain, parameter.path
+        begin = time.process_time()
+        if isinstance(domain, bough.Categorical):
+            value = domain.options[trial.suggest_categorical(path, list(range(len(domain.options))))]
+        elif isinstance(domain, bough.Int):
+            value = trial.suggest_int(path, domain.low, domain.high, log=domain.log)
+        else:
+            value = trial.suggest_float(path, domain.low, domain.high, log=domain.log)
+        spent += time.process_time() - begin
+        x[0, column] = domain.position(domain.ranks([value]))[0]
+    study.tell(trial, objective(space.decode(space.snap(x))[0]))
+    return 1e3 * spent
+
+
+def long_study(size: int) -> dict[str, float]:
+    """A study with ``size`` added results: the first suggestion, the mean of the next ones, peak memory."""
+    space, objective = problem("cash")
+    study = bough.Study(space, seed=0)
+    study.add_many((config, objective(config)) for config in space.sample(size, np.random.default_rng(0)))
+    first = _ask(study, objective)
+    after = float(np.mean([_ask(study, objective) for _ in range(NEXT_TRIALS)]))
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"first": first, "next": after, "MB": megabytes}
+
+
+def batch() -> float:
+    """Seconds of CPU for ``ask(64)`` at 500 results."""
+    space, objective = problem("cash")
+    study = bough.Study(space, seed=0)
+    study.add_many((config, objective(config)) for config in space.sample(500, np.random.default_rng(0)))
+    _ask(study, objective)
+    begin = time.process_time()
+    study.ask(BATCH)
+    return time.process_time() - begin
+
+
+def measure(engine: str, part: str, argument: str) -> Any:
+    """Run one part in a new process, with one thread."""
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.cost", "--inside", engine, part, argument],
+        env={**os.environ, **threads, **ENGINES[engine]},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        return None
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _inside(engine: str, part: str, argument: str) -> Any:
+    if part == "spaces":
+        run = optuna_study if engine == "optuna" else bough_study
+        return float(np.mean(run(argument, SPACES[argument])[-LATE_TRIALS:]))
+    return long_study(int(argument)) if part == "long" else batch()
+
+
+def report_spaces(repeat: int) -> None:
+    print(f"CPU ms of a suggestion: minimum of {repeat} runs (ratio to Optuna's TPE)")
+    for name, trials in SPACES.items():
+        found = dict.fromkeys(ENGINES, math.inf)
+        for _ in range(repeat):
+            for engine in ENGINES:
+                found[engine] = min(found[engine], measure(engine, "spaces", name) or math.inf)
+        cells = "  ".join(f"{e} {ms:7.1f} ({ms / found['optuna']:4.1f} x)" for e, ms in found.items())
+        print(f"  {name:13} n = {trials:3}  {cells}", flush=True)
+
+
+def report_long(repeat: int) -> None:
+    print("auto in long studies: first suggestion, mean of the next, peak memory")
+    for size in SIZES:
+        for engine in ("compiled", "numpy"):
+            runs = [run for _ in range(repeat) if (run := measure(engine, "long", str(size)))]
+            if runs:
+                best = {key: min(run[key] for run in runs) for key in runs[0]}
+                times = f"first {best['first']:7.0f} ms  next {best['next']:6.1f} ms"
+                print(f"  n = {size:6}  {engine:8}  {times}  {best['MB']:4.0f} MB", flush=True)
+
+
+def report_batch(repeat: int) -> None:
+    for engine in ("compiled", "numpy"):
+        runs = [run for _ in range(repeat) if (run := measure(engine, "batch", "")) is not None]
+        if runs:
+            print(f"ask({BATCH}) at n = 500  {engine:8}  {min(runs):.2f} s", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.cost",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("parts", nargs="*", help="spaces, long, batch; all of them unless given")
+    parser.add_argument("--repeat", type=int, default=3, help="processes per number")
+    parser.add_argument("--inside", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        print(json.dumps(_inside(*options.inside)))
+        return
+    reports = {"spaces": report_spaces, "long": report_long, "batch": report_batch}
+    for part in options.parts or reports:
+        reports[part](options.repeat)
+
+
+if __name__ == "__main__":
+    main()
