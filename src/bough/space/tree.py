@@ -99,7 +99,7 @@ class Tree:
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
         pieces = self._pieces_of(points)
-        numbers, known = self._number_rows(points, pieces), dict[int, Path]()
+        numbers, known = self._number_rows(points, pieces).tolist(), dict[int, Path]()
         for row, number in enumerate(numbers):
             if number not in known:
                 known[number] = self._path(points.on[row], dict(zip(self.switches, pieces[row].tolist())))
@@ -107,7 +107,7 @@ class Tree:
 
     def branch_ids(self, points: Points) -> IntArray:
         """(n,) the branch of each row: rows on the same path have the same number, the first row has 0."""
-        return np.array(self._number_rows(points, self._pieces_of(points)), dtype=np.intp)
+        return self._number_rows(points, self._pieces_of(points))
 
     def rows_by_path(self, points: Points) -> dict[bytes, IntArray]:
         """The rows on each path that occurs in ``points``, in order of occurrence, by ``Path.key``."""
@@ -145,12 +145,12 @@ class Tree:
             pieces[rows, i] = self._pieces[column].index(points.x[rows, column])
         return pieces
 
-    def _number_rows(self, points: Points, pieces: IntArray) -> list[int]:
-        numbers: dict[bytes, int] = {}
-        return [
-            numbers.setdefault(on.tobytes() + row.tobytes(), len(numbers))
-            for on, row in zip(points.on, pieces)
-        ]
+    def _number_rows(self, points: Points, pieces: IntArray) -> IntArray:
+        """(n,) rows of equal activity and equal pieces share a number; numbers follow the first occurrence."""
+        keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
+        whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
+        _, first, number = np.unique(whole, return_index=True, return_inverse=True)
+        return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.intp)
 
     @cached_property
     def _conditions(self) -> list[Bound]:
