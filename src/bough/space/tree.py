@@ -146,7 +146,7 @@ class Tree:
         return pieces
 
     def _number_rows(self, points: Points, pieces: IntArray) -> IntArray:
-        """(n,) rows of equal activity and equal pieces share a number; numbers follow the first occurrence."""
+        """(n,) rows of equal activity and pieces share a number; numbers follow the first occurrence."""
         keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
         whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
         _, first, number = np.unique(whole, return_index=True, return_inverse=True)
