@@ -190,7 +190,7 @@ def describe(chosen: Any) -> Method:
     for name, entry in _entry_points().items():
         if entry.value == f"{kind.__module__}:{kind.__qualname__}":
             return Method(name, _changed_fields(chosen))
-    if kind.__name__ in methods():
+    if is_registered(kind.__name__):
         raise MethodError(f"class {kind.__name__!r} has the name of a registered method: rename it")
     return Method(kind.__name__, _changed_fields(chosen))
 

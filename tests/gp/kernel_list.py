@@ -101,7 +101,7 @@ def mondrian(layout: Layout) -> Kernel:
 
 
 class RationalQuadratic(Stationary):
-    """(1 + r²/2α)^−α with a learned α: a profile with a hyperparameter of its own."""
+    """(1 + r²/2α)^−α with a learned α: a profile with a hyperparameter besides the length-scales."""
 
     shape = (Param("alpha", 1, LogNormal(0.0, 1.0), 0.05, 50.0),)
 

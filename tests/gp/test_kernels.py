@@ -8,7 +8,19 @@ import numpy as np
 import pytest
 
 import bough
-from bough.gp.kernels import SE, Imputed, Kernel, Laplace, Matern32, Matern52, SameSignature, WhereActive
+from bough.gp.kernels import (
+    SE,
+    Imputed,
+    Kernel,
+    Laplace,
+    LogNormal,
+    Matern32,
+    Matern52,
+    Param,
+    SameSignature,
+    Stationary,
+    WhereActive,
+)
 from bough.gp.params import prior_draw, total_size
 from bough.points import FloatArray, Points, rows_by_signature
 
@@ -205,6 +217,21 @@ def test_formulas_against_scalars() -> None:
     k, _ = Laplace((0, 1), (2,))(np.log(length), a, b)
     gap = np.abs(a.x[0, :2] - b.x[3, :2]) / length[:2]
     assert k[0, 3] == pytest.approx(np.exp(-gap.sum() - 1 / length[2]))
+
+
+class Forgetful(Stationary):
+    """A profile with a hyperparameter, but without the derivative by it."""
+
+    shape = (Param("alpha", 1, LogNormal(0.0, 1.0), 0.05, 50.0),)
+
+    def profile(self, s2: FloatArray, values: FloatArray):
+        return np.exp(-s2), lambda: -np.exp(-s2)
+
+
+def test_a_profile_without_a_derivative_is_named() -> None:
+    points = Points(np.array([[0.1], [0.7]]), np.ones((2, 1), dtype=bool))
+    with pytest.raises(TypeError, match=r"Forgetful\.profile must return .* each of the 1 values of shape"):
+        Forgetful((0,))(np.zeros(2), points, points)
 
 
 def test_conditional_kernel_vanishes_between_signatures() -> None:

@@ -193,6 +193,16 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("package")
+def test_an_object_as_method_imports_no_other_package() -> None:
+    class Own:
+        def propose(self, space: bough.Space, history: History, rng: np.random.Generator) -> Points:
+            return sample_points(space, 1, rng)
+
+    bough.Study(SPACE, method=Own(), seed=0).ask()
+    assert "bough_other_package" not in sys.modules
+
+
+@pytest.mark.usefixtures("package")
 def test_another_package_adds_a_method(tmp_path: Path) -> None:
     listed = bough.methods()
     assert listed["other-draw"] == "draws at random, from another package"

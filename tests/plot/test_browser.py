@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import need
 
 from bough.plot import history, report, save
+from bough.plot.figures import FIGURES
 
 from .examples import nested, study
 
@@ -44,10 +45,14 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
         lambda request: troubles.append(request.url) if not request.url.startswith("file:") else None,
     )
     page.goto(report(snapshot, tmp_path / "report.html", against=[snapshot]).as_uri())
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length >= 8")
+    page.wait_for_function(
+        "document.querySelectorAll('.js-plotly-plot .main-svg').length >= " + str(len(FIGURES) + 1)
+    )
     assert troubles == []
     drawn = page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(figure => figure.id)")
-    assert drawn == ["tree", "history", "regret", "branches", "importance", "contour", "parallel", "slice"]
+    wanted = list(FIGURES)
+    wanted.insert(wanted.index("history") + 1, "regret")
+    assert drawn == wanted
     ground = page.evaluate("getComputedStyle(document.querySelector('#tree .main-svg')).backgroundColor")
     assert ground == ("rgb(20, 25, 31)" if scheme == "dark" else "rgb(255, 255, 255)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -7,6 +7,7 @@ import itertools
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from bough.trial import Trial
 
 from .examples import SPACES, flat, layers, nested, study
 
+ROOT = Path(__file__).parents[2]
 NAMES = list(figures.FIGURES)
 WEBGL = {
     "scattergl",
@@ -326,11 +328,17 @@ def test_log_axes_have_round_ticks(low: float, high: float, wanted: list[str]):
 
 
 def test_every_figure_is_known_by_its_name_title_and_options():
-    assert list(figures.FIGURES) == NAMES
     for name in NAMES:
         figure = getattr(figures, name)
         assert figure.name == figure.__name__ == name and figure.title and figure.__doc__
     assert figures.FIGURES["slice"].options == ("params", "columns", "log")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_is_on_its_page_and_in_the_reference(name: str):
+    page, reference = (ROOT / "docs" / file for file in ("howto/figures.md", "reference.md"))
+    assert f"| `{name}(study" in page.read_text(encoding="utf-8")
+    assert f"::: bough.plot.{name}\n" in reference.read_text(encoding="utf-8")
 
 
 def test_regret_bands_are_quantiles_over_studies():

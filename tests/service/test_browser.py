@@ -14,6 +14,7 @@ from tests.conftest import need
 from tests.service.running import SPACE, Service, service
 
 import bough
+from bough.plot.figures import FIGURES
 
 pytestmark = pytest.mark.slow
 
@@ -135,16 +136,7 @@ def test_the_history_grows_without_a_reload(page, running: Service) -> None:
 def test_a_branch_narrows_every_figure_and_the_table(page, running: Service) -> None:
     sign_in(page, running, "/studies/filled")
     names = page.eval_on_selector_all("[data-figure]", "all => all.map(each => each.dataset.figure)")
-    assert set(names) == {
-        "tree",
-        "history",
-        "branches",
-        "importance",
-        "contour",
-        "parallel",
-        "slice",
-        "timeline",
-    }
+    assert set(names) == {*FIGURES, "timeline"}
     page.click("#branches button[title='svm']")
     wanted = json.dumps({"model": "svm"}, separators=(",", ":"))
     for name in names:

@@ -29,7 +29,7 @@ def plain_objective(config: dict[str, float]) -> float:
     return config["x"]
 
 
-# ---- processes of our own --------------------------------------------------------------------------
+# ---- worker processes --------------------------------------------------------------------------------
 
 
 def test_closures_run_in_other_processes() -> None:
@@ -197,7 +197,7 @@ def test_workers_say_how_many_at_a_time() -> None:
 def test_timeouts_of_trials_are_refused_with_an_executor() -> None:
     with (
         ThreadPoolExecutor(1) as executor,
-        pytest.raises(StudyError, match="needs processes of our own"),
+        pytest.raises(StudyError, match="trial_timeout cannot stop a call inside an executor"),
     ):
         run(plain_objective, 3, executor=executor, trial_timeout=1.0)
 

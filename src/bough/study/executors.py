@@ -1,4 +1,4 @@
-"""Where evaluations run: in this thread, in processes of our own, or in any executor.
+"""Where evaluations run: in this thread, in worker processes that bough starts, or in any executor.
 
 Each pool offers the same five things to the loop: whether it is ``ready`` for one more evaluation,
 ``submit``, ``collect`` (an evaluation ended: its result), ``stop`` (end one by force) and ``close``.
@@ -49,7 +49,9 @@ def open_pool(
         raise StudyError(f"workers must be a positive integer, not {workers!r}")
     if executor is not None:
         if trial_timeout is not None:
-            raise StudyError("trial_timeout needs processes of our own: use workers= instead of executor=")
+            raise StudyError(
+                "trial_timeout cannot stop a call inside an executor: use workers= instead of executor="
+            )
         if not isinstance(executor, Executor):
             raise StudyError(f"executor must be a concurrent.futures.Executor, not {type(executor).__name__}")
         at_a_time = workers or getattr(executor, "_max_workers", None)
@@ -129,7 +131,7 @@ class _External:
 
 
 class _Processes:
-    """Evaluates in processes of our own. Each is an executor for itself: the end of one touches no other."""
+    """Evaluates in worker processes. Each is a separate executor, so the end of one affects no other."""
 
     def __init__(self, count: int) -> None:
         self._guardian = Guardian()

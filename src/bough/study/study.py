@@ -332,10 +332,10 @@ class Study:
 
         trials:        done and failed ones count, added ones do not, so running again continues; None runs
                        until the timeout, a callback that returns true, or the end of a finite space.
-        workers:       evaluate that many at a time in processes of our own; the objective may be a lambda.
+        workers:       evaluate that many at a time in separate processes; the objective may be a lambda.
         executor:      evaluate in any concurrent.futures.Executor instead (``workers`` at a time).
         timeout:       seconds after which no new trial is started.
-        trial_timeout: seconds after which a trial is stopped and failed; needs processes of our own.
+        trial_timeout: seconds after which a trial is stopped and failed; not with ``executor``.
         callbacks:     called as callback(study, trial) after each trial; a true answer ends the run.
         progress:      "bar", "log" (a line per trial, logger "bough"), False for neither, or a callable that
                        gets each Event; None and True choose a bar in terminals and notebooks, else the log.

@@ -140,6 +140,11 @@ class Stationary(Correlation):
         if self.nominal:
             s2 += _weighted_sum(_hamming, left, right, weights)
         k, slope, *by_values = self.profile(s2, values)
+        if len(by_values) != len(values):
+            raise TypeError(
+                f"{type(self).__name__}.profile must return k, its slope and one derivative for each of the "
+                f"{len(values)} values of shape, but has {len(by_values)} of these"
+            )
 
         def pull_theta(w: FloatArray) -> FloatArray:
             # ∂s²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G, in one product with [z'², z', 1],

@@ -1,8 +1,8 @@
 """The arc kernel: a joint covariance that knows when a parameter is inactive.
 
-Swersky et al. 2014 (after Hutter & Osborne 2013) embed every conditional column in a plane,
+Swersky et al. 2014 (after Hutter & Osborne 2013) embed every conditional column in a plane:
 
-    active:    ω (sin πρx, cos πρx)         inactive:   (0, 0),
+    active:    ω (sin πρx, cos πρx)         inactive:   (0, 0).
 
 Two points that are both inactive in the column do not differ in it. An inactive point has the same
 distance ω from every active one. Two active points differ by at most 2ω sin(πρ/2). A stationary
