@@ -65,7 +65,7 @@ class Auto(ModelOptions):
     """The same inside one explored branch, which is a smaller space."""
 
     refit_surprise_sds: float = option(3.0, POSITIVE)
-    """An observation three predictive sds off shows that the hyperparameters are wrong: refit at once."""
+    """An observation three predictive sds off shows that the hyperparameters are wrong: refit early."""
 
     power: bool = option(False, flag("True to make values more normal by a power transform"))
     """Off: observations gather around the incumbent, and the exponent then makes other branches alike."""

@@ -1,8 +1,8 @@
 """Several objectives: fronts, their hypervolume, and its expected improvement in closed form.
 
 Everything minimises. A point dominates another if it is no worse in every objective and better in one. The
-*front* of a set is what nothing dominates; its hypervolume is the volume that it dominates below a reference
-point r. A new outcome f improves it by the volume that f alone dominates.
+*front* of a set holds the points that no other dominates. Its hypervolume is the volume that it dominates
+below a reference point r. A new outcome f improves it by the volume that f alone dominates.
 
 The region below r that no point of the front dominates is cut into disjoint boxes (l_k, u_k]. An outcome f
 improves the hypervolume by sum_k prod_j (u_kj - max(f_j, l_kj))+, and for independent Gaussian objectives

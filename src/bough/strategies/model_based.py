@@ -61,7 +61,7 @@ class ModelBased:
     """A surrogate, an acquisition function, a decision and an initial design make a method.
 
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
-    surprise_sds: or when an observation is this many predictive standard deviations off.
+    surprise_sds: or earlier, if an observation is this many predictive standard deviations off.
     fit_transform: fits the output transform to the observed values.
     boundary_penalty: whether points on the boundary of the space count less (``acquisition.edges``).
     """

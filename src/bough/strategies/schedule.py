@@ -1,4 +1,4 @@
-"""When to refit hyperparameters: it depends on the number of observations only.
+"""When to refit hyperparameters: at fixed numbers of observations (``model_based`` adds surprises).
 
 Hyperparameters are fitted to a prefix of the history. The lengths of the prefixes follow a fixed sequence
 that grows by a given fraction, which spreads the cost of fitting over many trials. A proposal uses the

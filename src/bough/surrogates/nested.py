@@ -1,11 +1,11 @@
 """The surrogate of ``auto``: a Gaussian process with the covariance of ``gp.kernels.nested`` and its priors.
 
-The priors state what is plausible before any data: functions of
-groups about as large as the standard deviation of all observations, levels of branches a third of that,
-interactions a quarter. Each variance is one number for all branches, so a dozen observations can identify
-it. Only the variance of the functions has a tight prior: with a handful of observations per branch, the size
-of a function and its smoothness explain the same data. The prior must let branch offsets shrink to zero: if
-the parameters of a branch matter more than the branch, two bad observations say little about the rest of it.
+The priors say what is plausible before any data. Functions of groups vary about as much as all observations.
+The variance of branch levels is a third of that, and that of interactions a quarter. Each variance is one
+number for all branches, so a dozen observations can identify it. Only the variance of the functions has a
+tight prior: with a handful of observations per branch, the size of a function and its smoothness explain the
+same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
+the branch, two bad observations say little about the rest of it.
 
 Residuals of the smooth terms count as roughness first (about a tenth of the variance, within a factor of a
 hundred). They count as noise only when trials close to each other disagree.

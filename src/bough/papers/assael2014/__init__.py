@@ -2,7 +2,7 @@
 
 | equation or algorithm | function | what differs |
 |---|---|---|
-| eq. 2, Matérn distance | ``bough.gp.kernels.stationary.Matern52`` | the square root that the print lacks |
+| eq. 2, Matérn distance | ``bough.gp.kernels.stationary.Matern52`` | with the square root that is missing in print |
 | eq. 5, splits | ``cart.best_split``, ``cart.grow`` | grown inside each activation signature |
 | eq. 8 and 9, pooled pseudo-likelihood | ``pooling.pool`` | w_0 = 1 by default (the paper's 2 counts a leaf's data twice) |
 | eq. 10, sampling the hyperparameters | ``pooled_density.sample_targets`` | the constant mean is integrated out; all leaves advance side by side |

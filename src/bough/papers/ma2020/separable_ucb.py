@@ -18,7 +18,7 @@ This implementation reads the algorithm as follows:
   the constants cancel in D_v, and A_p is as well known as any value of f. By the triangle
   inequality sd f(x) <= sd A_p + sum over v of sd D_v(x_v), with equality at the anchors. Lines 3-5
   maximise the bounds of D_v, line 7 adds that of A_p, which is a constant of the path.
-- Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p is without it.
+- Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p leaves it out.
 """
 
 from __future__ import annotations
