@@ -7,16 +7,17 @@ exploits; some trials explore other branches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bough.acquisition.maximise.paths import search_paths
+from bough.errors import MethodError
 from bough.gp.output_transform import OutputTransform
 from bough.space import Space
-from bough.strategies.base import Strategy
 from bough.strategies.branch_exploration import BranchExploration
 from bough.strategies.composition import ACQUISITION, ACQUISITIONS, THOMPSON
 from bough.strategies.decisions import Decision, exploit, maximise_with, thompson_sampling
+from bough.strategies.goal_based import GoalBased
 from bough.strategies.initial import InitialDesign
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
@@ -76,7 +77,7 @@ class Auto(ModelOptions):
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
 
-    def strategy(self, space: Space) -> Strategy:
+    def strategy(self, space: Space) -> ModelBased:
         return ModelBased(
             surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
             decide=self._decision(),
@@ -88,12 +89,29 @@ class Auto(ModelOptions):
             boundary_penalty=self.boundary_penalty,
         )
 
-    def _decision(self) -> Decision:
-        if self.acquisition == THOMPSON:
-            return thompson_sampling
+    def goal_strategy(self, space: Space) -> GoalBased:
+        """For several objectives, or under constraints. Branch exploration rests: it ranks by one value."""
+        if self.acquisition != "log-ei":
+            raise MethodError("several objectives and constraints need acquisition='log-ei'")
+        model = self.strategy(space)
+        return GoalBased(
+            objective=model,
+            limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}),
+            decide=self._exploiting(),
+            find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
+        )
+
+    def _exploiting(self) -> Decision:
+        """The maximum of the criterion; every few trials one that exploits."""
         decide = maximise_with(partial(search_paths, starts=self.search_starts))
         if self.exploit_every:
             decide = exploit(decide, self.exploit_every, self.exploit_sd_share)
+        return decide
+
+    def _decision(self) -> Decision:
+        if self.acquisition == THOMPSON:
+            return thompson_sampling
+        decide = self._exploiting()
         if self.explore_branches_every:
             decide = BranchExploration(
                 every=self.explore_branches_every,

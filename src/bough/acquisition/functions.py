@@ -71,7 +71,8 @@ def log_pi(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
     """
     sd = np.maximum(sd, SD_FLOOR)
     z = (best - mean) / sd
-    slope = 1.0 / (SQRT_HALF_PI * erfcx(-SQRT_HALF * z)) / sd
+    with np.errstate(over="ignore"):
+        slope = 1.0 / (SQRT_HALF_PI * erfcx(-SQRT_HALF * z)) / sd
     return log_ndtr(z), -slope, -z * slope
 
 

@@ -126,6 +126,14 @@ class OutputTransform:
         return max(options, key=lambda option: option[0])[1]
 
     @staticmethod
+    def standard(y: FloatArray) -> OutputTransform:
+        """Mean and standard deviation alone: large values count in full."""
+        if len(y) == 0:
+            return OutputTransform()
+        unit = float(np.max(np.abs(y))) or 1.0
+        return OutputTransform(unit, *_moments(y / unit))
+
+    @staticmethod
     def logarithm(y: FloatArray) -> OutputTransform:
         """log y, standardised, where all y are positive, as errors and times are; else as ``fit``."""
         plain = OutputTransform.fit(y)

@@ -34,7 +34,7 @@ from bough.strategies.viability import Viability
 from bough.strategies.working_set import working_rows
 from bough.surrogates.base import Surrogate
 
-__all__ = ["ModelBased"]
+__all__ = ["ModelBased", "choose", "criterion_weights", "mixture_moments"]
 
 T = TypeVar("T")
 
@@ -110,16 +110,9 @@ class ModelBased:
         return model.transform.inverse(*mixture_moments(model.posteriors, points))
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
-        check_exhausted(space, history)
-        tried = tried_points(history)
-        first = self.initial.next(space, history)
-        if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
-            return Choice(first, "part of the initial design: every branch gets a look")
-        if len(history.done) == 0:
-            return most_viable(space, history, rng)
-        found = self.decide(self._context(space, history), rng)
-        # A search may fail to hit the few configurations that are left of a nearly exhausted space.
-        return found if len(found.points) else most_viable(space, history, rng)
+        return choose(
+            self.initial, space, history, rng, lambda: self.decide(self._context(space, history), rng)
+        )
 
     def _context(self, space: Space, history: History) -> ProposalContext:
         model = self.model(history)
@@ -192,6 +185,34 @@ class ModelBased:
         return fitted
 
 
+def choose(
+    initial: InitialDesign,
+    space: Space,
+    history: History,
+    rng: np.random.Generator,
+    decide: Callable[[], Choice],
+) -> Choice:
+    """The initial design, then ``decide``; the least likely to fail where there is nothing to decide by."""
+    check_exhausted(space, history)
+    tried = tried_points(history)
+    first = initial.next(space, history)
+    if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
+        return Choice(first, "part of the initial design: every branch gets a look")
+    if len(history.done) == 0:
+        return most_viable(space, history, rng)
+    found = decide()
+    # A search may fail to hit the few configurations that are left of a nearly exhausted space.
+    return found if len(found.points) else most_viable(space, history, rng)
+
+
+def criterion_weights(space: Space, history: History, boundary_penalty: bool) -> list[Criterion]:
+    """What is added to the logarithm of a gain: the trial may fail, and the boundary counts less."""
+    weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
+    if boundary_penalty:
+        weights.append(BoundaryPenalty(space.layout))
+    return weights
+
+
 def _criterion_factory(
     space: Space,
     history: History,
@@ -200,9 +221,7 @@ def _criterion_factory(
     boundary_penalty: bool = False,
 ) -> CriterionFactory:
     """The acquisition over an incumbent, times the probability that the trial does not fail."""
-    weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
-    if boundary_penalty and acquisition.log:
-        weights.append(BoundaryPenalty(space.layout))
+    weights = criterion_weights(space, history, boundary_penalty and acquisition.log)
 
     def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
         counted = replace(acquisition, sd_share=sd_share)

@@ -295,7 +295,11 @@ class Study:
             return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
         history = EncodedTrials(self.space, self.seed, self.goals).history(past)
         point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
-        return self._strategy.explain(self.space, history, point, rng)
+        found = self._strategy.explain(self.space, history, point, rng)
+        for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
+            if name in found.get("objectives", {}):
+                found["objectives"][name]["mean"] *= sign
+        return found
 
     @property
     def has_model(self) -> bool:

@@ -1,0 +1,137 @@
+"""Two objectives on surrogates of real tuning problems: share of the best known hypervolume.
+
+    python -m benchmarks.objectives --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
+
+Minimises 1 - balanced accuracy and the logarithm of the training time. For each task, the best known front is
+that of a fixed sample of random configurations and of every run in this call together. The reference point
+lies a tenth of its range behind it. A share of 1 means as good as all of them. Rivals get the same trials and
+seeds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import bough
+from benchmarks.problems.base import Config
+from benchmarks.problems.yahpo import ACCURACY, DATA, DEVELOPMENT, SETS, measures, space
+from bough.acquisition.hypervolume import hypervolume, inferred_reference, non_dominated
+from bough.points import FloatArray
+
+CHECKPOINTS = (20, 40, 60)
+SAMPLE = 2000
+METHODS = ("auto", "optuna-tpe", "random")
+
+
+class Task:
+    """The two objectives of a task, both to be minimised."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kind = name.removeprefix("yahpo-").split("-")[0]
+        self.space = space(self.kind)
+        self._measures = measures(name)
+
+    def __call__(self, config: Config) -> tuple[float, float]:
+        found = self._measures(config)
+        return 1.0 - found[ACCURACY[self.kind]], float(np.log(max(found["timetrain"], 1e-3)))
+
+    def run(self, method: str, trials: int, seed: int) -> FloatArray:
+        """(trials, 2) the objectives in the order of the trials."""
+        if method == "optuna-tpe":
+            return self._optuna(trials, seed)
+
+        def objective(config: Config) -> dict[str, float]:
+            error, log_time = self(config)
+            return {"error": error, "time": log_time}
+
+        study = bough.optimize(
+            objective,
+            self.space,
+            trials,
+            objectives=["error", "time"],
+            method=method,
+            seed=seed,
+            progress=False,
+        )
+        return np.array([[t.measures["error"], t.measures["time"]] for t in study.trials])
+
+    def _optuna(self, trials: int, seed: int) -> FloatArray:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        sampler = optuna.samplers.TPESampler(seed=seed)
+        study = optuna.create_study(directions=["minimize"] * 2, sampler=sampler)
+        study.optimize(lambda trial: self(_suggested(self, trial)), n_trials=trials)
+        return np.array([t.values for t in study.trials])
+
+
+def _suggested(task: Task, trial: Any) -> Config:
+    """A config, define by run: each parameter is suggested when its condition has come true."""
+    table = json.loads((DATA / SETS[task.kind] / "config_space.json").read_text())
+    asked = {parameter.name for parameter in task.space.parameters}
+    conditions = {each["child"]: each for each in table["conditions"]}
+    config: Config = {}
+    # No parent of these spaces has a condition.
+    for entry in sorted(table["hyperparameters"], key=lambda each: each["name"] in conditions):
+        name, condition = entry["name"], conditions.get(entry["name"])
+        if condition is not None:
+            values = condition["values"] if condition["type"] == "IN" else [condition["value"]]
+            if config.get(condition["parent"]) not in values:
+                continue
+        if name not in asked:
+            continue
+        if entry["type"] == "categorical":
+            config[name] = trial.suggest_categorical(name, entry["choices"])
+        else:
+            suggest = trial.suggest_int if entry["type"] == "uniform_int" else trial.suggest_float
+            config[name] = suggest(name, entry["lower"], entry["upper"], log=entry["log"])
+    return config
+
+
+def shares(task: Task, runs: Sequence[FloatArray]) -> FloatArray:
+    """(runs, checkpoints) the share of the best known hypervolume after so many trials."""
+    sample = np.array([task(config) for config in task.space.sample(SAMPLE, np.random.default_rng(0))])
+    everything = np.concatenate([sample, *runs])
+    reference = inferred_reference(everything)
+    best = hypervolume(everything[non_dominated(everything)], reference)
+    return np.array([[hypervolume(run[:n], reference) / best for n in CHECKPOINTS] for run in runs])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=60)
+    given = parser.parse_args()
+    keys = [(method, seed) for method in given.methods for seed in range(given.seeds)]
+    found: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
+    spent = dict.fromkeys(given.methods, 0.0)
+    for name in given.tasks:
+        task, runs = Task(name), []
+        for method, seed in keys:
+            began = time.perf_counter()
+            runs.append(task.run(method, given.trials, seed))
+            spent[method] += time.perf_counter() - began
+        for (method, _), share in zip(keys, shares(task, runs), strict=True):
+            found[method].append(share)
+        print(
+            name,
+            {m: np.round(np.mean(found[m][-given.seeds :], axis=0), 3).tolist() for m in found},
+            flush=True,
+        )
+    count = len(given.tasks) * given.seeds
+    for method in given.methods:
+        mean = ", ".join(f"{s:.3f}" for s in np.mean(found[method], axis=0))
+        print(f"{method}: {mean} at {CHECKPOINTS}; {spent[method] / count:.1f} s per study, {count} studies")
+
+
+if __name__ == "__main__":
+    main()
