@@ -53,9 +53,9 @@ typedef struct {
     double *k, *white, *weight;
 } work_t;
 
-/* The criterion at one start's features, and its slopes by the coordinates that it may move. */
-static double criterion(const model_t *m, const posterior_t *p, const climb_t *c, int start, work_t work,
-                        double *slope) {
+/* The criterion at the position x of one start, and its slopes by the coordinates that it may move. */
+static double criterion(const model_t *m, const posterior_t *p, const climb_t *c, int start, const double *x,
+                        work_t work, double *slope) {
     const int n = m->rows;
     const double *z = c->z + (size_t)start * m->features, *on = c->on + (size_t)start * m->groups;
     double mean, variance, sd, half, by_mean, by_sd, value;
@@ -67,13 +67,18 @@ static double criterion(const model_t *m, const posterior_t *p, const climb_t *c
     variance = c->prior[start] - dot(n, work.white, work.white);
     sd = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
     half = variance > SMALLEST_VARIANCE ? 0.5 / sd : 0.0;
-    value = log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
+    value = c->offset[start] + log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
     by_sd *= p->sd_share * -2.0 * half;
     for (i = 0; i < n; i++)
         work.weight[i] = by_mean * p->alpha[i] + by_sd * dot(n - i, p->rt + (size_t)i * n + i, work.white + i);
     for (i = 0; i < c->width; i++) {
         const int f = c->own[(size_t)start * c->width + i];
+        const double edge = x[i] < 0.5 ? x[i] : 1.0 - x[i];
         slope[i] = f < 0 ? 0.0 : c->unit[f] * slope_by_feature(m, n, f, z[f], on, work.w, work.weight);
+        if (f >= 0 && edge < p->margin) {
+            value += log(0.5 + edge / (2.0 * p->margin));
+            slope[i] += (x[i] < 0.5 ? 1.0 : -1.0) / (p->margin + edge);
+        }
     }
     return value;
 }
@@ -165,7 +170,7 @@ static void advance(const model_t *m, const posterior_t *p, const rules_t *rules
     }
     promised = inner(d, s->slope, step);
     place(m, c, start, trial);
-    value = criterion(m, p, c, start, work, trial_slope);
+    value = criterion(m, p, c, start, trial, work, trial_slope);
     gain = value - s->value;
     accepted = gain >= rules->armijo * fabs(promised);
     if (accepted) {
@@ -228,7 +233,7 @@ static int climb(const model_t *m, const posterior_t *p, const rules_t *rules, c
         }
         memset(s->inverse, 0, sizeof(double) * d * d);
         place(m, c, i, s->x);
-        s->value = criterion(m, p, c, i, work, s->slope);
+        s->value = criterion(m, p, c, i, s->x, work, s->slope);
         aim(c->width, s, rules->first_step);
         s->alive = isfinite(s->value) && moves(c->width, s->direction);
     }

@@ -20,10 +20,11 @@ typedef struct {
 /* A Gaussian process conditioned on the rows of a model, and the value to beat.
 
    rt     (rows, rows)      the transpose of L^-1, where L L' is the noisy Gram matrix
-   alpha  (rows)            (L L')^-1 y */
+   alpha  (rows)            (L L')^-1 y
+   margin                   half-width of the boundary penalty (bough/acquisition/edges.py); 0 for none */
 typedef struct {
     const double *rt, *alpha;
-    double best, sd_share;
+    double best, sd_share, margin;
 } posterior_t;
 
 /* Starts of a climb: each moves `width` coordinates inside its own box.
@@ -31,6 +32,7 @@ typedef struct {
    z      (starts, features)  features of the starts; overwritten
    on     (starts, groups)    activity, constant during the climb
    prior  (starts)            k(x, x), constant during the climb
+   offset (starts)            what the columns that do not move add to the criterion
    own    (starts, width)     the feature of each coordinate, -1 for one that does not move
    unit   (features)          d feature / d coordinate
    x, low, high (starts, width)
@@ -38,7 +40,7 @@ typedef struct {
 typedef struct {
     int starts, width;
     double *z;
-    const double *on, *prior, *unit, *x, *low, *high;
+    const double *on, *prior, *offset, *unit, *x, *low, *high;
     const int *own;
     double *found, *found_value;
 } climb_t;

@@ -202,13 +202,13 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
     posterior_t p;
     rules_t r;
     climb_t c;
-    PyObject *model, *rt, *alpha, *z, *on, *prior, *own, *unit, *x, *low, *high, *found, *found_value;
+    PyObject *model, *rt, *alpha, *z, *on, *prior, *offset, *own, *unit, *x, *low, *high, *found, *found_value;
     Py_ssize_t cells;
     int failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOdd)(iiddddd)(iiOOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share, &r.steps,
-                          &r.race, &r.value_tolerance, &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &c.starts,
-                          &c.width, &z, &on, &prior, &own, &unit, &x, &low, &high, &found, &found_value))
+    if (!PyArg_ParseTuple(args, "O(OOddd)(iiddddd)(iiOOOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share,
+                          &p.margin, &r.steps, &r.race, &r.value_tolerance, &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &c.starts,
+                          &c.width, &z, &on, &prior, &offset, &own, &unit, &x, &low, &high, &found, &found_value))
         return NULL;
     if (!read_model(&held, model, &m)) return refuse(&held);
     cells = (Py_ssize_t)c.starts * c.width;
@@ -220,6 +220,7 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
     READ(c.z, z, 'd', (Py_ssize_t)c.starts * m.features, 1);
     READ(c.on, on, 'd', (Py_ssize_t)c.starts * m.groups, 0);
     READ(c.prior, prior, 'd', c.starts, 0);
+    READ(c.offset, offset, 'd', c.starts, 0);
     READ(c.own, own, 'i', cells, 0);
     READ(c.unit, unit, 'd', m.features, 0);
     READ(c.x, x, 'd', cells, 0);

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import bough
-from bough.acquisition.criterion import Expected
+from bough.acquisition.criterion import Criterion, Expected, Total
+from bough.acquisition.edges import BoundaryPenalty
 from bough.acquisition.functions import LOG_EI
+from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent
 from bough.acquisition.maximise.gradient import gradient_ascent
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
@@ -27,6 +29,7 @@ from bough.surrogates.nested import nested
 from .spaces import poisoned, random_points, random_space
 
 T = TypeVar("T")
+RULES = AscentRules(3, True, 1e-4, 1e-9, 0.1, 1e-4, 5.0)
 
 needs_core = pytest.mark.skipif(
     importlib.util.find_spec("bough_core") is None, reason="needs the compiled core: make core"
@@ -103,7 +106,8 @@ def test_covariances_and_gradients(name: str, space: bough.Space, rows: int, oth
 @needs_core
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("share", [1.0, 0.3])
-def test_an_ascent_takes_the_same_steps(seed: int, share: float) -> None:
+@pytest.mark.parametrize("penalised", [False, True])
+def test_an_ascent_takes_the_same_steps(seed: int, share: float, penalised: bool) -> None:
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     surrogate = nested(space.layout, space.tree)
@@ -115,10 +119,18 @@ def test_an_ascent_takes_the_same_steps(seed: int, share: float) -> None:
     low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
     moving = space.layout.active(starts.on) & (space.layout.levels == 0) & (low < high)
 
+    own = np.arange(space.layout.columns)[None, :].repeat(len(starts), axis=0)
+    place = np.where(moving, starts.x, 0.5)
+    box = Box(own, moving, place, np.where(moving, low, place), np.where(moving, high, place))
+
     def climb() -> tuple[Points, np.ndarray]:
         posteriors = surrogate.posterior(theta, Data(points, y, np.full(25, np.nan)))
         acquisition = replace(LOG_EI, sd_share=share)
-        return gradient_ascent(Expected(posteriors, [float(y.min())], acquisition), starts, low, high, moving)
+        criterion: Criterion = Expected(posteriors, [float(y.min())], acquisition)
+        if penalised:
+            criterion = Total([criterion, BoundaryPenalty(space.layout)])
+        assert (compiled_ascent(criterion, starts, box, RULES) is None) == (core.compiled_core() is None)
+        return gradient_ascent(criterion, starts, low, high, moving)
 
     (ours, our_value), (theirs, their_value) = by("compiled", climb), by("numpy", climb)
     np.testing.assert_allclose(our_value, their_value, rtol=1e-6, atol=1e-6)
