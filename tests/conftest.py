@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,11 @@ import pytest
 # One engine for the whole suite: the compiled core rounds differently, which later proposals show.
 # ``make core`` sets the variable and runs the tests that compare the two.
 os.environ.setdefault("BOUGH_CORE", "numpy")
+
+# A shell starts background jobs with these signals ignored, and children inherit that. The tests send them.
+for _name in ("SIGINT", "SIGHUP", "SIGQUIT"):
+    if (_signal := getattr(signal, _name, None)) and signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
