@@ -1,7 +1,7 @@
 """What a strategy sees of a study: encoded trials, in the order in which they were told.
 
 A proposal is a function of ``History`` alone (and of a random generator seeded by study seed and
-trial number), so resuming, serving and benchmarking a study are one code path.
+trial number), so resuming, serving and benchmarking a study use the same code.
 """
 
 from __future__ import annotations

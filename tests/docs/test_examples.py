@@ -80,6 +80,13 @@ def test_links_between_pages_lead_somewhere():
                 assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_files_of_the_code_that_exist(page: str):
+    text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    for name in re.findall(r"`(\w+/[\w/]+\.py)`", text):
+        assert any((root / name).exists() for root in (ROOT / "src" / "bough", ROOT)), f"{page} names {name}"
+
+
 def test_the_map_names_files_that_exist():
     text = FENCE.sub("", (ROOT / "docs" / "map.md").read_text(encoding="utf-8"))
     roots = (ROOT / "src" / "bough", ROOT / "src", ROOT)

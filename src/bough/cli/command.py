@@ -1,7 +1,7 @@
 """A user's program as an objective: a config goes in by arguments, file and environment; a result comes out.
 
 The program is started directly, never through a shell, so no value of a parameter can become a command.
-It gets a process group of its own. When it ends, or bough does, nothing of that group is left.
+It gets a separate process group. When it ends, or bough does, nothing of that group is left.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Command:
             if self._stopped.is_set():
                 raise CommandFailed("the run was stopped")
             try:
-                # A session of its own: Ctrl-C reaches bough alone, which then ends the program.
+                # A separate session: Ctrl-C reaches bough alone, which then ends the program.
                 process = subprocess.Popen(
                     words,
                     env=environment,

@@ -5,7 +5,7 @@ intervals". So ``model != 'bayes'`` and ``model in ('svm', 'forest')`` are the s
 parameters with either are in the same group. ``Relation`` compares two columns. Both are false where a
 column that they read is inactive.
 
-``conditions.py`` has a tree of its own because it keeps names and spelling, which errors, files and
+``conditions.py`` has a separate tree because it keeps names and spelling, which errors, files and
 drawings show. This one keeps meaning: it merges tests of one column and ignores the order of parts.
 """
 

@@ -8,7 +8,7 @@ The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1}
     p_branch(x) = (PRIOR_SUCCESS + sum_branch s_i) / (PRIOR_SUCCESS + PRIOR_FAILURE + n_branch)
     p(x) = (STRENGTH p_branch(x) + sum_i k(x, x_i) s_i) / (STRENGTH + sum_i k(x, x_i))
 
-where the branch is the activation signature and k is a Gaussian window over the active columns,
+where a branch is a signature and k is a Gaussian window over the active columns,
 zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither. Several
 failures on a branch without success do. The prior expects most trials to succeed, and has the weight of one
 trial: failures are more often due to a whole branch that cannot work than to chance.

@@ -2,7 +2,7 @@
 
 Each pool offers the same five things to the loop: whether it is ``ready`` for one more evaluation,
 ``submit``, ``collect`` (an evaluation ended: its result), ``stop`` (end one by force) and ``close``.
-``starting`` are futures worth waiting for although no evaluation hangs on them.
+``starting`` holds the futures of workers that are still starting; the loop waits for these, too.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Guardian:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         if os.name == "posix":
-            # A session of its own: neither Ctrl-C nor a closed terminal reaches it.
+            # A separate session: neither Ctrl-C nor a closed terminal reaches it.
             with contextlib.suppress(OSError):  # Python is embedded in another program: do without a guardian
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", __file__],

@@ -6,8 +6,8 @@ A node A is split where the squared error falls most (eq. 5),
 
 Ordinary CART puts the threshold between two points, and in the gap neither side has data. Here
 A' = {x ≤ τ} and A'' = {x ≥ τ} with τ the position of a data point that belongs to both sides; rows that tie
-with it go to both as well. Every side keeps at least ``least`` rows,
-shared ones included. For predictions x ≤ τ is the lower side.
+with it go to both as well. Every side keeps at least ``least`` rows, shared ones included. For predictions
+x ≤ τ is the lower side.
 """
 
 from __future__ import annotations
