@@ -152,7 +152,9 @@ def test_progress_without_a_terminal_is_a_line_per_trial(tmp_path: Path):
     write_space(tmp_path)
     words = ("run", "space.yaml", "--method", "random")
     done = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
-    assert done.stderr == "[1/2] trial 0: 0.5, best 0.5 (trial 0)\n[2/2] trial 1: 0.5, best 0.5 (trial 0)\n"
+    models = [trial.config["model"] for trial in trials(tmp_path)]
+    lines = [f"bough: trial {i}: 0.5 ({models[i]}), best 0.5 (trial 0), {i + 1}/2\n" for i in range(2)]
+    assert done.stderr == "".join(lines)
     again = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
     assert "has 2 trials already" in again.stderr and again.returncode == 0
     for silent in (("-n", "3", "--progress", "none"), ("-n", "4", "-q")):

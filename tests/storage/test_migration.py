@@ -62,6 +62,14 @@ def test_marks_of_requests_move_out_of_the_workers_names(old_url: str) -> None:
     assert len(served.trials) == 2
 
 
+def test_workers_keep_their_own_number_signs(old_url: str) -> None:
+    with sqlite3.connect(old_url.removeprefix("sqlite:///")) as connection:
+        connection.execute("UPDATE bough_trials SET worker = 'gpu#1' WHERE study = 1 AND number = 4")
+    connection.close()
+    old = open_study("old", open_storage(old_url))
+    assert (old.trial(4).worker, old.trial(4).holder) == ("gpu#1", None)
+
+
 def test_two_old_files_are_upgraded_once(old_url: str) -> None:
     for _ in range(2):
         open_storage(old_url)
@@ -84,12 +92,12 @@ def test_postgresql_is_upgraded_alike(postgresql_url: str) -> None:
         )
         transaction.execute(
             "INSERT INTO bough_trials (study, number, config, state, attempt, worker, revision) VALUES "
-            "(1, 0, '{\"x\": 0.5}', 'running', 1, 'alice#mark', 1), "
+            "(1, 0, '{\"x\": 0.5}', 'running', 1, 'alice#" + MARK_OF_ASK + "', 1), "
             "(1, 1, '{\"x\": 0.25}', 'queued', 0, NULL, 2)"
         )
 
     database.write("fill", as_in_0_1)
     study = open_study("s", open_storage(postgresql_url))
-    assert [trial.number for trial in study.ask_up_to(1, request="mark")] == [0]
+    assert [trial.number for trial in study.ask_up_to(1, request=MARK_OF_ASK)] == [0]
     assert [(trial.worker, trial.state) for trial in study.trials] == [("alice", "running"), (None, "queued")]
     assert study.tell(0, {"value": 1.0, "memory": 3}).measures == {"memory": 3.0}

@@ -13,6 +13,7 @@ from tests.storage.silent_proxy import SilentProxy
 
 from bough.errors import StorageError
 from bough.space import Float, Space
+from bough.storage.database import Database, Transaction
 from bough.storage.sql import SqlStorage
 from bough.study import Study
 
@@ -57,6 +58,22 @@ def test_a_server_that_stays_silent_is_an_error_when_patience_ends(
     proxy.silent = False
     study.tell(trial, 1.0)
     assert [trial.value for trial in sound_trials(postgresql_url, "s")] == [1.0]
+
+
+def test_many_rows_are_sent_again_on_a_new_connection(postgresql_url: str, proxy: SilentProxy) -> None:
+    database = Database(proxied(postgresql_url, proxy), patience=6.0)
+    tries: list[bool] = []
+
+    def work(transaction: Transaction) -> None:
+        tries.append(transaction.retried)
+        transaction.execute("CREATE TABLE numbers (n BIGINT)")
+        if not transaction.retried:
+            proxy.silence()
+        transaction.execute_many("INSERT INTO numbers (n) VALUES (:n)", [{"n": n} for n in range(3)])
+
+    database.write("numbers", work)
+    assert tries == [False, True]
+    assert database.read("SELECT n FROM numbers ORDER BY n") == [(0,), (1,), (2,)]
 
 
 def test_leases_are_renewed_while_a_statement_hangs(postgresql_url: str, proxy: SilentProxy) -> None:

@@ -111,6 +111,18 @@ def test_an_enqueue_sent_again_after_a_worker_took_the_trial(storage_url: str | 
     assert [trial.worker for trial in study.trials] == ["someone", None]
 
 
+def test_requests_are_found_by_whoever_reads_the_trials_in_another_order(storage_url: str | None) -> None:
+    study = new_study(storage_url)
+    for i in range(3):
+        study.enqueue({"x": 0.25 * i}, request=f"r{i}")
+    for number in (0, 1):
+        study.tell(study.ask().number, float(number))
+    restarted = Study.of_record(study.record, study._storage)
+    for i in range(3):
+        assert restarted.enqueue({"x": 0.25 * i}, request=f"r{i}").number == i
+    assert len(restarted.trials) == 3
+
+
 def test_added_results_sent_again(storage_url: str | None) -> None:
     study = new_study(storage_url)
     rows = [({"x": 0.25}, 1.0), ({"x": 0.5}, 2.0)]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import TextIO
 
 import pytest
 
 from bough.errors import StudyError
-from bough.study.events import Event, reporter
+from bough.study.events import Event, Progress, reporter
 from bough.study.progress import bar, describe, log_lines, sparkline
 from bough.trial import Trial
 
@@ -90,6 +92,17 @@ def test_a_log_gets_a_line_per_value():
     report(event(trial=Trial(42, {}, "failed", error="no"), limit=None))
     report(event(kind="end", trial=None))
     assert stream.getvalue() == "bough: trial 41: 0.3 (forest), best 0.0213 (trial 3), 42/60\n"
+
+
+@pytest.mark.parametrize("reporter_of", [bar, log_lines])
+def test_a_terminal_that_is_gone_ends_no_run(reporter_of: Callable[[TextIO], Progress]):
+    class Gone(Terminal):
+        def write(self, text: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    report = reporter_of(Gone())
+    for kind in ("start", "trial", "end"):
+        report(event(kind=kind))
 
 
 @pytest.mark.parametrize("progress", ["loud", 3.0])

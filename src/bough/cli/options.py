@@ -15,7 +15,7 @@ import click
 from bough.errors import StorageError, StudyError
 
 if TYPE_CHECKING:
-    from bough.study import Event, Study
+    from bough.study import Study
 
 __all__ = [
     "DEFAULT_STORAGE",
@@ -136,17 +136,12 @@ def method_of(text: str) -> Any:
 
 def progress_of(choice: str | None) -> Any:
     """What ``progress=`` of a run is for a choice of ``--progress``."""
-    if choice is None:
-        choice = "bar" if sys.stderr.isatty() else "log"
-    return {"bar": "bar", "log": _log_trial, "none": False}[choice]
+    from bough.study.progress import bar, log_lines
 
-
-def _log_trial(event: Event) -> None:
-    """One line for each finished trial; failed trials are logged by the run itself."""
-    if event.kind == "trial" and event.trial is not None and event.trial.value is not None:
-        best = f", best {event.best.value:.5g} (trial {event.best.number})" if event.best is not None else ""
-        count = f"{event.finished}/{event.limit}" if event.limit else str(event.finished)
-        click.echo(f"[{count}] trial {event.trial.number}: {event.trial.value:.5g}{best}", err=True)
+    if choice == "none":
+        return False
+    wants_bar = sys.stderr.isatty() if choice is None else choice == "bar"
+    return bar(sys.stderr) if wants_bar else log_lines(sys.stderr)
 
 
 def as_json(data: Any) -> None:

@@ -208,7 +208,7 @@ class Database:
         if self._watchdog is None:
             cursor.execute(text, parameters)
         else:
-            with self._watchdog.limit(self._connection.fileno(), self._statement_seconds):
+            with self._watched(self._watchdog):
                 cursor.execute(text, parameters)
         return cursor.fetchall() if cursor.description else []
 
@@ -226,7 +226,12 @@ class Database:
         return self._statements[sql]
 
     def _execute_many(self, sql: str, rows: list[dict[str, Any]]) -> None:
-        self._only_cursor.executemany(self._compiled(sql), rows)
+        with contextlib.nullcontext() if self._watchdog is None else self._watched(self._watchdog):
+            self._only_cursor.executemany(self._compiled(sql), rows)
+
+    def _watched(self, watchdog: Watchdog) -> contextlib.AbstractContextManager[None]:
+        """A block that ends with a lost connection if the server is silent for too long."""
+        return watchdog.limit(self._connection.fileno(), self._statement_seconds)
 
     def _open(self, write: bool) -> None:
         """Connect, unless there is a connection that will do."""
@@ -281,7 +286,8 @@ class Database:
         if connection is not None:
             with contextlib.suppress(self._dialect.loaded_dbapi.Error):
                 cursor.close()  # an open statement would keep SQLite's file open behind a closed connection
-            connection.close()
+            with contextlib.suppress(self._dialect.loaded_dbapi.Error):
+                connection.close()
 
 
 def _identity(path: str) -> tuple[int, int] | None:

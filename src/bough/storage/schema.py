@@ -47,13 +47,14 @@ SECOND: Migration = (
     "ALTER TABLE bough_trials ADD COLUMN traceback TEXT",
     "ALTER TABLE bough_trials ADD COLUMN request TEXT",
     "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
-    # The service of version 0.1 wrote the mark of a request behind the worker's name: "name#mark".
+    # The service of version 0.1 wrote the mark of a request, 20 characters, behind the worker's name:
+    # "name#mark". Other workers may have a "#" in their names too.
     """
     UPDATE bough_trials SET
         request = CASE WHEN attempt = 0 THEN substr(worker, {position}(worker, '#') + 1) END,
         holder = CASE WHEN attempt > 0 THEN substr(worker, {position}(worker, '#') + 1) END,
         worker = substr(worker, 1, {position}(worker, '#') - 1)
-    WHERE {position}(worker, '#') > 0""",
+    WHERE {position}(worker, '#') > 0 AND length(worker) - {position}(worker, '#') = 20""",
 )
 
 MIGRATIONS: Sequence[Migration] = (FIRST, SECOND)

@@ -64,5 +64,5 @@ class Leases:
             if held := list(self._held.values()):
                 try:
                     self._renew(held, self._seconds)
-                except BoughError as error:
+                except Exception as error:  # whatever it is: without this thread, others get the same trials
                     _log.warning("leases could not be renewed, the next try is soon: %s", error)

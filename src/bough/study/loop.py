@@ -98,6 +98,7 @@ def run_trials(
                 this.until_done()
             except KeyboardInterrupt:
                 interruption.signal = interruption.signal or signal.SIGINT  # the objective may raise it too
+                this.keep_values()
             finally:
                 this.report("end")
             if interruption.signal is not None:
@@ -197,6 +198,17 @@ class _Run(Generic[S]):
                 why = f"the worker was lost in each of {trial.attempt} attempts, last: {lost}"
                 result = failure(trial.number, why, trial.attempt)
             self._record(trial, result, raised)
+
+    def keep_values(self) -> None:
+        """After an interruption: record the values of evaluations that ended before anyone looked.
+
+        A failure may be an effect of the interruption, so its trial goes back to the queue instead.
+        """
+        for future, (trial, _) in list(self._running.items()):
+            if future.done() and not future.cancelled() and future.exception() is None:
+                del self._running[future]
+                if (result := future.result()).state == "done":
+                    self._record(trial, result)
 
     def _stop_overdue(self) -> None:
         now = time.monotonic()

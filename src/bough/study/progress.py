@@ -10,6 +10,7 @@ notebook, each trial is a line of the log instead:
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
 import sys
@@ -39,7 +40,7 @@ def bar(stream: TextIO | None = None) -> Progress:
     stream = sys.stderr if stream is None else stream
     if _in_notebook() and not stream.isatty():
         return _Line(_Cell(), lambda: None, _REDRAW_SECONDS)
-    return _Line(lambda text: _rewrite(stream, text), lambda: _newline(stream), _REDRAW_SECONDS)
+    return _Line(lambda text: _rewrite(stream, text), lambda: _write(stream, "\n"), _REDRAW_SECONDS)
 
 
 def log_lines(stream: TextIO | None = None) -> Progress:
@@ -56,7 +57,7 @@ def log_lines(stream: TextIO | None = None) -> Progress:
         if _log.hasHandlers() and stream is None:
             _log.info("%s", text)
         elif _log.level <= logging.INFO:
-            print(f"bough: {text}", file=sys.stderr if stream is None else stream, flush=True)
+            _write(sys.stderr if stream is None else stream, f"bough: {text}\n")
 
     return report
 
@@ -141,13 +142,14 @@ def _clock(seconds: float) -> str:
 
 def _rewrite(stream: TextIO, text: str) -> None:
     width = shutil.get_terminal_size().columns - 1
-    stream.write("\r\x1b[K" + text[:width])
-    stream.flush()
+    _write(stream, "\r\x1b[K" + text[:width])
 
 
-def _newline(stream: TextIO) -> None:
-    stream.write("\n")
-    stream.flush()
+def _write(stream: TextIO, text: str) -> None:
+    """Show the text if anyone can see it: a run goes on without its terminal."""
+    with contextlib.suppress(OSError, ValueError):  # the terminal is gone, or the stream is closed
+        stream.write(text)
+        stream.flush()
 
 
 def _in_notebook() -> bool:

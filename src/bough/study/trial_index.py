@@ -53,10 +53,11 @@ class TrialIndex:
         for trial in map(self._goals.judged, changes.trials):
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
-                if trial.request is not None:
-                    self._of_request.setdefault(trial.request, []).append(trial.number)
             known, self.trials[trial.number] = self.trials[trial.number], trial
-            if known.is_finished and known.number == trial.number and known is not trial:
+            is_new = known is trial or known.number != trial.number
+            if is_new and trial.request is not None:
+                self._of_request.setdefault(trial.request, []).append(trial.number)
+            if known.is_finished and not is_new:
                 continue  # a finished trial may come again, but counts once
             if trial.is_finished:
                 self.open.pop(trial.number, None)
@@ -98,8 +99,8 @@ class TrialIndex:
         return Status(self.finished, failed, self.done, self.leased, self.best, len(self.trials))
 
     def inserted_by(self, request: str) -> list[int]:
-        """The numbers of the trials that a request put in."""
-        return self._of_request.get(request, [])
+        """The numbers of the trials that a request put in, in their order."""
+        return sorted(self._of_request.get(request, []))
 
     def held_by(self, request: str) -> list[Trial]:
         """The running trials that were handed out to a request."""
