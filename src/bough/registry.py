@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bough.strategies.base import Strategy
 
 __all__ = ["Method", "build", "describe", "is_registered", "method", "methods", "stored_method"]
+__all__ += ["with_present_names"]
 
 ENTRY_POINTS = "bough.methods"
 
@@ -227,15 +228,20 @@ def is_registered(name: str) -> bool:
 def stored_method(text: str) -> Method:
     """The method in the record of a study; options of version 0.1 get their present names."""
     stored = json.loads(text)
-    options = dict(stored.get("options", {}))
-    if stored["name"] in BUILT_IN:
-        known = inspect.signature(_load(stored["name"])).parameters
+    return with_present_names(Method(stored["name"], stored.get("options", {})))
+
+
+def with_present_names(stored: Method) -> Method:
+    """A method that version 0.1 may have stored, with the present names of its options."""
+    options = dict(stored.options)
+    if stored.name in BUILT_IN:
+        known = inspect.signature(_load(stored.name)).parameters
         for old, new in RENAMED.items():
             if old in options and old not in known:
                 options[new] = options.pop(old)
         if options.get("acquisition") in SAME_AS:
             options["acquisition"] = SAME_AS[options["acquisition"]]
-    return Method(stored["name"], options)
+    return Method(stored.name, options)
 
 
 def _made(chosen: Any) -> Any:
@@ -305,10 +311,17 @@ def _changed_fields(made: Any) -> dict[str, Any]:
     for each in fields(made):
         default = each.default if each.default_factory is MISSING else each.default_factory()
         value = getattr(made, each.name)
-        if each.init and (default is MISSING or value != default):
+        if each.init and (default is MISSING or _differs(value, default)):
             changed[each.name] = value
     try:
         json.dumps(changed)
-    except TypeError:
+    except (TypeError, ValueError):  # ValueError: data that contains itself
         return {}
     return changed
+
+
+def _differs(value: Any, default: Any) -> bool:
+    try:
+        return bool(value != default)
+    except (TypeError, ValueError):  # arrays compare entry by entry
+        return True

@@ -14,6 +14,7 @@ from optuna.testing.pytest_samplers import (
     RelativeSamplerTestCase,
     SingleOnlySamplerTestCase,
 )
+from optuna.trial import TrialState, create_trial
 
 import bough
 from bough.integrations.optuna import BoughSampler
@@ -135,3 +136,44 @@ def test_enqueued_trials_and_options_that_are_not_json() -> None:
         )
     assert study.trials[0].params == {"kind": None, "x": 0.5}
     assert study.best_value < 0.2
+
+
+GIVEN = bough.Space(
+    {
+        "x": bough.Float(0, 1),
+        "model": bough.Choice({"a": {"lr": bough.Float(0, 0.1)}, "b": {"lr": bough.Float(0.5, 1)}}),
+    }
+)
+
+
+def of_given_space(trial: optuna.Trial) -> float:
+    low, high = (0.0, 0.1) if trial.suggest_categorical("model", ["a", "b"]) == "a" else (0.5, 1.0)
+    return trial.suggest_float("x", 0, 1) + trial.suggest_float("lr", low, high)
+
+
+@pytest.mark.parametrize("space", [None, GIVEN])
+@pytest.mark.parametrize("state", [TrialState.RUNNING, TrialState.FAIL])
+def test_trials_that_asked_for_a_part_of_their_path(space: bough.Space | None, state: TrialState) -> None:
+    study = optuna.create_study(sampler=BoughSampler(space, method="random", seed=0))
+    study.optimize(of_given_space, n_trials=3)
+    for value in (0.5, 5.0):  # one of the two is outside of the given range, too
+        wide = optuna.distributions.FloatDistribution(0, 10)
+        part = create_trial(state=state, params={"x": value}, distributions={"x": wide})
+        study._storage.create_new_trial(study._study_id, part)
+    study.optimize(of_given_space, n_trials=3)
+    assert sum(trial.state == TrialState.COMPLETE for trial in study.trials) == 6
+
+
+def test_one_name_on_two_branches_of_a_given_space() -> None:
+    sampler = BoughSampler(GIVEN, method="random", seed=0)
+    study = optuna.create_study(sampler=sampler)
+    for _ in range(8):
+        study.tell(study.ask(), 1.0)
+    drawn = [sampler.sample_relative(study, trial, _names(sampler, study)) for trial in study.trials]
+    assert {config["model"] for config in drawn} == {"a", "b"}
+    for config in drawn:
+        assert config == GIVEN.validate(config)
+
+
+def _names(sampler: BoughSampler, study: optuna.Study) -> dict[str, optuna.distributions.BaseDistribution]:
+    return sampler.infer_relative_search_space(study, study.trials[0])

@@ -125,6 +125,16 @@ def test_a_finite_space_ends_early_and_failures_are_told() -> None:
     assert search.best_params_["C"] in (1.0, 0.1)
 
 
+def test_an_interrupted_search_leaves_no_trial_running() -> None:
+    def interrupted(estimator: object, x: object, y: object) -> float:
+        raise KeyboardInterrupt
+
+    search = BoughSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, trials=2, cv=2, scoring=interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search.fit(X, Y)
+    assert [trial.state for trial in search.study_.trials] == ["queued"]
+
+
 @pytest.mark.parametrize(
     ("space", "choices", "message"),
     [

@@ -236,6 +236,19 @@ def test_a_study_whose_package_is_gone_says_so(
         study.ask()
 
 
+@dataclass(frozen=True, eq=False)
+class Weighted(FirstSample):
+    """A method of a user with an array among its fields, which JSON cannot hold."""
+
+    weights: Any = None
+
+
+def test_a_method_with_an_array() -> None:
+    study = bough.Study(SPACE, method=Weighted(np.ones(3)), seed=0)
+    assert (study.method.name, study.method.options) == ("Weighted", {})
+    assert study.ask().number == 0
+
+
 # ---- studies of version 0.1 ---------------------------------------------------------------------
 
 OLD = [

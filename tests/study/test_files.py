@@ -55,6 +55,14 @@ def test_files_of_version_0_1(tmp_path: Path) -> None:
     assert [trial.state for trial in command.trials] == ["done", "done", "failed", "done", "queued", "queued"]
 
 
+def test_old_names_of_options_in_a_file(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = path.read_text().splitlines()
+    old = change(0, bough=1, method={"name": "forest", "options": {"random": 0.5}})
+    path.write_text("".join(f"{line}\n" for line in old(lines)))
+    assert import_study(path, MemoryStorage()).method.options == {"random_fraction": 0.5}
+
+
 def change(line: int, **changes: Any) -> Callable[[list[str]], list[str]]:
     """Another value for some keys of a line; ... leaves the key out."""
 
@@ -85,6 +93,7 @@ def change(line: int, **changes: Any) -> Callable[[list[str]], list[str]]:
         (change(0, space=[]), "line 1: 'space' must be an object"),
         (change(0, method="random"), "line 1: 'method' must be an object"),
         (change(0, method={"name": "TPEE", "options": {}}), "line 1: .*'TPEE'"),
+        (change(0, method={"name": ["random"], "options": {}}), "line 1: 'method' must be an object"),
         (change(0, goal={}), "line 1: the study has the unknown key 'goal'"),
         (change(0, goals={}), "line 1: 'goals' needs 'objectives'"),
         (change(0, seed=...), "line 1: the study needs 'seed'"),

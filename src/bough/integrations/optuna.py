@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.acquisition.functions import log_ei
-from bough.errors import ExhaustedError, MissingExtraError
+from bough.errors import ConfigError, ExhaustedError, MissingExtraError
 from bough.history import History
 from bough.points import Points
 from bough.registry import build
@@ -120,8 +120,10 @@ class BoughSampler(BaseSampler):
             except ExhaustedError:  # Optuna goes on where bough would stop
                 point = view.space.encode(view.space.sample(1, rng))
         config = view.space.decode(point)[0]
+        if self._space is not None:  # its values are Optuna's own
+            return {name: config[name] for name in search_space if name in config}
         return {
-            name: convert.answer(distribution, config[name], self._space is None)
+            name: convert.answer(distribution, config[name])
             for name, distribution in search_space.items()
             if name in config
         }
@@ -186,7 +188,11 @@ def _check_single(study: Study) -> None:
 
 def _fits(space: Space, config: dict[str, Any]) -> bool:
     """Whether a running trial has asked for everything that its path has, and for nothing else."""
-    return set(config) == set(space.active(config)) if config else False
+    try:
+        space.encode([config])
+    except ConfigError:
+        return False
+    return True
 
 
 def _best_value(view: _View, trial: FrozenTrial, name: str, rng: np.random.Generator) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from bough.errors import SpaceError
+from bough.errors import ConfigError
 from bough.history import History
 from bough.space import Categorical, Float, Int, Space
 
@@ -73,10 +73,10 @@ def distribution_of(domain: Domain) -> BaseDistribution:
     return FloatDistribution(domain.low, domain.high, log=domain.log, step=domain.step)
 
 
-def answer(distribution: BaseDistribution, value: Any, by_index: bool = True) -> Any:
-    """A value of a bough space as Optuna wants it: inside the distribution, of a plain Python type."""
+def answer(distribution: BaseDistribution, value: Any) -> Any:
+    """A value of a learned space as Optuna wants it: inside the distribution, of a plain Python type."""
     if isinstance(distribution, CategoricalDistribution):
-        return distribution.choices[int(value)] if by_index else value
+        return distribution.choices[int(value)]
     assert isinstance(distribution, (FloatDistribution, IntDistribution))
     number = min(max(value, distribution.low), distribution.high)
     if distribution.step is not None:
@@ -111,7 +111,7 @@ def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[Frozen
         try:
             configs.append(space.validate({n: v for n, v in trial.params.items() if n in names}))
             kept.append(trial)
-        except SpaceError:
+        except ConfigError:
             continue
     return kept, configs
 

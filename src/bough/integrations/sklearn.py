@@ -125,6 +125,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 for trial in batch:
                     study.fail(trial, str(error).strip().splitlines()[-1])
                 continue
+            except BaseException:
+                study.renew(batch, None)  # tried first when the search goes on in the same storage
+                raise
             scores = np.asarray(results[self._score_name(results)])[scored:]
             for trial, score in zip(batch, scores, strict=True):
                 study.tell(trial, float(score))

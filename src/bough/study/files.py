@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bough.errors import BoughError, StudyError
-from bough.registry import Method
+from bough.registry import Method, with_present_names
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strict_json import JsonError, loads
@@ -130,12 +130,13 @@ def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
     if (
         not isinstance(method, dict)
         or set(method) != {"name", "options"}
+        or not isinstance(method["name"], str)
         or not isinstance(method["options"], dict)
     ):
         raise ValueError("'method' must be an object with 'name' and 'options'")
     if not isinstance(header["space"], dict):
         raise ValueError("'space' must be an object")
-    chosen = Method(method["name"], method["options"])
+    chosen = with_present_names(Method(method["name"], method["options"]))
     goals = _goals(header)
     return new_record(Space.from_json(header["space"]), name or header["name"], goals, chosen, header["seed"])
 

@@ -82,7 +82,7 @@ def compiled_ascent(
             here.on,
             kernel.diag(theta, starts)[0],
             np.zeros(len(starts)) if penalty is None else penalty(_at_rest(starts, box)),
-            np.where(box.free, kernel.core_order.place[box.own], -1).astype(np.int32),
+            np.where(box.free, kernel.core_order.place[box.own], -1).astype(np.intc),
             here.unit,
             *(np.ascontiguousarray(part) for part in (box.start, box.low, box.high)),
             found,

@@ -1,7 +1,8 @@
 """The covariance ``Nested`` through the compiled core: arrays in, arrays out.
 
 The core wants the features of each additive term side by side, the rows of one side of the matrix along the
-last axis, and activity as numbers. ``tests/gp/test_core.py`` compares everything here with NumPy.
+last axis, activity as numbers, and C's own ``int`` (``np.int32`` is a ``long`` on Windows).
+``tests/gp/test_core.py`` compares everything here with NumPy.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ class CoreOrder:
         return np.concatenate([listed, np.setdiff1d(np.arange(self.kernel.centred.size), listed)])
 
     @cached_property
-    def first(self) -> NDArray[np.int32]:
+    def first(self) -> NDArray[np.intc]:
         """Where each additive term begins, and where the last one ends."""
-        return np.cumsum([0, *(len(own) for _, own in self.kernel.additive_terms)], dtype=np.int32)
+        return np.cumsum([0, *(len(own) for _, own in self.kernel.additive_terms)], dtype=np.intc)
 
     @cached_property
-    def group(self) -> NDArray[np.int32]:
+    def group(self) -> NDArray[np.intc]:
         """The group of each additive term."""
-        return np.array([group for group, _ in self.kernel.additive_terms], dtype=np.int32)
+        return np.array([group for group, _ in self.kernel.additive_terms], dtype=np.intc)
 
     @cached_property
     def column(self) -> IntArray:
