@@ -244,7 +244,7 @@ class Weighted(FirstSample):
 
 
 def test_a_method_with_an_array() -> None:
-    study = bough.Study(SPACE, method=Weighted(np.ones(3)), seed=0)
+    study = bough.Study(SPACE, method=Weighted(weights=np.ones(3)), seed=0)
     assert (study.method.name, study.method.options) == ("Weighted", {})
     assert study.ask().number == 0
 
