@@ -26,6 +26,7 @@ from bough.strategies.base import Strategy
 from bough.study.events import ProgressOption
 from bough.study.loop import run_objective
 from bough.study.objective import OnError
+from bough.study.recommend import Recommendation, recommend
 from bough.study.results import failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status
@@ -209,6 +210,10 @@ class RemoteStudy:
             found = self._post("predict", {"configs": [dict(each) for each in configs[page]]}, self._timeout)
             moments[:, page] = found["mean"], found["sd"]
         return moments[0], moments[1]
+
+    def recommend(self) -> Recommendation:
+        """The tried configuration with the best predicted value, and its 95 % interval."""
+        return recommend(self)
 
     def run(
         self,

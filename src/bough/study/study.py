@@ -21,6 +21,7 @@ from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of, parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
+from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, method_of, new_record
 from bough.study.results import failure, told
 from bough.study.tables import table
@@ -318,6 +319,12 @@ class Study:
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
         mean, sd = self._strategy.predict(history, self.space.encode(configs))
         return self.goals.signs[0] * mean, sd
+
+    def recommend(self) -> Recommendation:
+        """The tried configuration with the best predicted value, and its 95 % interval."""
+        if len(self.goals.objectives) > 1:
+            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
+        return recommend(self)
 
     def run(
         self,

@@ -1,0 +1,63 @@
+"""Which configuration to use in the end, when observations are noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bough.errors import StudyError
+from bough.points import FloatArray
+from bough.trial import Config, Trial
+
+__all__ = ["Recommendation", "recommend"]
+
+INTERVAL_SDS = 1.96
+"""Half-width of a 95 % interval of a normal distribution, in standard deviations."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The tried configuration with the best predicted value.
+
+    mean, sd: what the model expects of it, without the noise of a single evaluation.
+    interval: the 95 % interval of that expectation.
+    """
+
+    trial: Trial
+    mean: float
+    sd: float
+    interval: tuple[float, float]
+
+
+class Predictable(Protocol):
+    """The part of a study that a recommendation needs; local and served studies have it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def direction(self) -> str: ...
+    @property
+    def trials(self) -> list[Trial]: ...
+    @property
+    def has_model(self) -> bool: ...
+    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]: ...
+
+
+def recommend(study: Predictable) -> Recommendation:
+    """The best of the tried configurations by the model's mean, not by one lucky value.
+
+    Without a model the best reported value decides, and its reported noise is the standard deviation.
+    """
+    done = [trial for trial in study.trials if trial.state == "done" and trial.feasible is not False]
+    if not done:
+        raise StudyError(f"study {study.name!r} has no trial to recommend yet")
+    values = np.array([trial.value for trial in done], dtype=float)
+    noise = np.array([trial.noise or 0.0 for trial in done])
+    mean, sd = study.predict([trial.config for trial in done]) if study.has_model else (values, noise)
+    best = int(np.argmin(mean if study.direction == "minimize" else -mean))
+    centre, spread = float(mean[best]), float(sd[best])
+    half = INTERVAL_SDS * spread
+    return Recommendation(done[best], centre, spread, (centre - half, centre + half))
