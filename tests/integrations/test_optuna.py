@@ -18,6 +18,8 @@ from optuna.trial import TrialState, create_trial
 
 import bough
 from bough.integrations.optuna import BoughSampler
+from bough.integrations.optuna_trials import complete, domains_of, whole_runs
+from bough.space.discovery import discover
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
@@ -177,3 +179,34 @@ def test_one_name_on_two_branches_of_a_given_space() -> None:
 
 def _names(sampler: BoughSampler, study: optuna.Study) -> dict[str, optuna.distributions.BaseDistribution]:
     return sampler.infer_relative_search_space(study, study.trials[0])
+
+
+def test_a_failure_halfway_is_no_branch() -> None:
+    study = optuna.create_study(sampler=BoughSampler(method="random", seed=0))
+
+    def objective(trial: optuna.Trial) -> float:
+        model = trial.suggest_categorical("model", ["svm", "forest"])
+        if trial.number % 3 == 0:
+            raise RuntimeError("halfway")
+        return trial.suggest_float("C", 0, 1) if model == "svm" else trial.suggest_float("depth", 0, 1)
+
+    study.optimize(objective, n_trials=12, catch=RuntimeError)
+    finished = [trial for trial in study.trials if complete(trial)]
+    domains = domains_of({n: d for t in finished for n, d in t.distributions.items()}, finished)
+    kept, runs = whole_runs(finished, domains)
+    assert [trial.number for trial in kept] == [n for n in range(12) if n % 3]
+    space, _ = discover(domains, runs)
+    assert {parameter.name for parameter in space} == {"model", "C", "depth"}
+
+
+def test_a_branch_that_always_fails_is_kept() -> None:
+    study = optuna.create_study(sampler=BoughSampler(method="random", seed=0))
+
+    def objective(trial: optuna.Trial) -> float:
+        if trial.suggest_categorical("model", ["svm", "forest"]) == "svm":
+            raise RuntimeError("svm never works")
+        return trial.suggest_float("depth", 0, 1)
+
+    study.optimize(objective, n_trials=12, catch=RuntimeError)
+    domains = domains_of({n: d for t in study.trials for n, d in t.distributions.items()}, study.trials)
+    assert len(whole_runs(study.trials, domains)[0]) == 12

@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough.errors import MethodError, StudyError, TrialError
 from bough.space import Choice, Float, Space
-from bough.study import Study, export_study, import_study, open_study
+from bough.study import Study, export_study, import_study, open_study, outcome, run_trials
 from bough.study.goals import Goals, Limit, goals_of, parse_goals
 
 SPACE = Space({"x": Float(0, 1)})
@@ -131,6 +131,12 @@ def test_a_measure_that_a_goal_names_must_be_there(result: dict[str, Any], why: 
         (trial,) = study.trials
         assert trial.state == "failed" and trial.error is not None and why in trial.error
         assert study.front == [] and study.hypervolume() == 0.0
+
+
+def test_a_result_that_lacks_a_measure_never_makes_a_study_unreadable() -> None:
+    study = Study(SPACE, method="random", seed=0, **GOALS)
+    run_trials(study, lambda trial: outcome(trial, 1.0), 1, progress=False)  # made without the goals
+    assert study.trials[0].state == "failed" and "'speed' is missing" in str(study.trials[0].error)
 
 
 def test_a_number_is_enough_for_one_objective_and_no_more() -> None:

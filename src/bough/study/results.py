@@ -13,7 +13,7 @@ from bough.errors import TrialError
 from bough.study.goals import VALUE, Goals
 from bough.trial import Trial
 
-__all__ = ["failure", "outcome", "storable", "told"]
+__all__ = ["completed", "failure", "outcome", "storable", "told"]
 
 
 def told(
@@ -67,6 +67,15 @@ def told(
         measures=measures,
         notes=kept,
     )
+
+
+def completed(result: Trial, goals: Goals) -> Trial:
+    """The result; a failure if it lacks a measure that a goal names, without which nobody could judge it."""
+    if goals.is_plain or result.state != "done":
+        return result
+    parts = {**result.measures, goals.names[0]: result.value}
+    why = _unusable(parts, goals)
+    return result if why is None else replace(failure(result.number, why, result.attempt), notes=result.notes)
 
 
 def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:

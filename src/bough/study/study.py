@@ -23,7 +23,7 @@ from bough.study.handles import check_lease, number_and_attempt, own_copy, this_
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, method_of, new_record
-from bough.study.results import failure, told
+from bough.study.results import completed, failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
@@ -385,7 +385,7 @@ class Study:
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
-        return self.goals.judged(self._storage.finish(self._record.id, result))
+        return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""
