@@ -179,7 +179,9 @@ def describe(chosen: Any) -> Method:
         named = Method(chosen) if isinstance(chosen, str) else chosen
         _made(named)
         return named
-    if isinstance(chosen, type) or not (hasattr(chosen, "propose") or hasattr(chosen, "strategy")):
+    if isinstance(chosen, type) and (hasattr(chosen, "propose") or hasattr(chosen, "strategy")):
+        raise MethodError(f"method is the class {chosen.__name__}: pass an object, {chosen.__name__}(...)")
+    if not (hasattr(chosen, "propose") or hasattr(chosen, "strategy")):
         raise MethodError(
             "method must be a name, bough.method(...), or an object with propose(space, history, rng), "
             f"not {chosen!r}"
@@ -213,6 +215,11 @@ def build(chosen: Any, space: Space, several: bool = False) -> Strategy:
                 f"method {describe(chosen).name!r} takes one objective without constraints; {able} take more"
             )
     strategy: Strategy = made.strategy(space) if hasattr(made, "strategy") else made
+    if not hasattr(strategy, "propose"):
+        raise MethodError(
+            f"{type(made).__name__}.strategy(space) returned {strategy!r}: return an object with "
+            "propose(space, history, rng)"
+        )
     return strategy
 
 

@@ -57,7 +57,7 @@ def test_one_seed_one_sequence_and_dropping_caches_changes_nothing(name: str, tm
     kept = bough.Study(NESTED, method=quick(name), seed=11)
     storage = f"sqlite:///{tmp_path / 'study.db'}"
     for _ in range(5):
-        # opened anew every time, so that nothing is remembered but the stored trials
+        # opened again every time: only the stored trials are remembered
         fresh = bough.Study(NESTED, name="s", storage=storage, method=quick(name), seed=11)
         one, other = kept.ask(), fresh.ask()
         assert one.config == other.config

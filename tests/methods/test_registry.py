@@ -54,6 +54,22 @@ def test_an_object_with_propose_is_a_method() -> None:
     assert [t.config for t in study.trials] == [SPACE.decode(point)[0] for point in drawn]
 
 
+def test_a_class_instead_of_an_object_is_named() -> None:
+    with pytest.raises(MethodError, match=r"method is the class FirstSample: pass an object, FirstSample\("):
+        bough.Study(SPACE, method=FirstSample)
+
+
+def test_a_strategy_without_propose_is_named() -> None:
+    class Maker:
+        def strategy(self, space: bough.Space) -> int:
+            return 3
+
+    with pytest.raises(
+        MethodError, match=r"Maker\.strategy\(space\) returned 3: return an object with propose"
+    ):
+        bough.Study(SPACE, method=Maker()).ask()
+
+
 def test_a_stored_object_is_read_by_anyone_and_continued_with_the_object(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 's.db'}"
     bough.Study(SPACE, name="s", storage=url, method=FirstSample(), seed=0).run(objective, 3)
@@ -109,7 +125,7 @@ def test_a_wrong_proposal_is_an_error_that_says_what_is_wrong(answer: Any, compl
     assert study.trials == []
 
 
-@pytest.mark.parametrize("chosen", [7, FirstSample, object(), None])
+@pytest.mark.parametrize("chosen", [7, int, object(), None])
 def test_anything_else_is_no_method(chosen: Any) -> None:
     with pytest.raises(MethodError, match="method must be a name"):
         bough.Study(SPACE, method=chosen)

@@ -93,7 +93,10 @@ def unseen(space: Space, points: Points, seen: set[bytes]) -> Points:
 def check_proposal(space: Space, points: Any, name: str) -> None:
     """Raise MethodError unless ``points`` is one legal point of the space; ``name``: the method to blame."""
     if not isinstance(points, Points):
-        raise MethodError(f"method {name!r} proposed a {type(points).__name__}: return Points of one row")
+        raise MethodError(
+            f"method {name!r} proposed a {type(points).__name__}: return Points of one row, "
+            "for example space.encode([config])"
+        )
     layout = space.layout
     if points.x.shape != (1, layout.columns) or points.on.shape != (1, layout.groups):
         raise MethodError(f"method {name!r} proposed {len(points)} points: return Points of one row")
