@@ -121,6 +121,8 @@ def test_a_dominated_result_leaves_the_boxes_of_the_front_alone() -> None:
     nan = np.full(2, np.nan)
     before, after = front_boxes(front, nan), front_boxes(np.vstack([front, [[0.9, 0.9]]]), nan)
     assert np.array_equal(before.low, after.low) and np.array_equal(before.high, after.high)
+    far = front_boxes(np.vstack([front, [[3.0, 0.9]]]), nan, wide=True)
+    assert far.high.max(axis=0) == pytest.approx([3.3, 1.1])
     shrunk = front_boxes(front, np.array([0.8, np.nan]))
     assert shrunk.high[:, 0].max() == 0.8
     unreached = front_boxes(

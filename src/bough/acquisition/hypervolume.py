@@ -119,8 +119,8 @@ def hypervolume(front: FloatArray, reference: FloatArray) -> float:
     return float(np.prod(reference - ideal) - np.sum(np.prod(high - low, axis=1)))
 
 
-def inferred_reference(values: FloatArray, margin: float = REFERENCE_MARGIN) -> FloatArray:
-    """A reference point from observations (n, m): a share of the front's range behind its worst values.
+def inferred_reference(values: FloatArray) -> FloatArray:
+    """A reference point from observations (n, m): a tenth of the front's range behind its worst values.
 
     A front of one point, or one that is constant in an objective, takes the range of all observations there;
     a constant objective takes 1. Shifting or scaling an objective moves the reference with it.
@@ -129,7 +129,7 @@ def inferred_reference(values: FloatArray, margin: float = REFERENCE_MARGIN) -> 
     extent = np.ptp(front, axis=0)
     extent = np.where(extent > 0, extent, np.ptp(values, axis=0))
     extent = np.where(extent > 0, extent, 1.0)
-    return np.asarray(front.max(axis=0) + margin * extent)
+    return np.asarray(front.max(axis=0) + REFERENCE_MARGIN * extent)
 
 
 @dataclass(frozen=True, eq=False)

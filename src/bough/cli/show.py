@@ -52,6 +52,7 @@ def show(study: str | None, storage: str, count: int, chosen: int | None, json_:
             {
                 "name": opened.name,
                 "direction": opened.direction,
+                **({} if opened.record.goals is None else {"goals": json.loads(opened.record.goals)}),
                 "method": {"name": opened.method.name, "options": dict(opened.method.options)},
                 "seed": opened.seed,
                 "space": opened.space.to_dict(),
@@ -68,9 +69,12 @@ def _show_study(study: Study, count: int) -> None:
         for state in ("done", "failed", "running", "queued")
     }
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
-    click.echo(f"{bold(snapshot.name)}: {snapshot.direction}, method {study.method.name}, {counts}\n")
+    goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
+    click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
     click.echo(branch_tree(snapshot.root))
-    if snapshot.done:
+    if len(study.goals.objectives) > 1:
+        click.echo("\n" + _front(study, count))
+    elif snapshot.done:
         rows = [
             (
                 str(snapshot.done[row].number),
@@ -86,6 +90,27 @@ def _show_study(study: Study, count: int) -> None:
         last = snapshot.failed[-1]
         click.echo(f"\nlast failure, trial {last.number}: {printable(last.error or '')}")
         click.echo(f"  'bough show {snapshot.name} --trial {last.number}' shows all of it")
+
+
+def _front(study: Study, count: int) -> str:
+    """The front as a table; values above are those of the first objective."""
+    front = study.front
+    if not front:
+        return "no trial is on the front yet"
+    names = study.goals.names
+    rows = [
+        (
+            str(trial.number),
+            *(number(study.goals.measured(trial, name)) for name in names),
+            config_text(trial.config),
+        )
+        for trial in front[:count]
+    ]
+    left = (
+        f"\n{len(front) - count} more on the front: -n {len(front)} shows them" if len(front) > count else ""
+    )
+    head = f"front: {len(front)} of {sum(t.state == 'done' for t in study.trials)} trials"
+    return f"{head}\n{table(('trial', *names, 'config'), rows, right='r' * (1 + len(names)))}{left}"
 
 
 def _trial(study: Study, number: int) -> Trial:

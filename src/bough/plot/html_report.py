@@ -13,6 +13,7 @@ from typing import Any
 
 from bough import __version__
 from bough.errors import StudyError
+from bough.plot.draw_front import front as draw_front
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudyLike, StudySnapshot
@@ -69,6 +70,8 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
 def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[str, Any]:
     branching = bool(snapshot.space.layout.switch.any())
     figures = {}
+    if len(snapshot.goals.objectives) > 1:
+        figures["front"] = draw_front.draw(snapshot)
     for name, each in FIGURES.items():
         if branching or not each.branching:
             figures[name] = each.draw(snapshot)
@@ -81,12 +84,18 @@ def _subtitle(snapshot: StudySnapshot) -> str:
     switches = int(snapshot.space.layout.switch.sum())
     branches = sum(1 for branch in snapshot.root.walk() if not branch.switches)
     tree = f", {switches} of them deciding between {branches} branches" if switches else ""
-    return f"{snapshot.direction} over {len(snapshot.space)} parameters{tree}; made by bough {__version__}"
+    goal = snapshot.direction if snapshot.goals.is_plain else snapshot.goals.describe()
+    if len(snapshot.goals.objectives) > 1:
+        goal += f" (values are those of {snapshot.goals.names[0]})"
+    return f"{goal} over {len(snapshot.space)} parameters{tree}; made by bough {__version__}"
 
 
 def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
     facts = [
-        ("best value", escape(number(snapshot.best.value)) if snapshot.best else "–"),
+        (
+            escape(f"best {snapshot.goals.names[0]}"),
+            escape(number(snapshot.best.value)) if snapshot.best else "–",
+        ),
         ("trials", str(len(snapshot.trials))),
     ]
     if snapshot.failed:
@@ -112,7 +121,8 @@ def _best(snapshot: StudySnapshot) -> str:
         for name, value in snapshot.best.config.items()
     )
     value = escape(repr(snapshot.best.value))
-    head = f'<p>Value <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
+    name = escape(snapshot.goals.names[0].capitalize())
+    head = f'<p>{name} <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
     return f"{head}<table>{rows}</table>"
 
 

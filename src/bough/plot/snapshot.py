@@ -19,6 +19,7 @@ from bough.plot.ensemble import Ensemble, fit_ensemble
 from bough.plot.outline import Activity, Branch, Switch, activity, count, outline
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
+from bough.study.goals import VALUE, Goals
 from bough.trial import Config, Trial
 
 __all__ = ["Predict", "StudyLike", "StudySnapshot", "near"]
@@ -54,6 +55,7 @@ class StudySnapshot:
     """A study at one moment.
 
     trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
+    goals:   of several objectives, most figures show the first one, which is ``trial.value``.
     predict: the model's mean and sd at configs, where the study's method has a model.
     """
 
@@ -63,6 +65,7 @@ class StudySnapshot:
     trials: tuple[Trial, ...]
     predict: Predict | None = None
     branch: tuple[tuple[str, Any], ...] = ()
+    goals: Goals = VALUE
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
@@ -75,6 +78,7 @@ class StudySnapshot:
             direction=study.direction,
             trials=tuple(study.trials),
             predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
+            goals=getattr(study, "goals", VALUE),  # a served study has one objective
         )
 
     def within(self, branch: Mapping[str, Any] | None) -> StudySnapshot:
@@ -134,14 +138,17 @@ class StudySnapshot:
 
     @cached_property
     def incumbent(self) -> FloatArray:
-        """(done,) the best value so far."""
+        """(done,) the best feasible value so far; infinite before there is one."""
         best = np.minimum.accumulate if self.minimizes else np.maximum.accumulate
-        return np.asarray(best(self.values)) if len(self.done) else self.values
+        feasible = np.array([trial.feasible for trial in self.done], dtype=bool)
+        values = np.where(feasible, self.values, np.inf if self.minimizes else -np.inf)
+        return np.asarray(best(values)) if len(self.done) else self.values
 
     @cached_property
     def ranking(self) -> IntArray:
-        """(done,) rows from the best value to the worst; earlier trials first among equals."""
-        return np.argsort(self.values if self.minimizes else -self.values, kind="stable")
+        """(done,) rows from the best value to the worst, infeasible ones last; of equals the first."""
+        infeasible = np.array([not trial.feasible for trial in self.done], dtype=bool)
+        return np.lexsort((self.values if self.minimizes else -self.values, infeasible))
 
     @property
     def best(self) -> Trial | None:

@@ -26,6 +26,7 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import LOG_PI
 from bough.acquisition.hypervolume import (
+    REFERENCE_MARGIN,
     Boxes,
     ExpectedHypervolumeImprovement,
     free_boxes,
@@ -33,6 +34,7 @@ from bough.acquisition.hypervolume import (
     non_dominated,
 )
 from bough.errors import ExhaustedError
+from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
@@ -52,11 +54,6 @@ MAX_OBJECTIVES = 4
 CHEBYSHEV_SUM_WEIGHT = 0.05
 SCALE_ROWS = 16
 """The unit of a slack is its median size over the first so many trials; later ones do not change the fits."""
-
-
-FRONT_MARGIN = 0.5
-"""Share of the front's range by which it may grow at either end in one trial. A tenth, usual for measuring
-hypervolumes, keeps a search on the branch of an early front: what another branch adds lies further out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +122,7 @@ class GoalBased:
         met = np.ones(len(history.pending), dtype=bool)
         for model in limits:  # a running trial counts for the front if it is believed to be feasible
             met &= mixture_moments(model.posteriors, history.pending)[0] <= _threshold(model)
-        members, boxes = [], []
+        members, narrow, wide = [], [], []
         for sample in range(len(models[0].posteriors)):
             posteriors = [model.posteriors[sample] for model in models]
             columns = [
@@ -138,8 +135,11 @@ class GoalBased:
                 [m.transform.forward(r[None])[0] for m, r in zip(models, reference, strict=True)]
             )
             members.append(posteriors)
-            boxes.append(front_boxes(known, given))
-        context = self._context(space, history, models, Total(weights), (members, boxes), outcomes, rng)
+            narrow.append(front_boxes(known, given))
+            wide.append(front_boxes(known, given, wide=True))
+        context = self._context(
+            space, history, models, Total(weights), (members, narrow, wide), outcomes, rng
+        )
         return self.decide(context, rng)
 
     def _context(
@@ -148,14 +148,16 @@ class GoalBased:
         history: History,
         models: Sequence[ConditionedModel],
         weights: Total,
-        gain: tuple[Sequence[Any], Sequence[Boxes]] | None,
+        gain: tuple[Sequence[Sequence[Posterior]], Sequence[Boxes], Sequence[Boxes]] | None,
         outcomes: Outcomes,
         rng: np.random.Generator,
     ) -> ProposalContext:
         def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
             if gain is None:
                 return weights
-            return Total([ExpectedHypervolumeImprovement(*gain, sd_share), *weights.parts])
+            members, narrow, wide = gain  # a turn that exploits refines the front, the others extend it
+            boxes = narrow if sd_share < 1 else wide
+            return Total([ExpectedHypervolumeImprovement(members, boxes, sd_share), *weights.parts])
 
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
@@ -213,13 +215,20 @@ def chebyshev(values: FloatArray, feasible: BoolArray, rng: np.random.Generator)
     return np.asarray(scaled.max(axis=1) + CHEBYSHEV_SUM_WEIGHT * scaled.sum(axis=1))
 
 
-def front_boxes(known: FloatArray, given: FloatArray) -> Boxes:
+def front_boxes(known: FloatArray, given: FloatArray, wide: bool = False) -> Boxes:
     """Where an outcome would improve the front of ``known`` (n, m), all on the scale of the models.
 
     given: (m,) the user's reference point, NaN where it is inferred. Until a trial beats it, the worse of it
     and the inferred one counts: a point that nothing reaches yet would leave nothing to climb.
+
+    wide: infer it from all results, not from the front. Close behind the front, only what refines it counts,
+    and the search stays on the branch of an early front; far behind, the ends of the front count most. Turns
+    of both kinds did better than either alone.
     """
-    inferred = inferred_reference(known, FRONT_MARGIN)
+    inferred = inferred_reference(known)
+    if wide:
+        extent = np.ptp(known, axis=0)
+        inferred = np.maximum(inferred, known.max(axis=0) + REFERENCE_MARGIN * extent)
     reference = np.where(np.isnan(given), inferred, given)
     if not np.any(np.all(known < reference, axis=1)):
         reference = np.maximum(reference, inferred)

@@ -24,6 +24,7 @@ class Event:
     running:  evaluations going on in this run.
     best:     the best trial so far; None before the first value.
     elapsed:  seconds since the start of this run.
+    objectives: their names.
     """
 
     kind: Literal["start", "trial", "end"]
@@ -36,6 +37,7 @@ class Event:
     running: int
     best: Trial | None
     elapsed: float
+    objectives: tuple[str, ...] = ("value",)
 
 
 Progress = Callable[[Event], None]

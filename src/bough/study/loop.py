@@ -264,6 +264,7 @@ class _Run(Generic[S]):
                 running=len(self._running),
                 best=self._status.best,
                 elapsed=time.monotonic() - self._began,
+                objectives=getattr(self._study, "goals", VALUE).names,  # a served study has one
             )
         )
 

@@ -65,7 +65,12 @@ def log_lines(stream: TextIO | None = None) -> Progress:
 def describe_trial(trial: Trial, event: Event) -> str:
     """The log line of a trial."""
     total = f"{event.finished}/{event.limit}" if event.limit else f"{event.finished} trials"
-    parts = [f"trial {trial.number}: {trial.value:.6g}{_branch(trial, ' ({})')}"]
+    measured = {name: trial.measures.get(name, trial.value) for name in event.objectives}
+    several = ", ".join(f"{name} {number:.6g}" for name, number in measured.items() if number is not None)
+    result = several if len(measured) > 1 else f"{trial.value:.6g}"
+    parts = [
+        f"trial {trial.number}: {result}{_branch(trial, ' ({})')}{'' if trial.feasible else ' infeasible'}"
+    ]
     if event.best is not None and event.best.value is not None:
         parts.append(f"best {event.best.value:.6g} (trial {event.best.number})")
     return ", ".join([*parts, total])

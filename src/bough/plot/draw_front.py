@@ -1,0 +1,123 @@
+"""Figure ``front``: two objectives against each other, coloured by branch, and the staircase of the front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ConfigError
+from bough.plot.figure import figure
+from bough.plot.snapshot import StudySnapshot, near
+from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
+from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.points import BoolArray, FloatArray
+from bough.study.fronts import front_of
+from bough.trial import Trial
+
+__all__ = ["front"]
+
+
+@figure("Front")
+def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
+    """Every trial by two of its objectives. The line is the front of the two, a faint one that of a branch.
+
+    x, y: names of objectives, by default the first two. Hollow marks do not meet the constraints.
+    """
+    go = graph_objects()
+    drawn = go.Figure()
+    names = snapshot.goals.names
+    if len(names) < 2:
+        return empty_note(titled(drawn, snapshot, "Front"), "one objective has no front: see history")
+    first = x or next(name for name in names if name != y)
+    chosen = [_objective(each, names) for each in (first, y or next(n for n in names if n != first))]
+    if chosen[0] == chosen[1]:
+        raise ConfigError(f"x and y are both {chosen[0]!r}: give two objectives")
+    if not snapshot.done:
+        return empty_note(titled(drawn, snapshot, "Front"), "no finished trial yet")
+    goals = snapshot.goals
+    values = np.array([[goals.measured(trial, name) for name in chosen] for trial in snapshot.done])
+    signs = np.array([goals.signs[names.index(name)] for name in chosen])
+    feasible = np.array([trial.feasible for trial in snapshot.done])
+    owners = _branches(snapshot)
+    for index, branch in enumerate(dict.fromkeys(owners)):
+        colour = CATEGORIES[index % len(CATEGORIES)]
+        mine = np.array([owner == branch for owner in owners])
+        _staircase(drawn, values[mine & feasible], signs, colour, width=1.0, opacity=0.45)
+        for rows, symbol in ((mine & feasible, "circle"), (mine & ~feasible, "circle-open")):
+            _points(drawn, snapshot.done, values, rows, branch, colour, symbol)
+    _staircase(drawn, values[feasible], signs, FADED, width=2.5, opacity=1.0, name="front")
+    drawn.update_layout(xaxis_title=label(chosen[0]), yaxis_title=label(chosen[1]), hovermode="closest")
+    best = front_of(goals, snapshot.done)
+    missed = int(np.sum(~feasible))
+    note = f"{counted(len(best), 'trial')} on the front of {len(snapshot.done)}"
+    return titled(drawn, snapshot, "Front", joined(note, f"{missed} not feasible (hollow)" if missed else ""))
+
+
+def _objective(name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise ConfigError(f"there is no objective {name!r}{near(name, names)}")
+    return name
+
+
+def _branches(snapshot: StudySnapshot) -> list[str]:
+    """The branch of each finished trial: the value of its first switch, or nothing in a space without any."""
+    if not snapshot.root.switches:
+        return ["trials"] * len(snapshot.done)
+    switch = snapshot.root.switches[0]
+    return [label(trial.config.get(switch.name)) for trial in snapshot.done]
+
+
+def _points(
+    drawn: Any,
+    trials: tuple[Trial, ...],
+    values: FloatArray,
+    rows: BoolArray,
+    name: str,
+    colour: str,
+    symbol: str,
+) -> None:
+    if not rows.any():
+        return
+    drawn.add_scatter(
+        x=values[rows, 0],
+        y=values[rows, 1],
+        mode="markers",
+        name=name if symbol == "circle" else f"{name}, not feasible",
+        text=[hover_text(trials[row]) for row in np.flatnonzero(rows)],
+        hovertemplate="%{text}<extra></extra>",
+        marker={"size": 8, "color": colour, "symbol": symbol, "opacity": 0.85},
+    )
+
+
+def _staircase(
+    drawn: Any,
+    values: FloatArray,
+    signs: FloatArray,
+    colour: str,
+    width: float,
+    opacity: float,
+    name: str = "",
+) -> None:
+    """The boundary of what the trials dominate: from one point to the next, first along x."""
+    steps = _front(values * signs) * signs
+    if not len(steps):
+        return
+    drawn.add_scatter(
+        x=steps[:, 0],
+        y=steps[:, 1],
+        mode="lines",
+        name=name,
+        showlegend=bool(name),
+        line={"shape": "hv", "color": colour, "width": width},
+        opacity=opacity,
+        hoverinfo="skip",
+    )
+
+
+def _front(values: FloatArray) -> FloatArray:
+    """The rows that no other row dominates, by the first column."""
+    ordered = values[np.lexsort((values[:, 1], values[:, 0]))]
+    best = np.minimum.accumulate(ordered[:, 1]) if len(ordered) else ordered[:, 1]
+    keep = np.r_[True, best[1:] < best[:-1]] if len(ordered) else np.zeros(0, dtype=bool)
+    return np.asarray(ordered[keep])

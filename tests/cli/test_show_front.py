@@ -1,0 +1,31 @@
+"""`bough show` and `bough best` on studies with several objectives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.programs import bough
+
+from bough.space import Float, Space
+from bough.study import Study
+
+SPACE = Space({"x": Float(0, 1)})
+
+
+def test_show_prints_the_front_and_best_refuses(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = Study(SPACE, name="s", storage=url, method="random", objectives=["error", "time"])
+    for x in (0.25, 0.5, 0.75):
+        study.add({"x": x}, {"error": x, "time": 1 - x})
+    study.add({"x": 1.0}, {"error": 2.0, "time": 2.0})
+    shown = bough("show", "s", "--storage", url, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "minimize error, minimize time" in shown.stdout
+    assert "front: 3 of 4 trials" in shown.stdout
+    assert [line.split()[:3] for line in shown.stdout.splitlines() if "x=" in line] == [
+        ["0", "0.25", "0.75"],
+        ["1", "0.5", "0.5"],
+        ["2", "0.75", "0.25"],
+    ]
+    best = bough("best", "s", "--storage", url, cwd=tmp_path)
+    assert best.returncode != 0 and "see study.front" in best.stderr and "Traceback" not in best.stderr

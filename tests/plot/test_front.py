@@ -1,0 +1,76 @@
+"""The figure of several objectives, and what tables and figures make of infeasible trials."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bough import plot
+from bough.errors import ConfigError
+from bough.plot import StudySnapshot
+from bough.plot.draw_front import _front
+from bough.space import Choice, Float, Space
+from bough.study import Study
+
+SPACE = Space({"model": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
+RESULTS = [
+    ({"model": "a", "x": 0.1}, {"error": 0.3, "speed": 5.0, "memory": 1}),
+    ({"model": "a", "x": 0.2}, {"error": 0.1, "speed": 1.0, "memory": 1}),
+    ({"model": "b", "y": 0.3}, {"error": 0.2, "speed": 4.0, "memory": 1}),
+    ({"model": "b", "y": 0.4}, {"error": 0.25, "speed": 3.0, "memory": 1}),
+    ({"model": "b", "y": 0.5}, {"error": 0.0, "speed": 9.0, "memory": 3}),
+]
+
+
+@pytest.fixture
+def study() -> Study:
+    objectives = {"error": "minimize", "speed": "maximize"}
+    study = Study(SPACE, method="random", objectives=objectives, constraints=["memory <= 2"])
+    study.add_many(RESULTS)
+    return study
+
+
+def traces(figure: Any) -> dict[str, dict[str, Any]]:
+    return {trace.get("name") or "": trace for trace in json.loads(figure.to_json())["data"]}
+
+
+def test_the_front_is_a_staircase_by_branch(study: Study) -> None:
+    figure = plot.front(study)
+    drawn = traces(figure)
+    assert {"a", "b", "b, not feasible", "front"} <= set(drawn)
+    assert drawn["b, not feasible"]["marker"]["symbol"] == "circle-open"
+    line = next(trace for trace in figure.data if trace.name == "front")
+    assert list(line.x) == [0.1, 0.2, 0.3] and list(line.y) == [1.0, 4.0, 5.0]
+    assert "3 trials on the front of 5; 1 not feasible" in figure.layout.title.text
+    swapped = next(trace for trace in plot.front(study, "speed", "error").data if trace.name == "front")
+    assert list(swapped.x) == [5.0, 4.0, 1.0]
+
+
+def test_wrong_objectives_are_named(study: Study) -> None:
+    with pytest.raises(ConfigError, match="there is no objective 'eror'; did you mean 'error'"):
+        plot.front(study, "eror")
+    with pytest.raises(ConfigError, match="x and y are both 'error'"):
+        plot.front(study, "error", "error")
+
+
+def test_the_front_of_columns_is_what_brute_force_finds() -> None:
+    values = np.random.default_rng(0).integers(0, 8, (40, 2)).astype(float)
+    kept = {tuple(v) for v in values if not any((w <= v).all() and (w < v).any() for w in values)}
+    assert {tuple(v) for v in _front(values)} == kept
+
+
+def test_an_infeasible_trial_is_never_the_best_of_a_figure(study: Study, tmp_path: Path) -> None:
+    snapshot = StudySnapshot.of(study)
+    assert snapshot.best is not None and snapshot.best.number == 1
+    assert snapshot.incumbent.tolist() == [0.3, 0.1, 0.1, 0.1, 0.1]
+    page = plot.report(study, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "minimize error, maximize speed with memory &lt;= 2 (values are those of error)" in page
+    assert 'id="front"' in page
+
+
+def test_one_objective_has_no_front() -> None:
+    assert "one objective has no front" in plot.front(Study(SPACE, method="random")).to_json()
