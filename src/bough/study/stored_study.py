@@ -1,0 +1,197 @@
+"""A study as its storage keeps it: opening it, its trials, and what they and its method say."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
+from bough.points import FloatArray
+from bough.registry import build, is_registered
+from bough.space import Space
+from bough.storage import MemoryStorage, Storage, StudyRecord, forks
+from bough.strategies.base import Explains, Predicts, Strategy
+from bough.study.encoded import EncodedTrials
+from bough.study.goals import goals_of
+from bough.study.handles import number_and_attempt, own_copy
+from bough.study.records import method_of
+from bough.study.tables import table
+from bough.study.trial_index import Status, TrialIndex
+from bough.trial import Config, Trial
+
+__all__ = ["StoredStudy"]
+
+
+class StoredStudy:
+    """The half of a ``Study`` that reads: nothing here changes what is stored."""
+
+    @classmethod
+    def of_record(cls, record: StudyRecord, storage: Storage) -> Self:
+        """The study of a record that was found in the storage."""
+        study = cls.__new__(cls)
+        study._open(record, storage, Space.from_json(record.space))
+        return study
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A study in memory is pickled with its trials; one in a database is opened by name instead."""
+        if not isinstance(self._storage, MemoryStorage):
+            raise TypeError(f"study {self.name!r} is in a database: open it there with bough.open_study")
+        return type(self).of_record, (self._record, self._storage)
+
+    def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
+        self._record, self._storage = record, storage
+        self.space = space
+        self.method = method_of(record)
+        self.goals = goals_of(record.goals, record.direction)
+        self._forget()
+        forks.register(self)
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        """Made when first needed: the results of a study can be read without its method."""
+        if not is_registered(self.method.name):
+            raise MethodError(
+                f"study {self.name!r} uses the method {self.method.name!r}, which is not registered here: "
+                f"open it with Study(..., method={self.method.name}(...)), or install the package that has it"
+            )
+        return build(self.method, self.space, several=not self.goals.is_plain)
+
+    def _forget(self) -> None:
+        """Start from nothing read: everything here can be read from the storage again."""
+        self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
+        self._reading = threading.Lock()  # guards the view and its encoding
+        self._view = TrialIndex(self.goals)
+        self._encoded = EncodedTrials(self.space, self.seed, self.goals)
+
+    def before_fork(self) -> None:
+        """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
+
+    def after_fork(self, child: bool) -> None:
+        """In the child, locks may be held and the view half updated by threads that do not exist there."""
+        if child:
+            self._forget()
+
+    def __repr__(self) -> str:
+        goal = self.direction if self.goals.is_plain else self.goals.describe()
+        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
+
+    @property
+    def record(self) -> StudyRecord:
+        """What the storage keeps of the study besides its trials."""
+        return self._record
+
+    @property
+    def name(self) -> str:
+        return self._record.name
+
+    @property
+    def seed(self) -> int:
+        return self._record.seed
+
+    @property
+    def direction(self) -> str:
+        """The direction of the objective, of several the first one."""
+        return self._record.direction
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in the order of their numbers. Treat their configs as read-only."""
+        with self._current() as view:
+            return list(view.trials)
+
+    def trial(self, number: int) -> Trial:
+        """The trial of that number; TrialError if there is none."""
+        with self._current() as view:
+            if not 0 <= number < len(view.trials):
+                raise TrialError(f"study {self.name!r} has no trial {number}")
+            return own_copy(view.trials[number])
+
+    @property
+    def best(self) -> Trial:
+        """The feasible trial with the best value, the first one of equals; StudyError if there is none."""
+        if len(self.goals.objectives) > 1:
+            raise StudyError(
+                f"study {self.name!r} has {len(self.goals.objectives)} objectives, so no single best trial: "
+                "see study.front"
+            )
+        with self._current() as view:
+            if view.best is None and view.done:
+                from bough.study.fronts import closest
+
+                raise closest(self.goals, view.trials, self.name)
+            if view.best is None:
+                why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
+                raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
+            return own_copy(view.best)
+
+    @property
+    def front(self) -> list[Trial]:
+        """The feasible trials that no other one dominates, the best of the first objective first."""
+        from bough.study.fronts import front_of  # SciPy, which ask and tell may not need
+
+        return [own_copy(trial) for trial in front_of(self.goals, self.trials)]
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """The volume between the front and a reference point; 0 while no trial is feasible.
+
+        reference: a value per objective, by default that of the study. Objectives without one get a value a
+        little behind the worst of the front: to compare studies, give one for each.
+        """
+        from bough.study.fronts import hypervolume_of
+
+        return hypervolume_of(self.goals, self.trials, reference)
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
+        return table(self.trials, feasible=bool(self.goals.limits))
+
+    def explain(self, trial: Trial | int) -> dict[str, Any]:
+        """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
+        number, _ = number_and_attempt(trial)
+        chosen = self.trial(number)
+        with self._current() as view:
+            past = view.before(number)
+        if not isinstance(self._strategy, Explains):
+            return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
+        history = EncodedTrials(self.space, self.seed, self.goals).history(past)
+        point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
+        found = self._strategy.explain(self.space, history, point, rng)
+        for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
+            if name in found.get("objectives", {}):
+                found["objectives"][name]["mean"] *= sign
+        return found
+
+    @property
+    def has_model(self) -> bool:
+        """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
+        try:
+            return isinstance(self._strategy, Predicts)
+        except (MethodError, MissingExtraError):
+            return False
+
+    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+        with self._current() as view:
+            history = self._encoded.history(view)
+        if not isinstance(self._strategy, Predicts) or not len(history.done):
+            why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
+            raise StudyError(f"study {self.name!r} cannot predict: {why}")
+        mean, sd = self._strategy.predict(history, self.space.encode(configs))
+        return self.goals.signs[0] * mean, sd
+
+    def status(self) -> Status:
+        """How far the study is, in a few numbers."""
+        with self._current() as view:
+            return view.status()
+
+    @contextlib.contextmanager
+    def _current(self) -> Iterator[TrialIndex]:
+        """The view, up to date, and this thread's until the block ends."""
+        with self._reading:
+            self._view.update(self._storage.changes(self._record.id, self._view.revision))
+            yield self._view
