@@ -40,6 +40,7 @@ from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, same_point, tried_points
 from bough.strategies.decisions import Choice, ConditionedModel, Decision, ProposalContext
+from bough.strategies.goal_ranking import usual_size
 from bough.strategies.model_based import (
     NOT_REPEATED,
     ModelBased,
@@ -52,8 +53,6 @@ __all__ = ["GoalBased", "bilog", "chebyshev", "front_boxes"]
 
 MAX_OBJECTIVES = 4
 CHEBYSHEV_SUM_WEIGHT = 0.05
-SCALE_ROWS = 16
-"""The unit of a slack is its median size over the first so many trials; later ones do not change the fits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,9 +195,7 @@ class GoalBased:
 
 def bilog(slack: FloatArray) -> FloatArray:
     """sgn(c) log(1 + |c|) with c in units of its usual size, so the unit of the measure does not matter."""
-    early = np.abs(slack[:SCALE_ROWS])
-    unit = float(np.median(early[early > 0])) if np.any(early > 0) else 1.0
-    return np.asarray(np.sign(slack) * np.log1p(np.abs(slack) / unit))
+    return np.asarray(np.sign(slack) * np.log1p(np.abs(slack) / usual_size(slack)))
 
 
 def chebyshev(values: FloatArray, feasible: BoolArray, rng: np.random.Generator) -> FloatArray:

@@ -29,6 +29,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import check_exhausted, tried_points
 from bough.strategies.designs import LatinHypercube, RandomSearch
+from bough.strategies.goal_ranking import GoalRanking
 from bough.strategies.options import POSITIVE, SHARE, Options, at_least, option
 
 __all__ = ["Parzen", "ParzenSearch"]
@@ -147,6 +148,10 @@ class ParzenSearch(Options):
     candidates: int = option(24, at_least(1))
     quantile: float = option(0.1, SHARE)
     prior: float = option(1.0, POSITIVE)
+
+    def goal_strategy(self, space: Space) -> GoalRanking:
+        """For several objectives, or under constraints."""
+        return GoalRanking(self)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         check_exhausted(space, history)

@@ -1,0 +1,52 @@
+"""The order that TPE sees of trials with several objectives and limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.strategies.test_goal_based import SPACE, proposals, toy
+
+from bough.history import Outcomes
+from bough.strategies.goal_ranking import positions
+from bough.study import Study
+
+
+def outcomes(values: Any, slacks: Any = None) -> Outcomes:
+    values = np.asarray(values, dtype=float)
+    slacks = np.zeros((len(values), 0)) if slacks is None else np.asarray(slacks, dtype=float)
+    return Outcomes(values, slacks, np.full(values.shape[1], np.nan), (), ())
+
+
+def test_nothing_comes_before_what_dominates_it() -> None:
+    for objectives in (2, 3, 5):
+        values = np.random.default_rng(objectives).random((30, objectives))
+        place = positions(outcomes(values))
+        assert sorted(place) == list(range(30))
+        for i in range(30):
+            for j in range(30):
+                if np.all(values[i] <= values[j]) and np.any(values[i] < values[j]):
+                    assert place[i] < place[j]
+
+
+def test_the_trial_that_dominates_most_alone_comes_first() -> None:
+    front = [[0.0, 1.0], [0.45, 0.45], [0.46, 0.44], [1.0, 0.0]]
+    alone = np.array(positions(outcomes([*front, [1.0, 1.0]])))
+    assert set(alone[[1, 2]]) == {2, 3} and alone[4] == 4  # the two that share their corner come later
+
+
+def test_feasible_comes_first_then_the_smallest_violation() -> None:
+    values = [[0.0, 0.0], [5.0, 5.0], [1.0, 1.0], [2.0, 2.0]]
+    assert positions(outcomes(values, [[3.0], [-1.0], [0.5], [0.0]])).tolist() == [3, 1, 2, 0]
+
+
+def test_tpe_ignores_units() -> None:
+    goals: dict[str, Any] = {"objectives": ["error", "time"], "constraints": ["memory <= 70"]}
+
+    def scaled(config: dict[str, Any]) -> dict[str, float]:
+        told = toy(config)
+        return {"error": 1024 * told["error"], "time": told["time"] / 4, "memory": 8 * told["memory"]}
+
+    plain = proposals(Study(SPACE, method="tpe", seed=0, **goals), toy, 30)
+    goals["constraints"] = ["memory <= 560"]
+    assert proposals(Study(SPACE, method="tpe", seed=0, **goals), scaled, 30) == plain
