@@ -63,7 +63,7 @@ static void *array(buffers_t *held, PyObject *object, const char *name, char kin
         PyErr_Format(PyExc_TypeError, "%s must hold %s", name, kind == 'd' ? "doubles" : "32-bit integers");
         return NULL;
     }
-    if (view->len != size * itemsize) {
+    if (view->len / itemsize != size) { /* not size * itemsize, which may overflow */
         PyErr_Format(PyExc_ValueError, "%s must have %zd entries, not %zd", name, size, view->len / itemsize);
         return NULL;
     }

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from tests.conftest import PostgresServer
@@ -240,3 +241,16 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(shared_url: str) -> 
         migrate(Database(shared_url, 1.0), broken)
     assert not Database(shared_url, 1.0).has_table("bough_of_tomorrow")
     assert open_study("s", shared_url).ask(lease=600.0).number == 0
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("postgres@/nowhere", "the database does not exist on the server$"),
+        ("nobody@/postgres", "the server refused the user name or password$"),
+    ],
+)
+def test_a_server_that_refuses_is_not_asked_again(postgresql_url: str, where: str, message: str) -> None:
+    folder = parse_qs(urlsplit(postgresql_url).query)["host"][0]
+    with pytest.raises(StorageError, match=message):
+        SqlStorage(f"postgresql://{where}?host={folder}", patience=600.0)

@@ -16,6 +16,7 @@ import pytest
 from bough.errors import StorageError
 from bough.space import Float, Space
 from bough.storage import MemoryStorage
+from bough.storage.database import Database, Transaction
 from bough.study import Study, open_study
 
 SPACE = Space({"x": Float(0, 1)})
@@ -114,3 +115,21 @@ def test_a_fork_that_python_did_not_see_is_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("bough.storage.database.os.getpid", lambda: parent + 1)
     with pytest.raises(StorageError, match="open the study after the fork"):
         study.ask()
+
+
+def test_a_fork_amid_a_transaction_undoes_it(shared_url: str) -> None:
+    database = Database(shared_url, 5.0)
+    database.write("table", lambda t: t.execute("CREATE TABLE numbers (n BIGINT)"))
+
+    def work(transaction: Transaction) -> None:
+        transaction.execute("INSERT INTO numbers VALUES (1)")
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        os.waitpid(child, 0)
+
+    with pytest.raises(StorageError, match="forked amid a transaction; nothing was changed"):
+        database.write("fork", work)
+    assert database.read("SELECT n FROM numbers") == []
+    database.write("again", lambda t: t.execute("INSERT INTO numbers VALUES (2)"))
+    assert database.read("SELECT n FROM numbers") == [(2,)]

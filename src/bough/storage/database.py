@@ -204,6 +204,8 @@ class Database:
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
         cursor = self._only_cursor
+        if cursor is None:  # ``before_fork`` closed it
+            raise StorageError(f"{self.where}: the process forked amid a transaction; nothing was changed")
         text = self._statements.get(sql) or self._compiled(sql)
         if self._watchdog is None:
             cursor.execute(text, parameters)
@@ -275,6 +277,8 @@ class Database:
             ) from error
 
     def _roll_back(self) -> None:
+        if self._connection is None:
+            return
         try:
             self._execute("ROLLBACK", {})
         except self._dialect.loaded_dbapi.Error:

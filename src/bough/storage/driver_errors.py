@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 __all__ = ["Fault", "fault_of"]
@@ -47,6 +48,15 @@ _POSTGRESQL = {
     "42501": Fault("the user has no permission to write to the database"),
 }
 
+# While connecting, psycopg has the server's words but not its SQLSTATE. A server that speaks another
+# language is asked again until patience ends.
+_REFUSALS = {
+    r'FATAL: database ".*" does not exist': _POSTGRESQL["3D"],
+    r'FATAL: (role ".*" does not exist|password authentication failed|no pg_hba\.conf entry)': _POSTGRESQL[
+        "28"
+    ],
+}
+
 
 def fault_of(error: Exception, dialect: str) -> Fault:
     """The fault behind an error of ``sqlite3`` or ``psycopg``."""
@@ -60,7 +70,10 @@ def fault_of(error: Exception, dialect: str) -> Fault:
             return Fault(f"reading or writing the file failed ({text})", passing=True, lost=True)
         return _SQLITE.get(code, Fault(text))
     state = getattr(error, "sqlstate", None)
-    if state is None:  # the server could not be reached, or the connection broke
+    if state is None:  # the server refused us or could not be reached, or the connection broke
+        for words, fault in _REFUSALS.items():
+            if re.search(words, text):
+                return fault
         kinds = {kind.__name__ for kind in type(error).__mro__}
         gone = not kinds.isdisjoint(("OperationalError", "InterfaceError"))
         return Fault(f"the server cannot be reached ({text})", passing=gone, lost=gone)
