@@ -98,6 +98,41 @@ def test_a_file_on_a_read_only_medium_is_read(tmp_path: Path) -> None:
     os.chmod(folder, 0o755)
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs a second user")
+def test_a_reader_without_permission_to_write_sees_what_others_write(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    url = f"sqlite:///{folder}/s.db"
+
+    def tell(value: float) -> None:
+        study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+        study.tell(study.ask(), value)
+        del study
+        gc.collect()  # closes the file, so its log is gone
+
+    tell(1.0)
+    for parent in [folder, *folder.parents[:3]]:
+        os.chmod(parent, 0o755)
+    to_child, to_parent = os.pipe(), os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            os.setuid(65534)
+            opened = open_study("s", url)
+            assert opened.best.value == 1.0
+            os.write(to_parent[1], b"read")
+            os.read(to_child[0], 1)
+            code = 0 if opened.best.value == 0.5 else 3
+        finally:
+            os._exit(code)
+    os.close(to_parent[1])
+    assert os.read(to_parent[0], 4) == b"read"
+    tell(0.5)
+    os.write(to_child[1], b"!")
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])
 def test_nothing_is_told_into_a_file_that_is_gone(tmp_path: Path, how: str) -> None:
     path = tmp_path / "s.db"

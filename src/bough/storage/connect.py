@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError
 
 from bough.errors import MissingExtraError, StorageError
 
-__all__ = ["display_url", "open_connection", "parse_url", "sqlite_file"]
+__all__ = ["UnlockedConnection", "display_url", "open_connection", "parse_url", "sqlite_file"]
 
 _ADVICE = "use sqlite:///file.db or postgresql://user@host/database"
 
@@ -110,8 +110,14 @@ def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bo
     return connection
 
 
+class UnlockedConnection(sqlite3.Connection):
+    """Reads a file without locks, as if nobody wrote to it. Somebody may, so it serves one statement only."""
+
+
 def _open_file(path: str, mode: str, given: Mapping[str, Any]) -> sqlite3.Connection:
     options = {**given, **_SQLITE, "uri": True}
+    if "immutable" in mode:
+        options["factory"] = UnlockedConnection
     connection: sqlite3.Connection = sqlite3.connect(f"file:{quote(path)}?{mode}", **options)
     return connection
 

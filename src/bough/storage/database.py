@@ -20,7 +20,7 @@ import sqlalchemy as sa
 
 from bough.errors import StorageError
 from bough.storage import forks
-from bough.storage.connect import open_connection, parse_url, sqlite_file
+from bough.storage.connect import UnlockedConnection, open_connection, parse_url, sqlite_file
 from bough.storage.driver_errors import fault_of
 from bough.storage.rows import Row
 from bough.storage.sqlite_wal import Log, log_of
@@ -118,7 +118,10 @@ class Database:
 
         def attempt(retried: bool) -> list[Row]:
             self._open(write=False)
-            return self._execute(sql, parameters)
+            rows = self._execute(sql, parameters)
+            if isinstance(self._connection, UnlockedConnection):
+                self._drop_connection()
+            return rows
 
         return self._patiently(attempt)
 
