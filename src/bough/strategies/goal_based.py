@@ -219,8 +219,8 @@ def front_boxes(known: FloatArray, given: FloatArray, wide: bool = False) -> Box
     and the inferred one counts: a point that nothing reaches yet would leave nothing to climb.
 
     wide: infer it from all results, not from the front. Close behind the front, only what refines it counts,
-    and the search stays on the branch of an early front; far behind, the ends of the front count most. Turns
-    of both kinds did better than either alone.
+    and the search stays on the branch of an early front; far behind, the ends of the front count most. So
+    trials take turns. On five surrogate tasks with one seed the turns ended level with the close rule alone.
     """
     inferred = inferred_reference(known)
     if wide:
