@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -67,9 +69,16 @@ def test_a_file_of_version_0_1_is_read_as_it_is(tmp_path: Path) -> None:
     assert open_study("old", url).trials[4].measures == {"memory": 2.0}
 
 
-def test_a_file_on_a_read_only_medium_is_read(tmp_path: Path) -> None:
-    folder = tmp_path / "medium"
-    folder.mkdir()
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter; pytest's own are closed to them."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
+def test_a_file_on_a_read_only_medium_is_read(open_folder: Path) -> None:
+    folder = open_folder
     url = f"sqlite:///{folder}/s.db"
     study = Study(SPACE, name="s", storage=url, method="random", seed=0)
     study.tell(study.ask(), 1.0)
@@ -78,8 +87,6 @@ def test_a_file_on_a_read_only_medium_is_read(tmp_path: Path) -> None:
     assert sorted(files(folder)) == ["s.db"], "no connection is open any more"
     os.chmod(folder / "s.db", 0o444)
     os.chmod(folder, 0o555)
-    for parent in folder.parents[:3]:
-        os.chmod(parent, 0o755)
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -99,9 +106,8 @@ def test_a_file_on_a_read_only_medium_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs a second user")
-def test_a_reader_without_permission_to_write_sees_what_others_write(tmp_path: Path) -> None:
-    folder = tmp_path / "shared"
-    folder.mkdir()
+def test_a_reader_without_permission_to_write_sees_what_others_write(open_folder: Path) -> None:
+    folder = open_folder
     url = f"sqlite:///{folder}/s.db"
 
     def tell(value: float) -> None:
@@ -111,8 +117,6 @@ def test_a_reader_without_permission_to_write_sees_what_others_write(tmp_path: P
         gc.collect()  # closes the file, so its log is gone
 
     tell(1.0)
-    for parent in [folder, *folder.parents[:3]]:
-        os.chmod(parent, 0o755)
     to_child, to_parent = os.pipe(), os.pipe()
     pid = os.fork()
     if pid == 0:
