@@ -28,6 +28,7 @@ EXCUSED = {  # scikit-learn excuses its own searches from these
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [
         BoughSearchCV(LogisticRegression(), {"C": [0.1, 1.0, 10.0]}, trials=2, cv=2, random_state=0),

@@ -34,6 +34,8 @@ class AtMost(int):
 
 def size(rules: Rules) -> int | float:
     """The number of configurations: an exact int, ``math.inf``, or an ``AtMost``."""
+    if _least_combinations(rules) > MAX_COMBINATIONS:
+        return _bound(rules)
     total: int | float = 0
     exact = True
     for count, (weight, legal) in enumerate(_combinations(rules)):
@@ -55,6 +57,11 @@ def is_empty(rules: Rules) -> bool:
         if legal is not False or count == MAX_COMBINATIONS:
             return False
     return True
+
+
+def _least_combinations(rules: Rules) -> int:
+    """A lower bound of the combinations that a walk visits: those of the columns that are always active."""
+    return math.prod(len(cut) for column, cut in _pieces(rules).items() if rules.group[column] == 0)
 
 
 def _bound(rules: Rules) -> int | float:

@@ -28,6 +28,9 @@ from bough.space.tree import Tree
 
 __all__ = ["Space"]
 
+LEGAL_PROBES = 1000
+"""Random points that are tried before a walk decides whether any configuration is legal."""
+
 
 class Space:
     """A search space that may branch.
@@ -48,8 +51,13 @@ class Space:
         self.__dict__.update(
             declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=desugar(parameters, clauses)
         )
-        if is_empty(self.rules):
+        if clauses and not self._some_legal() and is_empty(self.rules):
             raise SpaceError(f"forbid excludes every configuration: {', '.join(map(repr, clauses)):.200}")
+
+    def _some_legal(self) -> bool:
+        """Whether a few random points contain a legal one: quicker than a proof that there is one."""
+        rows = np.random.default_rng(0).random((LEGAL_PROBES, len(self.parameters)))
+        return bool(self.legal(self.snap(rows)).any())
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Space cannot be changed (setting {name!r})")
