@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bough.storage import open_storage
+from bough.storage import Amendment, open_storage
 from bough.storage.database import Database, Transaction
 from bough.storage.schema import MIGRATIONS, migrate
 from bough.study import Study, open_study, studies
@@ -101,3 +101,12 @@ def test_postgresql_is_upgraded_alike(postgresql_url: str) -> None:
     assert [trial.number for trial in study.ask_up_to(1, request=MARK_OF_ASK)] == [0]
     assert [(trial.worker, trial.state) for trial in study.trials] == [("alice", "running"), (None, "queued")]
     assert study.tell(0, {"value": 1.0, "memory": 3}).measures == {"memory": 3.0}
+
+
+def test_an_old_study_is_amended(old_url: str) -> None:
+    reader, storage = open_storage(old_url, create=False), open_storage(old_url, create=False)
+    study = reader.find("old")[0].id
+    assert reader.changes(study, 0).amendments == []
+    stored = storage.amend(study, Amendment("note", {"text": "from 0.1"}), after=0)
+    assert (stored.since, stored.position) == (6, 0)
+    assert reader.changes(study, 0).amendments == [stored]

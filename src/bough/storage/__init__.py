@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bough.errors import StorageError
-from bough.storage.base import Changes, Storage, StudyRecord
+from bough.storage.base import Amendment, Changes, Storage, StudyRecord
 from bough.storage.memory import MemoryStorage
 
-__all__ = ["Changes", "MemoryStorage", "Storage", "StudyRecord", "open_storage"]
+__all__ = ["Amendment", "Changes", "MemoryStorage", "Storage", "StudyRecord", "open_storage"]
 
 
 def open_storage(storage: str | Storage | None, *, create: bool = True) -> Storage:

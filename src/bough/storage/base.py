@@ -1,21 +1,22 @@
-"""What a storage is: eight methods, each one transaction."""
+"""What a storage is: nine methods, each one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 from bough.trial import Trial
 
-__all__ = ["Changes", "Storage", "StudyRecord"]
+__all__ = ["Amendment", "Changes", "Storage", "StudyRecord"]
 
 
 @dataclass(frozen=True)
 class StudyRecord:
     """A study without its trials.
 
-    space, method and goals are JSON texts; goals None stands for one objective. The storage gives the id and
+    space, method and goals are JSON texts; goals None stands for one objective. The space is the current one:
+    an amendment may have replaced it. The storage gives the id and
     never gives it again, even when a study is deleted and another created under its name. trials: how many
     there were when the record was read.
     """
@@ -32,17 +33,37 @@ class StudyRecord:
 
 
 @dataclass(frozen=True)
+class Amendment:
+    """Something said about a study after its creation; amendments are appended and never change.
+
+    kind:  "space", "retract", "correct", "belief", "source", "note", "audit". body: JSON data that goes with
+           it. trial: the number of the trial that it is about, if it is about one.
+    since: how many trials the study had; it holds for the proposals from this number on. position: 0, 1, 2,
+           ... without gaps; at: Unix time. The storage fills in these three.
+    """
+
+    kind: str
+    body: dict[str, Any]
+    trial: int | None = None
+    since: int = -1
+    position: int = -1
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
 class Changes:
     """The trials that changed after some revision, in the order of their changes, as one consistent snapshot.
 
     A finished trial, which never changes again, may be among them although it was read before.
 
     revision: pass it to the next call to read on from here; now: the storage's clock.
+    amendments: those that are new, in their order.
     """
 
     trials: list[Trial]
     revision: int
     now: float
+    amendments: list[Amendment] = field(default_factory=list)
 
 
 @runtime_checkable
@@ -54,8 +75,10 @@ class Storage(Protocol):
     Times are those of the storage's clock: hosts whose clocks differ agree about leases.
     """
 
-    def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
-        """Store a new study with its first trials, as they are; StudyError if the name is taken."""
+    def create(
+        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+    ) -> StudyRecord:
+        """Store a new study with its first trials and amendments, as they are; StudyError for a used name."""
         ...
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -63,7 +86,17 @@ class Storage(Protocol):
         ...
 
     def delete(self, study: int) -> None:
-        """Delete a study and its trials; nothing happens if it is gone already."""
+        """Delete a study, its trials and amendments; nothing happens if it is gone already."""
+        ...
+
+    def amend(
+        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+    ) -> Amendment:
+        """Append an amendment and return it as stored.
+
+        after: how many amendments there were when this one was made; ConflictError if there are more by now,
+        and nothing is stored. None appends whatever came before. space: the study's new space, as JSON.
+        """
         ...
 
     def changes(self, study: int, since: int) -> Changes:
@@ -71,11 +104,18 @@ class Storage(Protocol):
         ...
 
     def insert(
-        self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
+        self,
+        study: int,
+        trials: Sequence[Trial],
+        *,
+        within: range | None = None,
+        lease: float | None = None,
+        seen: int | None = None,
     ) -> list[Trial]:
         """Append trials and return them with their numbers and times.
 
-        If the next free number is not ``within`` the range, nothing is inserted and the list is empty.
+        If the next free number is not ``within`` the range, nothing is inserted and the list is empty;
+        neither if the study was amended after the revision ``seen``.
         A running trial starts now, and its lease ends ``lease`` seconds from now.
         """
         ...

@@ -10,8 +10,8 @@ from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.storage import forks
-from bough.storage.base import Changes, StudyRecord
-from bough.storage.transitions import available, begun, finished, handed_out, renewed
+from bough.storage.base import Amendment, Changes, StudyRecord
+from bough.storage.transitions import amended_meanwhile, available, begun, finished, handed_out, renewed
 from bough.trial import Trial
 
 __all__ = ["MemoryStorage"]
@@ -27,7 +27,8 @@ class _StudyState:
     record: StudyRecord
     trials: list[Trial] = field(default_factory=list)
     open: dict[int, None] = field(default_factory=dict)
-    journal: list[int] = field(default_factory=list)
+    journal: list[int | None] = field(default_factory=list)  # None for an amendment
+    amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
 
     def put(self, trial: Trial) -> Trial:
         if trial.number == len(self.trials):
@@ -40,6 +41,11 @@ class _StudyState:
             self.open[trial.number] = None
         self.journal.append(trial.number)
         return trial
+
+    def append(self, amendment: Amendment) -> Amendment:
+        self.journal.append(None)
+        self.amendments.append((len(self.journal), amendment))
+        return amendment
 
 
 class MemoryStorage:
@@ -61,7 +67,9 @@ class MemoryStorage:
     def after_fork(self, child: bool) -> None:
         self._lock.release()
 
-    def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
+    def create(
+        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+    ) -> StudyRecord:
         with self._lock:
             if any(state.record.name == record.name for state in self._states.values()):
                 raise StudyError(f"study {record.name!r} exists already")
@@ -70,6 +78,8 @@ class MemoryStorage:
             state = self._states[record.id] = _StudyState(record)
             for trial in trials:
                 state.put(trial)
+            for amendment in amendments:
+                state.append(amendment)
             return record
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -89,16 +99,37 @@ class MemoryStorage:
             state = self._state(study)
             # A trial that changed twice is reported once, at the place of its last change.
             latest = dict.fromkeys(reversed(state.journal[since:]))
-            trials = [state.trials[number] for number in reversed(latest)]
-            return Changes(trials, len(state.journal), time.time())
+            trials = [state.trials[number] for number in reversed(latest) if number is not None]
+            amendments = [amendment for revision, amendment in state.amendments if revision > since]
+            return Changes(trials, len(state.journal), time.time(), amendments)
+
+    def amend(
+        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+    ) -> Amendment:
+        with self._lock:
+            state = self._state(study)
+            if after is not None and after != len(state.amendments):
+                raise amended_meanwhile()
+            if space is not None:
+                state.record = replace(state.record, space=space)
+            position, since = len(state.amendments), len(state.trials)
+            return state.append(replace(amendment, since=since, position=position, at=time.time()))
 
     def insert(
-        self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
+        self,
+        study: int,
+        trials: Sequence[Trial],
+        *,
+        within: range | None = None,
+        lease: float | None = None,
+        seen: int | None = None,
     ) -> list[Trial]:
         with self._lock:
             state, now = self._state(study), time.time()
             first = len(state.trials)
             if within is not None and first not in within:
+                return []
+            if seen is not None and state.amendments and state.amendments[-1][0] > seen:
                 return []
             return [state.put(begun(trial, first + i, now, lease)) for i, trial in enumerate(trials)]
 

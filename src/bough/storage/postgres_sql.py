@@ -42,7 +42,7 @@ LOCK = f"""
 INSERT = f"""
     WITH locked AS (
         UPDATE bough_studies SET revision = revision + 1, trials = trials + 1
-        WHERE id = :study AND trials >= :low AND trials < :high
+        WHERE id = :study AND trials >= :low AND trials < :high AND amended <= :seen
         RETURNING revision, trials - 1 AS number, {{clock}} AS now),
     {_ASSIGN}
     INSERT INTO bough_trials (study, revision, operation, {", ".join(COLUMNS)})
@@ -50,7 +50,8 @@ INSERT = f"""
         {", ".join(_SHIFTED.get(column, f":{column}") for column in COLUMNS)}
     FROM locked
     RETURNING number, started, finished, expires"""
-"""One more trial, if its number is within the range; its times are given relative to now."""
+"""One more trial, if its number is within the range and no amendment came meanwhile; its times are given
+relative to now."""
 
 FINISH = f"""
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,

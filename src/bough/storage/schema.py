@@ -47,6 +47,14 @@ SECOND: Migration = (
     "ALTER TABLE bough_trials ADD COLUMN traceback TEXT",
     "ALTER TABLE bough_trials ADD COLUMN request TEXT",
     "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
+    # the revision of the last amendment
+    "ALTER TABLE bough_studies ADD COLUMN amended BIGINT NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE bough_amendments (
+        study BIGINT NOT NULL REFERENCES bough_studies (id) ON DELETE CASCADE, position BIGINT NOT NULL,
+        kind TEXT NOT NULL, trial BIGINT, since BIGINT NOT NULL, body TEXT NOT NULL, at {real} NOT NULL,
+        revision BIGINT NOT NULL, operation TEXT, PRIMARY KEY (study, position)
+    )""",
     # The service of version 0.1 wrote the mark of a request, 20 characters, behind the worker's name:
     # "name#mark". Other workers may have a "#" in their names too.
     """
@@ -66,6 +74,7 @@ ADDED_COLUMNS = {  # each with the number of its migration
     "traceback": 2,
     "request": 2,
     "holder": 2,
+    "amended": 2,
 }
 
 # Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.

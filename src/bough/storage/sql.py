@@ -18,8 +18,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from bough.errors import StorageError, StudyError, TrialError
-from bough.storage import postgres_sql
-from bough.storage.base import Changes, StudyRecord
+from bough.storage import amendment_rows, postgres_sql
+from bough.storage.base import Amendment, Changes, StudyRecord
 from bough.storage.database import Database, Transaction
 from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
 from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
@@ -54,10 +54,10 @@ _LOCK = {
 }
 _APPEND = """
     UPDATE bough_studies SET revision = revision + 1, trials = trials + :count
-    WHERE id = :study AND trials >= :low AND trials < :high
+    WHERE id = :study AND trials >= :low AND trials < :high AND amended <= :seen
     RETURNING revision, {clock}, trials - :count"""
 _CHANGES = """
-    SELECT {columns}, s.revision, {clock}
+    SELECT {columns}, s.revision, {clock}, {amended}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
@@ -133,7 +133,9 @@ class SqlStorage:
         ]
         return sql.replace("{columns}", ", ".join(known))
 
-    def create(self, record: StudyRecord, trials: Sequence[Trial] = ()) -> StudyRecord:
+    def create(
+        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+    ) -> StudyRecord:
         def work(transaction: Transaction) -> StudyRecord:
             created = transaction.execute(
                 _CREATE,
@@ -149,6 +151,7 @@ class SqlStorage:
                 raise StudyError(f"study {record.name!r} exists already")
             study, when = created[0]
             _insert(transaction, study, trials, revision=1, operation=None)
+            amendment_rows.insert(transaction, study, amendments, revision=1)
             return replace(record, id=study, created=when, trials=len(trials))
 
         return self._write("create", work)
@@ -163,24 +166,51 @@ class SqlStorage:
         self._write("delete", lambda transaction: transaction.execute(_DELETE, study=study))
 
     def changes(self, study: int, since: int) -> Changes:
-        rows = self._database.read(self._statement(_CHANGES, COLUMNS, "t."), study=study, since=since)
+        sql = self._statement(_CHANGES, COLUMNS, "t.")
+        sql = sql.replace("{amended}", "s.amended" if self._version > 1 else "0")
+        rows = self._database.read(sql, study=study, since=since)
         if not rows:
             raise _deleted()
-        *_, revision, now = rows[0]
-        return Changes(trials_of(row[:-2] for row in rows if row[0] is not None), revision, now)
+        *_, revision, now, amended = rows[0]
+        amendments = []
+        if amended > since:
+            sql, upto = amendment_rows.READ, {"since": since, "revision": revision}
+            amendments = amendment_rows.amendments_of(self._database.read(sql, study=study, **upto))
+        trials = trials_of(row[:-3] for row in rows if row[0] is not None)
+        return Changes(trials, revision, now, amendments)
+
+    def amend(
+        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+    ) -> Amendment:
+        operation = secrets.token_hex(8)
+
+        def work(transaction: Transaction) -> Amendment:
+            revision, now = _lock(transaction, study)
+            return amendment_rows.append(
+                transaction, study, amendment, after, space, revision, now, operation
+            )
+
+        return self._write("amend", work)
 
     def insert(
-        self, study: int, trials: Sequence[Trial], *, within: range | None = None, lease: float | None = None
+        self,
+        study: int,
+        trials: Sequence[Trial],
+        *,
+        within: range | None = None,
+        lease: float | None = None,
+        seen: int | None = None,
     ) -> list[Trial]:
         operation = secrets.token_hex(8)
         low, high = (0, 2**62) if within is None else (within.start, within.stop)
+        only_if = {"low": low, "high": high, "seen": 2**62 if seen is None else seen}
 
         def work(transaction: Transaction) -> list[Trial]:
             if transaction.retried:
                 _lock(transaction, study)
                 if mine := _of_operation(transaction, study, operation):
                     return mine
-            appended = transaction.execute(_APPEND, study=study, count=len(trials), low=low, high=high)
+            appended = transaction.execute(_APPEND, study=study, count=len(trials), **only_if)
             if not appended:
                 return _none_appended(transaction, study)
             revision, now, first = appended[0]
@@ -191,7 +221,7 @@ class SqlStorage:
         def shortcut(transaction: Transaction) -> list[Trial]:
             row = begun(trials[0], 0, 0.0, lease)  # its times count from the moment of the insertion
             columns = {**row_of(row, study, 0, operation), "config": config_of(row)}
-            inserted = transaction.execute(postgres_sql.INSERT, **columns, low=low, high=high)
+            inserted = transaction.execute(postgres_sql.INSERT, **columns, **only_if)
             if not inserted:
                 return _none_appended(transaction, study)
             number, started, finished, expires = inserted[0]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bough.errors import ConflictError, TrialError
 from bough.trial import Trial
 
-__all__ = ["MAX_ATTEMPTS", "available", "begun", "finished", "handed_out", "renewed"]
+__all__ = ["MAX_ATTEMPTS", "amended_meanwhile", "available", "begun", "finished", "handed_out", "renewed"]
 
 MAX_ATTEMPTS = 3
 """How often a trial is handed out before the deaths of its workers count as its own failure."""
@@ -84,6 +84,11 @@ def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Tri
     if lease is None:
         return replace(current, state="queued", expires=None)
     return replace(current, expires=now + lease)
+
+
+def amended_meanwhile() -> ConflictError:
+    """What is raised when an amendment was made without knowledge of the last one."""
+    return ConflictError("another change to the study came first: look at it, then try again")
 
 
 def _outcome(trial: Trial) -> tuple[object, ...]:
