@@ -5,12 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Config", "State", "Trial"]
+__all__ = ["Config", "Report", "State", "Trial"]
 
 Config = dict[str, Any]
 """The active parameters of a configuration, by name; every value is a JSON scalar."""
 
-State = Literal["queued", "running", "done", "failed"]
+State = Literal["queued", "running", "done", "failed", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A value that a running trial reported at a step of its evaluation, in the user's own direction.
+
+    attempt: the attempt that reported it; 0 stands for the current one.
+    """
+
+    number: int
+    step: int
+    value: float
+    attempt: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +43,9 @@ class Trial:
     request:  mark of the service's request that put the trial in; holder: mark of the one that it was
               last handed out to. A request that is sent again finds its trials by them.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
+    curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
+
+    A trial whose reports showed that it is not worth finishing is "stopped": it has a curve and no value.
     """
 
     number: int
@@ -50,11 +66,12 @@ class Trial:
     request: str | None = None
     holder: str | None = None
     violated: tuple[str, ...] = field(default=(), compare=False)
+    curve: tuple[tuple[int, float], ...] = field(default=(), compare=False)
 
     @property
     def is_finished(self) -> bool:
         """Whether the trial has its final state."""
-        return self.state in ("done", "failed")
+        return self.state in ("done", "failed", "stopped")
 
     @property
     def feasible(self) -> bool:

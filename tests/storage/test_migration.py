@@ -11,6 +11,7 @@ from bough.storage import Amendment, open_storage
 from bough.storage.database import Database, Transaction
 from bough.storage.schema import MIGRATIONS, migrate
 from bough.study import Study, open_study, studies
+from bough.trial import Report
 
 DUMP = Path(__file__).with_name("written_by_0_1.sql")
 MARK_OF_ASK, MARK_OF_ENQUEUE = "YRLJxpn7lkLE9JZj9qxN", "7Lfkfn0VK7lRoxjYiong"
@@ -52,6 +53,15 @@ def test_an_old_study_goes_on(old_url: str) -> None:
     assert open_study("old", old_url).best == told
     same = Study(old.space, name="old", storage=old_url, method="random", seed=3)
     assert same.ask().number == 6
+
+
+def test_an_old_study_takes_reports(old_url: str) -> None:
+    storage = open_storage(old_url, create=False)
+    (record,) = storage.find("old")
+    assert (record.stopping, storage.changes(record.id, 0).reports) == (None, [])
+    storage.report(record.id, Report(4, 1, 0.5))
+    assert storage.changes(record.id, 0).reports == [Report(4, 1, 0.5, 1)]
+    assert open_study("old", old_url).trial(4).curve == ((1, 0.5),)
 
 
 def test_marks_of_requests_move_out_of_the_workers_names(old_url: str) -> None:

@@ -206,7 +206,7 @@ def trial_json(trial: Trial) -> dict[str, Any]:
     return {
         name: getattr(trial, name)
         for name in Trial.__slots__
-        if name not in ("request", "holder", "violated")
+        if name not in ("request", "holder", "violated", "curve")
     }
 
 

@@ -1,4 +1,4 @@
-"""What a storage is: nine methods, each one transaction."""
+"""What a storage is: ten methods, each one transaction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from bough.trial import Trial
+from bough.trial import Report, Trial
 
 __all__ = ["Amendment", "Changes", "Storage", "StudyRecord"]
 
@@ -18,7 +18,7 @@ class StudyRecord:
     space, method and goals are JSON texts; goals None stands for one objective. The space is the current one:
     an amendment may have replaced it. The storage gives the id and
     never gives it again, even when a study is deleted and another created under its name. trials: how many
-    there were when the record was read.
+    there were when the record was read. stopping: the rule that stops trials; None is the default one.
     """
 
     name: str
@@ -30,6 +30,7 @@ class StudyRecord:
     trials: int = 0
     id: int = -1
     goals: str | None = None
+    stopping: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,14 @@ class Changes:
 
     revision: pass it to the next call to read on from here; now: the storage's clock.
     amendments: those that are new, in their order.
+    reports:  what trials reported after that revision, each report once, in the order of its arrival.
     """
 
     trials: list[Trial]
     revision: int
     now: float
     amendments: list[Amendment] = field(default_factory=list)
+    reports: Sequence[Report] = ()
 
 
 @runtime_checkable
@@ -76,9 +79,13 @@ class Storage(Protocol):
     """
 
     def create(
-        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+        self,
+        record: StudyRecord,
+        trials: Sequence[Trial] = (),
+        amendments: Sequence[Amendment] = (),
+        reports: Sequence[Report] = (),
     ) -> StudyRecord:
-        """Store a new study with its first trials and amendments, as they are; StudyError for a used name."""
+        """Store a new study with what it has from the start, as it is; StudyError if the name is taken."""
         ...
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -131,10 +138,18 @@ class Storage(Protocol):
         ...
 
     def finish(self, study: int, result: Trial) -> Trial:
-        """Give a trial its result: ``result.number`` says which, ``result.state`` is "done" or "failed".
+        """Give a trial its result: ``result.number`` says which; its state is "done", "failed" or "stopped".
 
         The same result again changes nothing; another one is a ConflictError. A value is accepted from any
-        attempt, a failure only from the current one (attempt 0 stands for the current one).
+        attempt, another end only from the current one (attempt 0 stands for the current one).
+        """
+        ...
+
+    def report(self, study: int, report: Report) -> Trial:
+        """Store what a running trial reports, and return the trial; its lease stays as it is.
+
+        The same report again changes nothing, whatever became of the trial. TrialError if the trial does not
+        run in that attempt or has reported a later step, ConflictError if it reported another value there.
         """
         ...
 

@@ -11,8 +11,16 @@ from typing import Any
 from bough.errors import StudyError, TrialError
 from bough.storage import forks
 from bough.storage.base import Amendment, Changes, StudyRecord
-from bough.storage.transitions import amended_meanwhile, available, begun, finished, handed_out, renewed
-from bough.trial import Trial
+from bough.storage.transitions import (
+    amended_meanwhile,
+    available,
+    begun,
+    finished,
+    handed_out,
+    is_news,
+    renewed,
+)
+from bough.trial import Report, Trial
 
 __all__ = ["MemoryStorage"]
 
@@ -21,14 +29,16 @@ __all__ = ["MemoryStorage"]
 class _StudyState:
     """One study: its trials by number, the numbers of those that are not over, and a journal of all changes.
 
-    The revision of a study is the length of its journal, so what changed since then is a slice of it.
+    The revision of a study is the length of its journal, so what changed since then is a slice of it. An
+    entry is the number of a trial that changed, or a report. curves: values by step, by number and attempt.
     """
 
     record: StudyRecord
     trials: list[Trial] = field(default_factory=list)
     open: dict[int, None] = field(default_factory=dict)
-    journal: list[int | None] = field(default_factory=list)  # None for an amendment
+    journal: list[int | Report | None] = field(default_factory=list)  # None for an amendment
     amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
+    curves: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
 
     def put(self, trial: Trial) -> Trial:
         if trial.number == len(self.trials):
@@ -46,6 +56,18 @@ class _StudyState:
         self.journal.append(None)
         self.amendments.append((len(self.journal), amendment))
         return amendment
+
+    def trial(self, number: int) -> Trial:
+        if not 0 <= number < len(self.trials):
+            raise TrialError(f"study {self.record.name!r} has no trial {number}")
+        return self.trials[number]
+
+    def curve(self, number: int, attempt: int) -> dict[int, float]:
+        return self.curves.setdefault((number, attempt), {})
+
+    def put_report(self, report: Report) -> None:
+        self.curve(report.number, report.attempt)[report.step] = report.value
+        self.journal.append(report)
 
 
 class MemoryStorage:
@@ -68,7 +90,11 @@ class MemoryStorage:
         self._lock.release()
 
     def create(
-        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+        self,
+        record: StudyRecord,
+        trials: Sequence[Trial] = (),
+        amendments: Sequence[Amendment] = (),
+        reports: Sequence[Report] = (),
     ) -> StudyRecord:
         with self._lock:
             if any(state.record.name == record.name for state in self._states.values()):
@@ -80,6 +106,8 @@ class MemoryStorage:
                 state.put(trial)
             for amendment in amendments:
                 state.append(amendment)
+            for report in reports:
+                state.put_report(report)
             return record
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -97,11 +125,13 @@ class MemoryStorage:
     def changes(self, study: int, since: int) -> Changes:
         with self._lock:
             state = self._state(study)
-            # A trial that changed twice is reported once, at the place of its last change.
-            latest = dict.fromkeys(reversed(state.journal[since:]))
-            trials = [state.trials[number] for number in reversed(latest) if number is not None]
+            news = state.journal[since:]
+            reports = [entry for entry in news if isinstance(entry, Report)]
+            # A trial that changed twice is listed once, at the place of its last change.
+            latest = dict.fromkeys(entry for entry in reversed(news) if isinstance(entry, int))
+            trials = [state.trials[number] for number in reversed(latest)]
             amendments = [amendment for revision, amendment in state.amendments if revision > since]
-            return Changes(trials, len(state.journal), time.time(), amendments)
+            return Changes(trials, len(state.journal), time.time(), amendments, reports)
 
     def amend(
         self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
@@ -149,11 +179,19 @@ class MemoryStorage:
     def finish(self, study: int, result: Trial) -> Trial:
         with self._lock:
             state = self._state(study)
-            if not 0 <= result.number < len(state.trials):
-                raise TrialError(f"study {state.record.name!r} has no trial {result.number}")
-            current = state.trials[result.number]
+            current = state.trial(result.number)
             trial = finished(current, result, time.time())
             return current if trial is current else state.put(trial)
+
+    def report(self, study: int, report: Report) -> Trial:
+        with self._lock:
+            state = self._state(study)
+            current = state.trial(report.number)
+            report = replace(report, attempt=report.attempt or current.attempt)
+            curve = state.curve(report.number, report.attempt)
+            if is_news(current, report, curve.get(report.step), next(reversed(curve), None)):
+                state.put_report(report)
+            return current
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         with self._lock:

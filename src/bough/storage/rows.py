@@ -13,11 +13,11 @@ __all__ = ["COLUMNS", "Row", "config_of", "row_of", "trials_of"]
 
 Row = tuple[Any, ...]
 
-COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name != "violated")
+COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in ("violated", "curve"))
 
 _to_json = json.JSONEncoder(allow_nan=False).encode
 _from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
-_STATES = frozenset(("queued", "running", "done", "failed"))
+_STATES = frozenset(("queued", "running", "done", "failed", "stopped"))
 _NUMBER = (float, int, type(None))
 
 

@@ -55,6 +55,17 @@ SECOND: Migration = (
         kind TEXT NOT NULL, trial BIGINT, since BIGINT NOT NULL, body TEXT NOT NULL, at {real} NOT NULL,
         revision BIGINT NOT NULL, operation TEXT, PRIMARY KEY (study, position)
     )""",
+    "ALTER TABLE bough_studies ADD COLUMN stopping TEXT",  # NULL is the default rule
+    # the revision of the last report
+    "ALTER TABLE bough_studies ADD COLUMN reported BIGINT NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE bough_reports (
+        study BIGINT NOT NULL REFERENCES bough_studies (id) ON DELETE CASCADE, number BIGINT NOT NULL,
+        attempt INTEGER NOT NULL, step BIGINT NOT NULL, value {real} NOT NULL,
+        revision BIGINT NOT NULL,  -- of the study when the report arrived
+        PRIMARY KEY (study, number, attempt, step)
+    )""",
+    "CREATE INDEX bough_reports_changes ON bough_reports (study, revision)",
     # The service of version 0.1 wrote the mark of a request, 20 characters, behind the worker's name:
     # "name#mark". Other workers may have a "#" in their names too.
     """
@@ -75,6 +86,8 @@ ADDED_COLUMNS = {  # each with the number of its migration
     "request": 2,
     "holder": 2,
     "amended": 2,
+    "stopping": 2,
+    "reported": 2,
 }
 
 # Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.

@@ -18,13 +18,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from bough.errors import StorageError, StudyError, TrialError
-from bough.storage import amendment_rows, postgres_sql
+from bough.storage import amendment_rows, postgres_sql, report_rows
 from bough.storage.base import Amendment, Changes, StudyRecord
 from bough.storage.database import Database, Transaction
 from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
 from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
 from bough.storage.transitions import begun, finished, handed_out, renewed
-from bough.trial import Trial
+from bough.trial import Report, Trial
 
 __all__ = ["SqlStorage"]
 
@@ -33,12 +33,13 @@ T = TypeVar("T")
 LEASE_WAIT_SECONDS = 1.0
 """How long a renewal waits for the shared connection before it opens a second one."""
 
-_STUDY = ("name", "space", "direction", "method", "seed", "created", "trials", "id", "goals")
+_STUDY = ("name", "space", "direction", "method", "seed", "created", "trials", "id", "goals", "stopping")
 _TRIAL = ", ".join(COLUMNS)
 
 _CREATE = """
-    INSERT INTO bough_studies (name, space, direction, method, seed, created, trials, revision, goals)
-    VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1, :goals)
+    INSERT INTO bough_studies
+        (name, space, direction, method, seed, created, trials, revision, goals, stopping)
+    VALUES (:name, :space, :direction, :method, :seed, {clock}, :trials, 1, :goals, :stopping)
     ON CONFLICT (name) DO NOTHING
     RETURNING id, created"""
 _FIND = """
@@ -57,7 +58,7 @@ _APPEND = """
     WHERE id = :study AND trials >= :low AND trials < :high AND amended <= :seen
     RETURNING revision, {clock}, trials - :count"""
 _CHANGES = """
-    SELECT {columns}, s.revision, {clock}, {amended}
+    SELECT {columns}, s.revision, {clock}, {amended}, {reported}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
@@ -134,7 +135,11 @@ class SqlStorage:
         return sql.replace("{columns}", ", ".join(known))
 
     def create(
-        self, record: StudyRecord, trials: Sequence[Trial] = (), amendments: Sequence[Amendment] = ()
+        self,
+        record: StudyRecord,
+        trials: Sequence[Trial] = (),
+        amendments: Sequence[Amendment] = (),
+        reports: Sequence[Report] = (),
     ) -> StudyRecord:
         def work(transaction: Transaction) -> StudyRecord:
             created = transaction.execute(
@@ -146,12 +151,14 @@ class SqlStorage:
                 seed=record.seed,
                 trials=len(trials),
                 goals=record.goals,
+                stopping=record.stopping,
             )
             if not created:
                 raise StudyError(f"study {record.name!r} exists already")
             study, when = created[0]
             _insert(transaction, study, trials, revision=1, operation=None)
             amendment_rows.insert(transaction, study, amendments, revision=1)
+            report_rows.insert(transaction, study, reports, revision=1)
             return replace(record, id=study, created=when, trials=len(trials))
 
         return self._write("create", work)
@@ -167,17 +174,21 @@ class SqlStorage:
 
     def changes(self, study: int, since: int) -> Changes:
         sql = self._statement(_CHANGES, COLUMNS, "t.")
-        sql = sql.replace("{amended}", "s.amended" if self._version > 1 else "0")
+        for column in ("amended", "reported"):
+            sql = sql.replace(f"{{{column}}}", f"s.{column}" if self._version > 1 else "0")
         rows = self._database.read(sql, study=study, since=since)
         if not rows:
             raise _deleted()
-        *_, revision, now, amended = rows[0]
-        amendments = []
+        *_, revision, now, amended, reported = rows[0]
+        trials = trials_of(row[: len(COLUMNS)] for row in rows if row[0] is not None)
+        # A later statement may see later rows; up to this revision it sees those of this snapshot.
+        news = {"study": study, "since": since, "revision": revision}
+        amendments, reports = [], []
         if amended > since:
-            sql, upto = amendment_rows.READ, {"since": since, "revision": revision}
-            amendments = amendment_rows.amendments_of(self._database.read(sql, study=study, **upto))
-        trials = trials_of(row[:-3] for row in rows if row[0] is not None)
-        return Changes(trials, revision, now, amendments)
+            amendments = amendment_rows.amendments_of(self._database.read(amendment_rows.READ, **news))
+        if reported > since:
+            reports = report_rows.reports_of(self._database.read(report_rows.READ, **news))
+        return Changes(trials, revision, now, amendments, reports)
 
     def amend(
         self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
@@ -252,9 +263,7 @@ class SqlStorage:
     def finish(self, study: int, result: Trial) -> Trial:
         def work(transaction: Transaction) -> Trial:
             revision, now = _lock(transaction, study)
-            current = _trial(transaction, study, result.number)
-            if current is None:
-                raise TrialError(f"the study has no trial {result.number}")
+            current = _known_trial(transaction, study, result.number)
             trial = finished(current, result, now)
             if trial is not current:
                 _save(transaction, study, trial, revision, None)
@@ -266,6 +275,16 @@ class SqlStorage:
             return told[0] if told else None  # a repetition, a conflict, or a failure of an old attempt
 
         return self._write("finish", work, shortcut if self._on_server else None)
+
+    def report(self, study: int, report: Report) -> Trial:
+        def work(transaction: Transaction) -> Trial:
+            revision, _ = _lock(transaction, study)
+            current = _known_trial(transaction, study, report.number)
+            given = replace(report, attempt=report.attempt or current.attempt)
+            report_rows.append(transaction, study, current, given, revision)
+            return current
+
+        return self._write("report", work)
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         def work(transaction: Transaction) -> None:
@@ -298,6 +317,12 @@ def _deleted() -> StudyError:
 def _trial(transaction: Transaction, study: int, number: int) -> Trial | None:
     found = trials_of(transaction.execute(_TRIAL_NUMBER, study=study, number=number))
     return found[0] if found else None
+
+
+def _known_trial(transaction: Transaction, study: int, number: int) -> Trial:
+    if (found := _trial(transaction, study, number)) is None:
+        raise TrialError(f"the study has no trial {number}")
+    return found
 
 
 def _none_appended(transaction: Transaction, study: int) -> list[Trial]:

@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bough.errors import ConflictError, TrialError
-from bough.trial import Trial
+from bough.trial import Report, Trial
 
-__all__ = ["MAX_ATTEMPTS", "amended_meanwhile", "available", "begun", "finished", "handed_out", "renewed"]
+__all__ = [
+    "MAX_ATTEMPTS",
+    "amended_meanwhile",
+    "available",
+    "begun",
+    "finished",
+    "handed_out",
+    "is_news",
+    "renewed",
+]
 
 MAX_ATTEMPTS = 3
 """How often a trial is handed out before the deaths of its workers count as its own failure."""
@@ -57,10 +66,10 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         raise ConflictError(
             f"trial {current.number} is {_text(current)} already, so it cannot be {_text(result)} now"
         )
-    if result.state == "failed" and result.attempt not in (0, current.attempt):
+    if result.state != "done" and result.attempt not in (0, current.attempt):
         raise TrialError(
-            f"attempt {result.attempt} of trial {current.number} failed, but the trial was handed out again: "
-            f"attempt {current.attempt} decides"
+            f"attempt {result.attempt} of trial {current.number} {result.state}, but the trial was handed "
+            f"out again: attempt {current.attempt} decides"
         )
     return replace(
         current,
@@ -75,6 +84,35 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         finished=now,
         expires=None,
     )
+
+
+def is_news(current: Trial, report: Report, before: float | None, last: int | None) -> bool:
+    """Whether a report is to be stored; False if it is there already.
+
+    before: the value that the attempt reported at this step, last: its last step so far; None without one.
+    """
+    if before == report.value:
+        return False
+    number, attempt = current.number, report.attempt or current.attempt
+    if current.is_finished:
+        raise TrialError(f"trial {number} is {current.state} already, so it cannot report step {report.step}")
+    if attempt != current.attempt:
+        raise TrialError(
+            f"attempt {attempt} of trial {number} reported step {report.step}, but the trial was handed out "
+            f"again: attempt {current.attempt} decides"
+        )
+    if current.state != "running":
+        raise TrialError(f"trial {number} is {current.state}: only a running trial can report")
+    if before is not None:
+        raise ConflictError(
+            f"trial {number} reported {before!r} at step {report.step} already, so it cannot report "
+            f"{report.value!r} there"
+        )
+    if last is not None and report.step < last:
+        raise TrialError(
+            f"trial {number} reported step {last} already, so step {report.step} is too late: steps must grow"
+        )
+    return True
 
 
 def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Trial | None:
@@ -93,7 +131,7 @@ def amended_meanwhile() -> ConflictError:
 
 def _outcome(trial: Trial) -> tuple[object, ...]:
     """Two results with the same outcome are the same result; a failure is one whatever its reason."""
-    if trial.state == "failed":
+    if trial.state != "done":
         return (trial.state,)
     return trial.state, trial.value, trial.noise, trial.cost, trial.measures, trial.notes
 
@@ -101,6 +139,8 @@ def _outcome(trial: Trial) -> tuple[object, ...]:
 def _text(trial: Trial) -> str:
     if trial.state == "failed":
         return f"failed ({trial.error})"
+    if trial.state == "stopped":
+        return "stopped"
     told: dict[str, object] = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
     told |= {**trial.measures, "notes": trial.notes or None}
     return "told " + ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)

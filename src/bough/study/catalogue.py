@@ -10,7 +10,7 @@ from bough.space import Space
 from bough.storage import Storage, StudyRecord, open_storage
 from bough.study.files import read_study_file, study_lines
 from bough.study.study import Study
-from bough.trial import Trial
+from bough.trial import Report, Trial
 
 __all__ = ["copy_study", "delete_study", "export_study", "import_study", "open_study", "studies"]
 
@@ -66,7 +66,10 @@ def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | 
     space = Space.from_json(record.space)
     for trial in waiting:
         space.validate(trial.config)
-    return Study.of_record(opened.create(replace(record, name=name), waiting), opened)
+    reports = [
+        Report(trial.number, step, value, trial.attempt) for trial in waiting for step, value in trial.curve
+    ]
+    return Study.of_record(opened.create(replace(record, name=name), waiting, reports=reports), opened)
 
 
 def _find(name: str, storage: Storage) -> StudyRecord:

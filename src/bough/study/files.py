@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 from bough.errors import BoughError, StudyError
 from bough.registry import Method, with_present_names
@@ -21,16 +21,16 @@ from bough.strict_json import JsonError, loads
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.results import storable
-from bough.trial import Trial
+from bough.trial import State, Trial
 
 __all__ = ["read_study_file", "study_lines"]
 
 FORMAT = 2
-"""Version 0.1 wrote format 1, which has no measures, notes and tracebacks."""
+"""Version 0.1 wrote format 1, which has no measures, notes, tracebacks and curves."""
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
 _NOT_WRITTEN = ("request", "holder", "violated")
-_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback")
+_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "curve")
 
 
 class _Exportable(Protocol):
@@ -53,6 +53,8 @@ def study_lines(study: _Exportable) -> Iterator[str]:
     }
     if record.goals is not None:
         header["goals"] = json.loads(record.goals)
+    if record.stopping is not None:
+        header["stopping"] = record.stopping
     yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
     for trial in study.trials:
         row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _NOT_WRITTEN}
@@ -125,7 +127,7 @@ def _rows(path: str | Path) -> list[dict[str, Any]]:
 def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
     if header["bough"] not in (1, FORMAT):
         raise ValueError(f"its format is {header['bough']!r}, this bough knows 1 and {FORMAT}: upgrade bough")
-    _check_keys(header, (*_HEADER, "goals"), _HEADER, "the study")
+    _check_keys(header, (*_HEADER, "goals", "stopping"), _HEADER, "the study")
     method = header["method"]
     if (
         not isinstance(method, dict)
@@ -138,7 +140,8 @@ def _record(header: dict[str, Any], name: str | None) -> StudyRecord:
         raise ValueError("'space' must be an object")
     chosen = with_present_names(Method(method["name"], method["options"]))
     goals = _goals(header)
-    return new_record(Space.from_json(header["space"]), name or header["name"], goals, chosen, header["seed"])
+    space, stopping = Space.from_json(header["space"]), header.get("stopping")
+    return new_record(space, name or header["name"], goals, chosen, header["seed"], stopping)
 
 
 def _goals(header: dict[str, Any]) -> Goals:
@@ -163,8 +166,8 @@ def _trial(row: dict[str, Any], number: int, space: Space, goals: Goals) -> Tria
     _check_keys(row, known, ("number", "config", "state"), "a trial")
     if row["number"] != number:
         raise ValueError(f"trial {number} is missing: trials are numbered 0, 1, 2, ... without gaps")
-    if row["state"] not in ("queued", "running", "done", "failed"):
-        raise ValueError(f"the state {row['state']!r} is none of queued, running, done, failed")
+    if row["state"] not in get_args(State):
+        raise ValueError(f"the state {row['state']!r} is none of {', '.join(get_args(State))}")
     if not isinstance(row["config"], dict):
         raise ValueError("'config' must be an object")
     values = {name: _READ[name](name, row[name]) for name in row if name in _READ and row[name] is not None}
@@ -225,6 +228,19 @@ def _measures(name: str, value: Any) -> dict[str, float]:
     return {key: _number(f"{name}.{key}", each) for key, each in _object(name, value).items()}
 
 
+def _curve(name: str, value: Any) -> tuple[tuple[int, float], ...]:
+    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        raise ValueError(f"{name!r} must be a list of [step, value]")
+    curve: list[tuple[int, float]] = []
+    for step, reported in value:
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < 2**62:
+            raise ValueError(f"a step in {name!r} must be an integer from 0 on, not {str(step)[:40]!r}")
+        if curve and step <= curve[-1][0]:
+            raise ValueError(f"the steps in {name!r} must grow, but {step} comes after {curve[-1][0]}")
+        curve.append((step, _number(f"{name} at step {step}", reported)))
+    return tuple(curve)
+
+
 _READ: dict[str, Callable[[str, Any], Any]] = {
     "value": _number,
     "noise": _noise,
@@ -238,4 +254,5 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
     "measures": _measures,
     "notes": _object,
     "traceback": _text,
+    "curve": _curve,
 }

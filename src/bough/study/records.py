@@ -13,10 +13,20 @@ from bough.space import Space
 from bough.storage import StudyRecord
 from bough.study.goals import Goals, goals_of
 
-__all__ = ["check_same", "method_of", "new_record"]
+__all__ = ["STOPPING_RULES", "check_same", "method_of", "new_record"]
+
+STOPPING_RULES = ("median", "asha", "none")
+"""The first one is the default; a storage keeps nothing for it."""
 
 
-def new_record(space: Space, name: str | None, goals: Goals, method: Any, seed: int | None) -> StudyRecord:
+def new_record(
+    space: Space,
+    name: str | None,
+    goals: Goals,
+    method: Any,
+    seed: int | None,
+    stopping: str | None = None,
+) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
         raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
@@ -26,6 +36,9 @@ def new_record(space: Space, name: str | None, goals: Goals, method: Any, seed: 
         raise StudyError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
     if name in (".", ".."):
         raise StudyError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
+    if stopping not in (None, *STOPPING_RULES):
+        rules = ", ".join(map(repr, STOPPING_RULES))
+        raise StudyError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
     chosen = describe(method)
     return StudyRecord(
         name,
@@ -34,6 +47,7 @@ def new_record(space: Space, name: str | None, goals: Goals, method: Any, seed: 
         json.dumps({"name": chosen.name, "options": dict(chosen.options)}, sort_keys=True),
         secrets.randbits(32) if seed is None else _checked_seed(seed),
         goals=goals.to_json(),
+        stopping=None if stopping == STOPPING_RULES[0] else stopping,
     )
 
 
@@ -42,10 +56,12 @@ def method_of(record: StudyRecord) -> Method:
     return stored_method(record.method)
 
 
-def check_same(record: StudyRecord, wanted: StudyRecord, method: Any, seed: int | None) -> None:
+def check_same(
+    record: StudyRecord, wanted: StudyRecord, method: Any, seed: int | None, stopping: str | None = None
+) -> None:
     """StudyError, saying what differs, if an existing study is not the one that is wanted.
 
-    A method or seed that was left open (method "auto", seed None) agrees with any.
+    A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any.
     """
     differs = None
     if record.goals != wanted.goals:
@@ -59,6 +75,9 @@ def check_same(record: StudyRecord, wanted: StudyRecord, method: Any, seed: int 
         differs = f"its method is {_method_text(record)}, not {_method_text(wanted)}"
     elif seed is not None and record.seed != wanted.seed:
         differs = f"its seed is {record.seed}, not {wanted.seed}"
+    elif stopping is not None and record.stopping != wanted.stopping:
+        old, new = (each.stopping or STOPPING_RULES[0] for each in (record, wanted))
+        differs = f"its stopping rule is {old!r}, not {new!r}"
     if differs:
         raise StudyError(
             f"study {record.name!r} exists and differs: {differs}; use another name (study.add carries "

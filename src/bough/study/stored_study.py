@@ -102,14 +102,14 @@ class StoredStudy:
     def trials(self) -> list[Trial]:
         """All trials, in the order of their numbers. Treat their configs as read-only."""
         with self._current() as view:
-            return list(view.trials)
+            return [view.shown(number) for number in range(len(view.trials))]
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""
         with self._current() as view:
             if not 0 <= number < len(view.trials):
                 raise TrialError(f"study {self.name!r} has no trial {number}")
-            return own_copy(view.trials[number])
+            return own_copy(view.shown(number))
 
     @property
     def best(self) -> Trial:
@@ -127,7 +127,7 @@ class StoredStudy:
             if view.best is None:
                 why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
                 raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
-            return own_copy(view.best)
+            return own_copy(view.shown(view.best.number))
 
     @property
     def front(self) -> list[Trial]:

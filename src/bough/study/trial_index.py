@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bough.storage.base import Changes
 from bough.storage.transitions import available
+from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
 from bough.trial import Trial
 
@@ -16,8 +17,9 @@ __all__ = ["Status", "TrialIndex"]
 class Status:
     """How far a study is.
 
-    finished: trials that are done or failed, without those that were added by hand; failed: of these.
-    done:     trials with a value, added ones too. leased: trials that run under a lease.
+    finished: trials that are done, failed or stopped, without those that were added by hand.
+    failed, stopped: how many of these. done: trials with a value, added ones too.
+    leased:   trials that run under a lease.
     """
 
     finished: int
@@ -26,6 +28,7 @@ class Status:
     leased: int
     best: Trial | None
     trials: int
+    stopped: int = 0
 
 
 class TrialIndex:
@@ -33,6 +36,7 @@ class TrialIndex:
 
     best: the best feasible trial; None for several objectives.
     over: numbers of finished trials in the order of their results; open: the others, by number.
+    curves: what trials reported. It is not in ``trials``, so a report copies no curve; see ``shown``.
     """
 
     def __init__(self, goals: Goals) -> None:
@@ -44,6 +48,8 @@ class TrialIndex:
         self.open: dict[int, Trial] = {}
         self.done = 0
         self.added = 0
+        self.stopped = 0
+        self.curves = CurveIndex()
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
         self._of_request: dict[str, list[int]] = {}
@@ -64,13 +70,20 @@ class TrialIndex:
                 self._count(trial)
             else:
                 self.open[trial.number] = trial
+        self.curves.update(changes.reports)
         self.revision, self.now = changes.revision, changes.now
+
+    def shown(self, number: int) -> Trial:
+        """The trial with its curve."""
+        return self.curves.shown(self.trials[number])
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
         self.added += trial.was_added
-        if trial.value is None:
+        self.stopped += trial.state == "stopped"
+        if trial.state == "failed":
             self.last_failure = trial
+        if trial.value is None:
             return
         self.done += 1
         if not trial.feasible or len(self._goals.objectives) > 1:
@@ -91,12 +104,14 @@ class TrialIndex:
             else:
                 running.append(replace(trial, state="running", value=None))
         past = TrialIndex(self._goals)
-        past.update(Changes([*over, *running], self.revision, self.now))
+        past.update(Changes([*over, *running], self.revision, self.now, reports=self.curves.reports(over)))
         return past
 
     def status(self) -> Status:
-        failed = len(self.over) - self.done
-        return Status(self.finished, failed, self.done, self.leased, self.best, len(self.trials))
+        failed = len(self.over) - self.done - self.stopped
+        return Status(
+            self.finished, failed, self.done, self.leased, self.best, len(self.trials), self.stopped
+        )
 
     def inserted_by(self, request: str) -> list[int]:
         """The numbers of the trials that a request put in, in their order."""
@@ -108,7 +123,7 @@ class TrialIndex:
 
     @property
     def finished(self) -> int:
-        """How many trials are done or failed, without those that were added by hand."""
+        """How many trials are done, failed or stopped, without those that were added by hand."""
         return len(self.over) - self.added
 
     @property

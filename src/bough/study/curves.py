@@ -1,0 +1,69 @@
+"""The learning curves of a study's trials, kept up to date by appending what was reported since."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from bough.trial import Report, Trial
+
+__all__ = ["Curve", "CurveIndex"]
+
+
+@dataclass
+class Curve:
+    """What one attempt of a trial reported, steps ascending; it only grows."""
+
+    attempt: int
+    steps: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+
+    def at(self, step: int) -> float | None:
+        """The value reported at the step, or at the last one before it; None before the first."""
+        place = bisect_right(self.steps, step)
+        return self.values[place - 1] if place else None
+
+    def pairs(self) -> tuple[tuple[int, float], ...]:
+        return tuple(zip(self.steps, self.values))
+
+
+class CurveIndex:
+    """The curve of the last attempt of each trial that reported something."""
+
+    def __init__(self) -> None:
+        self._curves: dict[int, Curve] = {}
+        self._shown: dict[int, Trial] = {}  # trials with their curves, as last asked for
+
+    def update(self, reports: Iterable[Report]) -> None:
+        """Append what trials reported, in the order of its arrival."""
+        for report in reports:
+            curve = self._curves.get(report.number)
+            if curve is None or curve.attempt < report.attempt:
+                curve = self._curves[report.number] = Curve(report.attempt)
+            if curve.attempt == report.attempt:
+                curve.steps.append(report.step)
+                curve.values.append(report.value)
+
+    def of(self, trial: Trial) -> Curve:
+        """The curve of the trial's attempt; an empty one if it reported nothing."""
+        curve = self._curves.get(trial.number)
+        return curve if curve is not None and curve.attempt == trial.attempt else Curve(trial.attempt)
+
+    def shown(self, trial: Trial) -> Trial:
+        """The trial with its curve, for a user to see; made again only after something changed."""
+        if trial.number not in self._curves:
+            return trial
+        known, curve = self._shown.get(trial.number), self.of(trial)
+        if known is None or known != trial or len(known.curve) != len(curve.steps):
+            known = self._shown[trial.number] = replace(trial, curve=curve.pairs())
+        return known
+
+    def reports(self, trials: Sequence[Trial]) -> list[Report]:
+        """What these trials reported in their last attempt."""
+        curves = [(trial.number, self.of(trial)) for trial in trials]
+        return [
+            Report(number, step, value, curve.attempt)
+            for number, curve in curves
+            for step, value in curve.pairs()
+        ]
