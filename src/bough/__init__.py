@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bough.client import connect as connect
+    from bough.errors import Transient as Transient
     from bough.registry import method as method
     from bough.registry import methods as methods
     from bough.space import Categorical as Categorical
@@ -37,6 +38,7 @@ _HOME = {
     "Space": "bough.space",
     "Strategy": "bough.strategies.base",
     "Study": "bough.study",
+    "Transient": "bough.errors",
     "Trial": "bough.trial",
     "connect": "bough.client",
     "errors": "bough.errors",
@@ -51,8 +53,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Categorical", "Choice", "Float", "Int", "Space", "Strategy", "Study", "Trial", "connect", "errors",
-    "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot", "studies",
+    "Categorical", "Choice", "Float", "Int", "Space", "Strategy", "Study", "Transient", "Trial", "connect",
+    "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot", "studies",
 ]  # fmt: skip
 
 

@@ -126,10 +126,10 @@ class RemoteStudy:
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
         return self.record_result(told(number, value, noise, cost, attempt, notes))
 
-    def fail(self, trial: Trial | int, reason: str) -> Trial:
-        """Say that a trial has no result, and why."""
+    def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
+        """Say that a trial has no result, and why; ``learn=False`` if its config is not at fault."""
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
-        return self.record_result(failure(number, str(reason), attempt))
+        return self.record_result(failure(number, str(reason), attempt, learn))
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already."""
@@ -261,6 +261,7 @@ class RemoteStudy:
             "measures": result.measures,
             "notes": result.notes,
             "traceback": result.traceback,
+            **({} if result.learn else {"learn": False}),
         }
         return Trial(**self._post(f"{where}/fail", body))
 

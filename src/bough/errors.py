@@ -12,6 +12,7 @@ __all__ = [
     "SpaceError",
     "StorageError",
     "StudyError",
+    "Transient",
     "TrialError",
 ]
 
@@ -42,6 +43,13 @@ class MissingExtraError(BoughError, ImportError):
 
 class StudyError(BoughError):
     """A study does not exist, exists already, or differs from what was asked for."""
+
+
+class Transient(BoughError):
+    """An objective raises this where the trial failed through no fault of its config.
+
+    ``run`` puts the trial back into the queue. No method learns from it, even when the attempts are used up.
+    """
 
 
 class TrialError(BoughError):

@@ -42,6 +42,7 @@ class Trial:
               With named objectives, all of them are here; ``value`` is the first one.
     request:  mark of the service's request that put the trial in; holder: mark of the one that it was
               last handed out to. A request that is sent again finds its trials by them.
+    learn:    whether methods learn from a failure; False where it says nothing about the config.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
 
@@ -65,6 +66,7 @@ class Trial:
     traceback: str | None = None
     request: str | None = None
     holder: str | None = None
+    learn: bool = True
     violated: tuple[str, ...] = field(default=(), compare=False)
     curve: tuple[tuple[int, float], ...] = field(default=(), compare=False)
 

@@ -55,6 +55,15 @@ def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
     assert (tmp_path / "00003.out").read_text() == "8\n"
 
 
+@pytest.mark.parametrize(("code", "learn"), [(1, True), (75, False)])
+def test_a_program_may_say_that_its_config_is_not_at_fault(
+    code: int, learn: bool, tmp_path: Path, guardian: Guardian
+):
+    program = Command(units_of(python(f"raise SystemExit({code})")), "study", tmp_path, guardian)
+    result = program(running())
+    assert (result.state, result.learn) == ("failed", learn)
+
+
 def test_each_attempt_keeps_its_own_output(tmp_path: Path, guardian: Guardian):
     program = Command(units_of(python("print(1)")), "study", tmp_path, guardian)
     program(running(attempt=1))

@@ -136,11 +136,21 @@ def test_results_carry_measures_notes_and_tracebacks(api: httpx.Client) -> None:
     failed = api.post(
         "/studies/demo/trials/1/fail", json={"reason": "bug", "traceback": "Traceback ...", **extra}
     ).json()
+    assert failed["learn"] is True
     known = {"config": {"model": "bayes", "scale": "none"}, "value": 2, "cost": 3, **extra}
     [added] = api.post("/studies/demo/add", json={"results": [known]}).json()["trials"]
     for trial in (told, failed, added):
         assert {name: trial[name] for name in extra} == extra
     assert failed["traceback"] == "Traceback ..." and added["cost"] == 3
+
+
+def test_a_failure_need_not_be_learned_from(api: httpx.Client) -> None:
+    ask(api, n=2)
+    body = {"reason": "no network", "learn": False}
+    assert api.post("/studies/demo/trials/0/fail", json=body).json()["learn"] is False
+    assert api.get("/studies/demo/trials/0").json()["learn"] is False
+    refused = api.post("/studies/demo/trials/1/fail", json={**body, "learn": "perhaps"})
+    assert refused.status_code == 422 and "learn" in refused.text
 
 
 def test_the_same_result_may_be_told_again_and_another_may_not(api: httpx.Client) -> None:

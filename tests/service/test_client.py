@@ -54,7 +54,8 @@ def test_ask_tell_fail_add_and_enqueue(study) -> None:
     assert first.config == config and first.expires is not None
     assert study.tell(first, 1.0, noise=0.5, cost=2.0).noise == 0.5
     second, third = study.ask(2)
-    assert study.fail(second, "broken").error == "broken"
+    assert study.fail(second, "broken", learn=False).error == "broken"
+    assert [trial.learn for trial in study.trials] == [True, False, True]
     assert study.tell(third.number, float("nan")).state == "failed"
     study.add(config, 7, noise=0.1)
     assert [trial.state for trial in study.trials] == ["done", "failed", "failed", "done"]

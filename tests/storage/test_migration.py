@@ -42,6 +42,7 @@ def test_an_old_study_is_read_as_it_was(old_url: str) -> None:
     ]
     assert old.trials[2].error == "no memory"
     assert all(trial.measures == {} and trial.notes == {} and trial.traceback is None for trial in old.trials)
+    assert all(trial.learn for trial in old.trials)
     assert open_study("upward", old_url).best.value == 4.0
 
 
@@ -51,6 +52,8 @@ def test_an_old_study_goes_on(old_url: str) -> None:
     told = old.tell(5, {"value": -3.0, "memory": 512}, notes={"by": "hand"})
     assert (told.measures, told.notes) == ({"memory": 512.0}, {"by": "hand"})
     assert open_study("old", old_url).best == told
+    assert old.fail(4, "no network", learn=False).learn is False
+    assert [trial.learn for trial in open_study("old", old_url).trials] == [True] * 4 + [False, True]
     same = Study(old.space, name="old", storage=old_url, method="random", seed=3)
     assert same.ask().number == 6
 

@@ -37,6 +37,9 @@ TERMINATION_SECONDS = 5.0
 ENVIRONMENT_BYTES = 100_000
 """A larger config is passed by file alone; Linux allows 128 KB for one variable."""
 
+TEMPORARY_FAILURE = 75
+"""EX_TEMPFAIL of sysexits.h: the program says that its config is not at fault, and to try again."""
+
 QUOTED_CHARACTERS, NOTED_CHARACTERS = 300, 10_000
 """How much of a command an error quotes and a trial's notes keep; the log has all of it."""
 
@@ -73,7 +76,7 @@ class Command:
                 result = outcome(trial, self._result(words, trial, files))
             except CommandFailed as error:
                 why = f"{error}; command: {_shortened(command, QUOTED_CHARACTERS)}"
-                result = failure(trial.number, why, trial.attempt)
+                result = failure(trial.number, why, trial.attempt, error.learn)
         note = {"command": _shortened(command, NOTED_CHARACTERS)}
         return replace(result, notes={**result.notes, **note})
 
@@ -89,7 +92,8 @@ class Command:
         out, err = log_files(self.logs, trial)
         code, header = self._run(words, self._environment(trial, files), out, err)
         if code != 0:
-            raise CommandFailed(_how_it_ended(code) + _quoted(*first_and_last_line(err, header)))
+            why = _how_it_ended(code) + _quoted(*first_and_last_line(err, header))
+            raise CommandFailed(why, learn=code != TEMPORARY_FAILURE)
         if Path(files["result"]).exists():
             return result_in(read_tail(Path(files["result"])), "the result file")
         try:

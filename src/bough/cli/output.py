@@ -21,7 +21,11 @@ PLUS_MINUS = re.compile(r"±|\+/-|\+-")
 
 
 class CommandFailed(Exception):
-    """The program gave no result; the text says why."""
+    """The program gave no result; the text says why. learn: whether the config may be at fault."""
+
+    def __init__(self, why: str, learn: bool = True) -> None:
+        super().__init__(why)
+        self.learn = learn
 
 
 def result_in(text: str, source: str) -> dict[str, Any]:

@@ -149,10 +149,10 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
     def fail(study: Name, number: int, result: Fail) -> Response:
-        """Say that a trial has no result, and why."""
+        """Say that a trial has no result, and why; ``learn`` false if its config is not at fault."""
         opened = studies.open(study)
         finished = replace(
-            failure(number, result.reason, result.attempt),
+            failure(number, result.reason, result.attempt, result.learn),
             measures=result.measures,
             notes=result.notes,
             traceback=result.traceback,

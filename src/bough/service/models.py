@@ -69,6 +69,7 @@ class Fail(_In):
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
     traceback: Annotated[str, Field(max_length=200_000)] | None = None
+    learn: bool = True
 
 
 class Enqueue(_In):
@@ -143,6 +144,7 @@ class TrialOut(BaseModel):
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
     traceback: str | None = None
+    learn: bool = True
 
 
 class TrialsOut(BaseModel):

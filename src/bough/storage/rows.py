@@ -41,6 +41,7 @@ def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> di
         "traceback": trial.traceback,
         "request": trial.request,
         "holder": trial.holder,
+        "learn": None if trial.learn else 0,
         "revision": revision,
         "operation": operation,
     }
@@ -78,7 +79,7 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
             raise ValueError(f"{given!r} is not a number")
     if (state == "done") != (value is not None):
         raise ValueError(f"it is {state} with the value {value}")
-    measures, notes, traceback, request, holder = others
+    measures, notes, traceback, request, holder, learn = others
     return Trial(
         number,
         config,
@@ -97,6 +98,7 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
         traceback,
         request,
         holder,
+        learn != 0,
     )
 
 

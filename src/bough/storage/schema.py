@@ -47,6 +47,7 @@ SECOND: Migration = (
     "ALTER TABLE bough_trials ADD COLUMN traceback TEXT",
     "ALTER TABLE bough_trials ADD COLUMN request TEXT",
     "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
+    "ALTER TABLE bough_trials ADD COLUMN learn INTEGER",  # 0: not from this failure; NULL is yes
     # the revision of the last amendment
     "ALTER TABLE bough_studies ADD COLUMN amended BIGINT NOT NULL DEFAULT 0",
     """
@@ -88,6 +89,7 @@ ADDED_COLUMNS = {  # each with the number of its migration
     "amended": 2,
     "stopping": 2,
     "reported": 2,
+    "learn": 2,
 }
 
 # Without a declared type SQLite keeps a double as it is; a REAL column would turn -0.0 into 0.0.

@@ -81,6 +81,7 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         measures=result.measures,
         notes=result.notes,
         traceback=result.traceback,
+        learn=result.learn,
         finished=now,
         expires=None,
     )

@@ -98,8 +98,13 @@ class EncodedTrials:
 
     def history(self, view: TrialIndex) -> History:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
-        fresh = [view.trials[number] for number in view.over[self._taken :]]
+        over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
+        # A failure that says nothing about its config is as if the trial had never been.
+        fresh = [trial for trial in over if trial.learn]
+        for trial in over:
+            if not trial.learn:
+                self._rows.pop(trial.number, None)
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])
         for results, state in ((self._done, "done"), (self._failed, "failed")):

@@ -61,6 +61,8 @@ def study_lines(study: _Exportable) -> Iterator[str]:
         for name in _OMITTED_WHEN_EMPTY:
             if not row[name]:
                 del row[name]
+        if trial.learn:
+            del row["learn"]
         yield json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
 
 
@@ -218,6 +220,12 @@ def _count(name: str, value: Any) -> int:
     return value
 
 
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name!r} must be true or false, not {str(value)[:40]!r}")
+    return value
+
+
 def _object(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"{name!r} must be an object")
@@ -255,4 +263,5 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
     "notes": _object,
     "traceback": _text,
     "curve": _curve,
+    "learn": _flag,
 }

@@ -197,6 +197,10 @@ class _Run(Generic[S]):
                     continue
                 why = f"the worker was lost in each of {trial.attempt} attempts, last: {lost}"
                 result = failure(trial.number, why, trial.attempt)
+            if not result.learn and trial.attempt < MAX_ATTEMPTS:
+                _log.warning("trial %d goes back to the queue: %s", trial.number, result.error)
+                self._leases.release(trial)
+                continue
             self._record(trial, result, raised)
 
     def keep_values(self) -> None:

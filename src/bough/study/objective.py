@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from bough.errors import Transient
 from bough.study.goals import VALUE, Goals
 from bough.study.results import failure, outcome, storable
 from bough.study.runnable import Evaluate
@@ -64,7 +65,7 @@ def in_worker(evaluate: Evaluate, trial: Trial) -> Trial:
 
 def crashed(trial: Trial, error: BaseException) -> Trial:
     """The failure of a trial whose evaluation raised an exception, with the whole traceback."""
-    result = failure(trial.number, reason(error), trial.attempt)
+    result = failure(trial.number, reason(error), trial.attempt, learn=not isinstance(error, Transient))
     return replace(result, traceback=_traceback(error))
 
 

@@ -30,6 +30,8 @@ class RepeatedFailures:
 
     def warning(self, trial: Trial) -> str | None:
         """What to say once a branch has nothing but equal failures; None otherwise."""
+        if not trial.learn:
+            return None
         branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
         if trial.state != "failed":
             self._worked.add(branch)

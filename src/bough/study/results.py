@@ -174,9 +174,14 @@ def _clean(data: Any) -> Any:
     return data
 
 
-def failure(number: int, why: str, attempt: int = 0) -> Trial:
-    """The result of a trial that failed; the reason is kept in a form that every storage can hold."""
-    return Trial(number, {}, "failed", error=storable(why)[:2000], attempt=attempt)
+def failure(number: int, why: str, attempt: int = 0, learn: bool = True) -> Trial:
+    """The result of a trial that failed; the reason is kept in a form that every storage can hold.
+
+    learn: whether methods learn from it where trials fail.
+    """
+    if not isinstance(learn, bool):
+        raise TrialError(f"learn must be True or False, not {_short(learn)}")
+    return Trial(number, {}, "failed", error=storable(why)[:2000], attempt=attempt, learn=learn)
 
 
 def _is_real(value: Any) -> bool:

@@ -117,10 +117,14 @@ class Study(StoredStudy):
         number, attempt = number_and_attempt(trial)
         return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
 
-    def fail(self, trial: Trial | int, reason: str) -> Trial:
-        """Say that a trial has no result, and why; methods learn to avoid where trials fail."""
+    def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
+        """Say that a trial has no result, and why; methods learn to avoid where trials fail.
+
+        learn: False if the config is not at fault (a full disk, a lost network). No method then learns from
+        the failure, and the same config may be proposed again.
+        """
         number, attempt = number_and_attempt(trial)
-        return self.record_result(failure(number, str(reason), attempt))
+        return self.record_result(failure(number, str(reason), attempt, learn))
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already; it informs the method, but is not counted by ``run``."""
@@ -191,7 +195,8 @@ class Study(StoredStudy):
         on_error:      "record" makes a failed trial of an objective that raises, and goes on; "raise" records
                        the failure, ends the run and raises the exception (a TrialError from a worker).
 
-        An objective that returns something else than a finite number makes a failed trial, too. Ctrl-C ends
+        An objective that returns something else than a finite number makes a failed trial, too. One that
+        raises ``bough.Transient`` has its trial tried again, three times at most. Ctrl-C ends
         the run: all results are kept, then KeyboardInterrupt is raised.
         """
         from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need

@@ -1,0 +1,110 @@
+"""Failures that say nothing about their configs: tried again, and never learned from."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import TrialError
+from bough.history import History
+from bough.points import Points
+from bough.space import Choice, Float, Space
+from bough.storage import MemoryStorage
+from bough.strategies.designs import RandomSearch
+from bough.study import Study, export_study, import_study, open_study
+
+SPACE = Space({"model": Choice({"a": {"C": Float(0, 1)}, "b": {}}), "x": Float(0, 1)})
+
+
+class Watching:
+    """Random search that remembers how many failures it was shown."""
+
+    def __init__(self) -> None:
+        self.failures: list[int] = []
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        self.failures.append(len(history.failed))
+        return RandomSearch().propose(space, history, rng)
+
+
+def flaky(times: int) -> Any:
+    """An objective that raises Transient in the first evaluations of each config."""
+    seen: dict[float, int] = {}
+
+    def objective(config: dict[str, Any]) -> float:
+        seen[config["x"]] = seen.get(config["x"], 0) + 1
+        if seen[config["x"]] <= times:
+            raise bough.Transient("no network")
+        return float(config["x"])
+
+    return objective
+
+
+def test_a_trial_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "bough"):
+        study = Study(SPACE, method="random", seed=0).run(flaky(2), 3, progress=False)
+    assert [(trial.state, trial.attempt) for trial in study.trials] == [("done", 3)] * 3
+    assert sum("goes back to the queue: Transient: no network" in text for text in caplog.messages) == 6
+
+
+def test_in_worker_processes_too(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+
+    def objective(config: dict[str, Any]) -> float:
+        mark = Path(folder, str(config["x"]))
+        if not mark.exists():
+            mark.touch()
+            raise bough.Transient("no network")
+        return 1.0
+
+    study = Study(SPACE, method="random", seed=0).run(objective, 3, workers=2, progress=False)
+    assert [(trial.state, trial.attempt) for trial in study.trials] == [("done", 2)] * 3
+
+
+def test_used_up_attempts_fail_and_nothing_is_learned() -> None:
+    method = Watching()
+    study = Study(SPACE, method=method, seed=0).run(flaky(9), 4, progress=False)
+    assert all((t.state, t.attempt, t.learn) == ("failed", 3, False) for t in study.trials)
+    study.fail(study.ask(), "diverged")
+    study.ask()
+    assert method.failures == [0, 0, 0, 0, 0, 1]
+
+
+def test_when_errors_are_raised_the_last_attempt_decides() -> None:
+    study = Study(SPACE, method="random", seed=0)
+    with pytest.raises(bough.Transient):
+        study.run(flaky(9), 4, on_error="raise", progress=False)
+    assert [(trial.state, trial.attempt) for trial in study.trials] == [("failed", 3)]
+
+
+@pytest.mark.parametrize("name", ["memory", "sqlite"])
+def test_it_is_kept_and_travels_in_files(name: str, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/s.db" if name == "sqlite" else None
+    study = Study(SPACE, name="s", storage=storage, method="random", seed=0)
+    assert study.fail(study.ask(), "no network", learn=False).learn is False
+    assert study.fail(study.ask(), "diverged").learn is True
+    assert study.tell(study.ask(), 1.0).learn is True
+    if storage:
+        study = open_study("s", storage)
+    assert [trial.learn for trial in study.trials] == [False, True, True]
+    export_study(study, tmp_path / "s.jsonl")
+    lines = (tmp_path / "s.jsonl").read_text().splitlines()
+    assert ['"learn"' in line for line in lines] == [False, True, False, False]
+    back = import_study(tmp_path / "s.jsonl", MemoryStorage())
+    assert [trial.learn for trial in back.trials] == [False, True, True]
+    (tmp_path / "bad.jsonl").write_text((tmp_path / "s.jsonl").read_text().replace("false", '"no"'))
+    with pytest.raises(bough.errors.StudyError, match="line 2: 'learn' must be true or false"):
+        import_study(tmp_path / "bad.jsonl", MemoryStorage())
+
+
+def test_learn_is_a_truth_value() -> None:
+    study = Study(SPACE, method="random", seed=0)
+    trial = study.ask()
+    with pytest.raises(TrialError, match="learn must be True or False, not 'no'"):
+        study.fail(trial, "no network", learn="no")  # type: ignore[arg-type]
+    assert study.trial(trial.number).state == "running"
