@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.space.beliefs import Belief
 
 __all__ = ["History", "Outcomes"]
 
@@ -47,6 +48,7 @@ class History:
     noise:   (n,) told standard deviations of y, NaN where none was told.
     failed:  points whose trials failed.
     pending: points that are running or queued, in the order of their numbers.
+    beliefs: what the user believes about parameters.
     outcomes: all objectives and limits; None where y is the only objective and there are no limits.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
@@ -62,3 +64,4 @@ class History:
     pending: Points
     pending_numbers: IntArray
     outcomes: Outcomes | None = None
+    beliefs: tuple[Belief, ...] = ()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from bough.errors import SpaceError
+from bough.space.beliefs import checked_likely
 from bough.space.conditions import canonical
 from bough.space.parameters import Categorical, Float, Int
 from bough.space.scalars import UNSET
@@ -25,6 +26,7 @@ class Choice:
     options: Mapping[str, Mapping[str, Declared]] = field(hash=False)
     default: str | None = None
     when: str | None = None
+    likely: Mapping[str, float] | Sequence[Any] | None = field(default=None, compare=False)
     depth: int = field(default=1, init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -47,23 +49,25 @@ class Choice:
             raise SpaceError(
                 f"Choice default must be one of {', '.join(map(repr, frozen))}, not {self.default!r}"
             )
+        object.__setattr__(self, "likely", checked_likely(Categorical(tuple(frozen)), self.likely, "Choice"))
 
     @property
     def domain(self) -> Categorical:
         """The categorical that this choice stands for."""
         default = UNSET if self.default is None else self.default
-        return Categorical(tuple(self.options), default=default, when=self.when)
+        return Categorical(tuple(self.options), default=default, when=self.when, likely=self.likely)
 
     def _plain_options(self) -> dict[str, dict[str, Declared]]:
         return {label: dict(children) for label, children in self.options.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Choice, (self._plain_options(), self.default, self.when)
+        return Choice, (self._plain_options(), self.default, self.when, self.likely)
 
     def __repr__(self) -> str:
         default = "" if self.default is None else f", default={self.default!r}"
         when = "" if self.when is None else f", when={self.when!r}"
-        return f"Choice({self._plain_options()!r}{default}{when})"
+        likely = "" if self.likely is None else f", likely={self.likely!r}"
+        return f"Choice({self._plain_options()!r}{default}{when}{likely})"
 
 
 Declared: TypeAlias = Float | Int | Categorical | Choice

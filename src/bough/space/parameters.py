@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from bough.errors import ConfigError, SpaceError
 from bough.points import FloatArray, Kind
+from bough.space.beliefs import checked_likely
 from bough.space.conditions import canonical
 from bough.space.scalars import (
     UNSET,
@@ -54,6 +55,7 @@ class Float:
     step: float | None = None
     default: float | None = None
     when: str | None = None
+    likely: tuple[float, float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         low, high = _bounds(self, "Float")
@@ -67,7 +69,7 @@ class Float:
             _set(self, step=float(step))
             if self.levels > LARGEST_INT:
                 raise SpaceError(f"Float step={step!r} makes more than {LARGEST_INT} values")
-        _check_default(self)
+        _check_default_and_likely(self)
 
     @property
     def kind(self) -> Kind:
@@ -145,7 +147,7 @@ class Float:
         return np.where(unit >= 1.0, self.high, np.where(unit <= 0.0, self.low, number))
 
     def __repr__(self) -> str:
-        return _call("Float", [self.low, self.high], _given(self, "log", "step", "default", "when"))
+        return _call("Float", [self.low, self.high], _given(self, "log", "step", "default", "when", "likely"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,6 +160,7 @@ class Int:
     step: int | None = None
     default: int | None = None
     when: str | None = None
+    likely: tuple[float, float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         low, high = _bounds(self, "Int")
@@ -174,7 +177,7 @@ class Int:
             if self.log:
                 raise SpaceError("Int cannot have both log=True and step=")
             _set(self, step=None if step == 1 else int(step))
-        _check_default(self)
+        _check_default_and_likely(self)
 
     @property
     def kind(self) -> Kind:
@@ -220,7 +223,7 @@ class Int:
         return np.clip(number, self.low, self.high) - self.low
 
     def __repr__(self) -> str:
-        return _call("Int", [self.low, self.high], _given(self, "log", "step", "default", "when"))
+        return _call("Int", [self.low, self.high], _given(self, "log", "step", "default", "when", "likely"))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -235,6 +238,7 @@ class Categorical:
     ordered: bool = False
     default: Scalar | Unset = UNSET
     when: str | None = None
+    likely: Mapping[Any, float] | Sequence[Any] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.options, str | bytes | Mapping) or not isinstance(self.options, Iterable):
@@ -250,7 +254,7 @@ class Categorical:
         _set(self, options=options, ordered=bool(self.ordered), when=canonical(self.when))
         if self.default is None and scalar_key(None) not in seen:
             _set(self, default=UNSET)
-        _check_default(self)
+        _check_default_and_likely(self)
 
     @property
     def kind(self) -> Kind:
@@ -309,7 +313,7 @@ class Categorical:
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        named = _given(self, "ordered", "when")
+        named = _given(self, "ordered", "when", "likely")
         if self.default is not UNSET:
             named["default"] = self.default
         return _call("Categorical", [list(self.options)], named)
@@ -344,7 +348,9 @@ def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
     return low + 0.0, high + 0.0  # no negative zero
 
 
-def _check_default(parameter: Domain) -> None:
+def _check_default_and_likely(parameter: Domain) -> None:
+    """The default and the belief are values of the domain, or a SpaceError."""
+    _set(parameter, likely=checked_likely(parameter, parameter.likely, type(parameter).__name__))
     if parameter.default is UNSET or (parameter.default is None and not isinstance(parameter, Categorical)):
         return
     try:

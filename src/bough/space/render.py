@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from bough.space.beliefs import likely_text
 from bough.space.choice import Choice, Declared
 from bough.space.parameters import Categorical, Float, Int, Unset
 from bough.space.scalars import Scalar
@@ -57,6 +58,7 @@ def describe(parameter: Declared) -> str:
         text += "" if isinstance(parameter.default, Unset) else f", default {_shown(parameter.default)}"
     elif parameter.default is not None:
         text += f", default {_shown(parameter.default)}"
+    text += f", likely {likely_text(parameter.likely)}" if parameter.likely is not None else ""
     return text + (f", when {parameter.when}" if parameter.when else "")
 
 

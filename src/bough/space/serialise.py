@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import SpaceError
+from bough.space.beliefs import likely_json
 from bough.space.choice import MAX_DEPTH, Choice, Declared
 from bough.space.desugar import MAX_PARAMETERS
 from bough.space.parameters import Categorical, Float, Int
@@ -57,6 +58,8 @@ def _describe(parameter: Declared) -> dict[str, Any]:
                 label: {name: _describe(child) for name, child in children.items()}
                 for label, children in parameter.options.items()
             }
+        if field.name == "likely" and value is not None:
+            value = likely_json(value)
         if value is not field.default:
             data[field.name] = list(value) if isinstance(value, tuple) else value
     return data

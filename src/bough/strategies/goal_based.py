@@ -39,6 +39,7 @@ from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, same_point, tried_points
+from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.decisions import Choice, ConditionedModel, Decision, ProposalContext
 from bough.strategies.goal_ranking import usual_size
 from bough.strategies.model_based import (
@@ -107,6 +108,9 @@ class GoalBased:
         outcomes = _outcomes(history)
         limits, chances = self._chances(history, outcomes)
         weights = [*chances, *criterion_weights(space, history, self.objective.boundary_penalty)]
+        if history.beliefs:  # they fade, but no single value says whether one is wrong
+            design_size = self.objective.initial.size(space)
+            weights += belief_weights(space, count_beliefs(space, history, design_size, None))
         feasible = outcomes.feasible
         if not np.any(feasible):
             context = self._context(space, history, limits, Total(weights), None, outcomes, rng)

@@ -17,6 +17,7 @@ from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, spread_points
 from bough.strategies.base import tried_points
+from bough.strategies.beliefs import draw_believed
 
 __all__ = ["InitialDesign"]
 
@@ -31,6 +32,7 @@ MAX_POINTS = 16
 
 # a separate random stream: those of the trials are seeded by numbers from 0 on
 _DESIGN_STREAM = 2**31
+_BELIEF_STREAM = 2**31 + 4
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,24 @@ class InitialDesign:
         if len(tried) >= self.size(space):
             return None
         design = self.points(space, history.seed)
+        if history.beliefs:
+            design, believed = self._believed(space, history, design)
+            if len(tried) % 2 == 0 and believed is not None:
+                return believed.take([len(tried)])
         branch = space.tree.branch_ids(Points.concat([tried, design]))
         seen = set(branch[: len(tried)].tolist())
         for index, number in enumerate(branch[len(tried) :].tolist()):
             if number not in seen:
                 return design.take([index])
         return design.take([len(tried)])
+
+    def _believed(self, space: Space, history: History, design: Points) -> tuple[Points, Points | None]:
+        """The design drawn from the beliefs, and with beliefs about branches another one on likely branches.
+
+        The two take turns, so an unlikely branch still gets its look if there are enough turns.
+        """
+        rng = np.random.default_rng([history.seed, _BELIEF_STREAM])
+        drawn = draw_believed(space, history.beliefs, design, rng, branches=False)
+        if not any(space.layout.switch[belief.column] for belief in history.beliefs):
+            return drawn, None
+        return drawn, draw_believed(space, history.beliefs, design, rng, branches=True)

@@ -26,6 +26,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
+from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import InitialDesign
@@ -98,11 +99,13 @@ class ModelBased:
         visits = int(np.sum(on_branch[1:] == on_branch[0]))
         best = float(np.min(context.model.best))
         prospect = _prospect(visits, float(mean[0]), float(sd[0]), best)
+        beliefs = self._beliefs(space, history, context.model)
         return {
             "mean": float(centre[0]),
             "sd": float(spread[0]),
             "criterion": float(context.criterion(point)[0]),
             "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
+            **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
         }
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
@@ -114,13 +117,22 @@ class ModelBased:
             self.initial, space, history, rng, lambda: self.decide(self._context(space, history), rng)
         )
 
+    def _beliefs(self, space: Space, history: History, model: ConditionedModel) -> list[CountedBelief]:
+        """Beliefs multiply an improvement, so a criterion that is no logarithm goes without."""
+        if not history.beliefs or not self.acquisition.log:
+            return []
+        return count_beliefs(space, history, self.initial.size(space), model)
+
     def _context(self, space: Space, history: History) -> ProposalContext:
         model = self.model(history)
+        beliefs = belief_weights(space, self._beliefs(space, history, model))
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
             space=space,
             model=model,
-            make_criterion=_criterion_factory(space, history, model, self.acquisition, self.boundary_penalty),
+            make_criterion=_criterion_factory(
+                space, history, model, self.acquisition, self.boundary_penalty, beliefs
+            ),
             improvement=_criterion_factory(space, history, model, LOG_EI)(model.best),
             done=history.done,
             # Repeating a trial is informative only under noise; a finite space is used up.
@@ -219,9 +231,10 @@ def _criterion_factory(
     model: ConditionedModel,
     acquisition: Acquisition,
     boundary_penalty: bool = False,
+    beliefs: Sequence[Criterion] = (),
 ) -> CriterionFactory:
     """The acquisition over an incumbent, times the probability that the trial does not fail."""
-    weights = criterion_weights(space, history, boundary_penalty and acquisition.log)
+    weights = [*criterion_weights(space, history, boundary_penalty and acquisition.log), *beliefs]
 
     def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
         counted = replace(acquisition, sd_share=sd_share)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bough.history import History, Outcomes
 from bough.points import Points
 from bough.space import Space
+from bough.space.beliefs import beliefs_of
 from bough.study.goals import Goals
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
@@ -93,6 +94,7 @@ class EncodedTrials:
         self._done = _Results(space.layout.columns, space.layout.groups, goals)
         self._failed = _Results(space.layout.columns, space.layout.groups, goals)
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
+        self._beliefs = beliefs_of(space)
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
 
@@ -125,6 +127,7 @@ class EncodedTrials:
             pending=self._concat([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
             outcomes=self._done.outcomes(),
+            beliefs=self._beliefs,
         )
 
     def _encode(self, trials: list[Trial]) -> None:
