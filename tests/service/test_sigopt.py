@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from tests.service.running import Service, service
 
+from bough.service.sigopt.definition import as_space, checked
+
 sigopt = pytest.importorskip("sigopt")
 
 EXPERIMENT = {
@@ -241,16 +243,41 @@ def changed(**parts) -> dict:
                 parameters=[
                     {
                         "name": "x", "type": "double", "bounds": {"min": 0, "max": 1},
-                        "prior": {"name": "normal", "mean": 0, "scale": 1},
+                        "prior": {"name": "normal", "mean": 0, "scale": 0},
                     }
                 ]
             ),
-            "does not support priors",
+            "must be above 0",
+        ),
+        (
+            changed(
+                parameters=[
+                    {
+                        "name": "x", "type": "int", "bounds": {"min": 0, "max": 9},
+                        "prior": {"name": "beta", "shape_a": 2, "shape_b": 2},
+                    }
+                ]
+            ),
+            "a prior needs a double",
         ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_a_clear_400(connection, body: dict, words: str) -> None:
     refused(lambda: connection.experiments().create(**body), words)
+
+
+def test_priors_become_beliefs(connection) -> None:
+    priors = {
+        "x": {"name": "normal", "mean": 0.5, "scale": 0.1},
+        "y": {"name": "beta", "shape_a": 2, "shape_b": 2},
+    }
+    bounds = {"min": 0, "max": 1}
+    parameters = [{"name": n, "type": "double", "bounds": bounds, "prior": p} for n, p in priors.items()]
+    made = connection.experiments().create(**changed(parameters=parameters))
+    assert {each.name: each.prior.name for each in made.parameters} == {"x": "normal", "y": "beta"}
+    space = as_space(checked(changed(parameters=parameters)))
+    assert space["x"].domain.likely == pytest.approx((0.5 - 0.12816, 0.5 + 0.12816), abs=1e-4)
+    assert space["y"].domain.likely == pytest.approx((0.19580, 0.80420), abs=1e-4)  # 3u² - 2u³ = 0.1
 
 
 def test_grids_defaults_and_stored_metrics(connection) -> None:

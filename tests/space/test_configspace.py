@@ -279,13 +279,44 @@ def test_what_cannot_be_held_is_named() -> None:
         },
         {"type": "uniform_float", "name": "old", "lower": 0, "upper": 9, "default": 3.0, "q": 1},
     ]
-    named = (
-        "the name 'mine', the normal prior of 'x', the beta prior of 'n', the weights of 'c', "
-        "meta of 'noted', q of 'old'"
-    )
+    named = "the name 'mine', meta of 'noted', q of 'old'"
     with pytest.warns(UserWarning, match=f": {named}$"):
         space = Space.from_json(data)
     assert space.default == {"x": 0.0, "n": 3, "c": "b", "even": "b", "noted": 3, "old": 3.0}
+    assert [p.name for p in space if p.domain.likely is not None] == ["x", "n", "c"]
+    assert space["c"].domain.likely == (("a", 0.2), ("b", 0.8))
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        {"type": "normal_float", "mu": 0.2, "sigma": 0.4, "lower": -1, "upper": 1},
+        {"type": "normal_float", "mu": 0.01, "sigma": 2.0, "lower": 1e-4, "upper": 1, "log": True},
+        {"type": "normal_int", "mu": 30, "sigma": 12, "lower": 1, "upper": 1000},
+        {"type": "beta_float", "alpha": 2, "beta": 5, "lower": 0, "upper": 4},
+        {"type": "beta_float", "alpha": 3, "beta": 2, "lower": 1e-3, "upper": 10, "log": True},
+        {"type": "beta_int", "alpha": 2, "beta": 2, "lower": 0, "upper": 5000},
+    ],
+)
+def test_the_likely_range_holds_80_percent_of_configspaces_prior(prior: dict) -> None:
+    configspace = pytest.importorskip("ConfigSpace.hyperparameters")
+    words = {"float": "Float", "int": "Integer"}
+    kind, number = prior["type"].split("_")
+    theirs = getattr(configspace, f"{kind.title()}{words[number]}Hyperparameter")(
+        "x", **{key: value for key, value in prior.items() if key != "type"}
+    )
+    default = prior["lower"] if prior.get("log") else 1
+    data = {**document([], []), "hyperparameters": [{"name": "x", "default_value": default, **prior}]}
+    low, high = Space.from_json(data)["x"].domain.likely
+    drawn = np.array(theirs.sample_value(size=4000, seed=np.random.RandomState(0)))
+    assert abs(np.mean(drawn < low) - 0.1) < 0.02
+    assert abs(np.mean(drawn > high) - 0.1) < 0.02
+
+
+def test_beliefs_survive_the_way_there_and_back() -> None:
+    space = Space({"x": Float(0, 1, likely=(0.2, 0.4)), "c": Categorical(["a", "b"], likely={"b": 3})})
+    again = Space.from_json(to_configspace_dict(space))
+    assert again.to_json() == space.to_json()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ import numpy as np
 from bough.errors import SpaceError
 from bough.integrations.configspace_import import digest
 from bough.space.activity import COMPARE
+from bough.space.beliefs import beliefs_of
 from bough.space.binding import Bound, Conjunction, Disjunction, Interval, Negation, Relation, Test
 from bough.space.parameters import Categorical, Domain, Float, Int, Unset
 
@@ -59,9 +60,10 @@ def to_configspace_dict(space: Space) -> dict[str, Any]:
 
 
 def _reads_back(data: dict[str, Any], space: Space) -> bool:
-    """Whether reading ``data`` gives an equal space; a condition written out may be too long to read."""
+    """Whether ``data`` gives an equal space with its beliefs; a condition may be too long to read."""
     try:
-        return type(space).from_json(data) == space
+        again = type(space).from_json(data)
+        return again == space and beliefs_of(again) == beliefs_of(space)
     except SpaceError:
         return False
 

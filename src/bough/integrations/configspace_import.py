@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from bough.errors import SpaceError
+from bough.integrations.priors import beta_range, normal_range
 from bough.space import serialise
 from bough.space.activity import COMPARE
 from bough.space.choice import Declared
@@ -37,7 +39,8 @@ CLAUSES = ("EQUALS", "CLAUSE_LT", "CLAUSE_LE", "CLAUSE_GT", "CLAUSE_GE")
 def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str]]:
     """The parameters and forbidden clauses of a ConfigSpace JSON document.
 
-    One warning names everything that a Space cannot hold (priors, weights, ``meta``, ``q``, the name).
+    One warning names everything that a Space cannot hold (``meta``, ``q``, the name).
+    Priors and weights become beliefs (``likely``), which keep the central 80 % of a distribution.
     """
     own = _own_description(data)
     if own is not None:
@@ -102,16 +105,38 @@ def _read(data: Item) -> tuple[dict[str, Declared], list[str]]:
 def _parameter(item: Item, when: str | None) -> Declared:
     kind = item["type"]
     given = "default_value" if "default_value" in item else "default"
+    extra: Item = {"default": item.get(given), "when": when}
     if kind in ("uniform_float", "normal_float", "beta_float"):
-        return Float(item["lower"], item["upper"], bool(item.get("log")), default=item.get(given), when=when)
+        return Float(item["lower"], item["upper"], bool(item.get("log")), likely=_likely(item), **extra)
     if kind in ("uniform_int", "normal_int", "beta_int"):
-        return Int(item["lower"], item["upper"], bool(item.get("log")), default=item.get(given), when=when)
+        return Int(item["lower"], item["upper"], bool(item.get("log")), likely=_likely(item), **extra)
     if kind in ("categorical", "ordinal"):
-        default = item.get(given, UNSET)
-        return Categorical(_values(item), ordered=kind == "ordinal", default=default, when=when)
+        extra = {"default": item.get(given, UNSET), "when": when}
+        return Categorical(_values(item), kind == "ordinal", likely=_likely_options(item), **extra)
     if kind == "constant":
         return Categorical(_values(item), when=when)
     raise SpaceError(f"{item['name']!r} has the unknown type {kind!r}")
+
+
+def _likely(item: Item) -> tuple[float, float] | None:
+    """The central 80 % of a prior. On a log scale ConfigSpace reads sigma as |log(lower + sigma)|."""
+    low, high, log = item["lower"], item["upper"], bool(item.get("log"))
+    if item["type"].startswith("beta"):
+        return beta_range(item["alpha"], item["beta"], low, high, log)
+    if not item["type"].startswith("normal"):
+        return None
+    width = math.log(high / low) if log else high - low
+    mean = (math.log(item["mu"] / low) if log else item["mu"] - low) / width
+    sd = (abs(math.log(low + item["sigma"])) if log else item["sigma"]) / width
+    return normal_range(mean, sd, low, high, log) if sd > 0 else None
+
+
+def _likely_options(item: Item) -> list[tuple[Any, float]] | None:
+    """The weights of a categorical, unless all are alike."""
+    weights = item.get("weights") or item.get("probabilities")
+    if not weights or len(set(weights)) == 1:
+        return None
+    return list(zip(_values(item), weights, strict=True))
 
 
 def _values(item: Item) -> tuple[Any, ...]:
@@ -125,12 +150,7 @@ def _lost(data: Item) -> list[str]:
     """Everything in ``data`` that a Space cannot hold, by name."""
     lost = [f"the name {data['name']!r}"] if data.get("name") else []
     for item in data["hyperparameters"]:
-        name, kind = item["name"], item["type"].partition("_")[0]
-        weights = item.get("weights") or item.get("probabilities")
-        if kind in ("normal", "beta"):
-            lost.append(f"the {kind} prior of {name!r}")
-        if weights and len(set(weights)) > 1:
-            lost.append(f"the weights of {name!r}")
+        name = item["name"]
         lost += [f"{key} of {name!r}" for key in ("meta", "q") if item.get(key)]
     return lost
 

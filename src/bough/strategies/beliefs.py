@@ -20,6 +20,7 @@ from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.beliefs import Belief, likely_text
 from bough.space.sampling import sample_points
+from bough.strategies.base import unseen
 from bough.strategies.decisions import ConditionedModel
 
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
@@ -128,9 +129,7 @@ def _compared(space: Space, best: Points, column: int, believed: Density) -> Poi
         x[:, column] = np.tile((np.arange(levels) + 0.5) / levels, len(kept))
         varied = space.snap(x)
         parts.append(varied.take(space.legal(varied)))
-    pool = Points.concat(parts)
-    _, first = np.unique(np.hstack([pool.x, pool.on]), axis=0, return_index=True)
-    return pool.take(np.sort(first))
+    return unseen(space, Points.concat(parts), set())
 
 
 def draw_believed(

@@ -10,6 +10,7 @@ from typing import Any
 from bough.errors import StudyError
 from bough.registry import Method, describe, stored_method
 from bough.space import Space
+from bough.space.beliefs import beliefs_of, likely_text
 from bough.storage import StudyRecord
 from bough.study.goals import Goals, goals_of
 
@@ -61,7 +62,8 @@ def check_same(
 ) -> None:
     """StudyError, saying what differs, if an existing study is not the one that is wanted.
 
-    A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any.
+    A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any, and so
+    does a space without beliefs.
     """
     differs = None
     if record.goals != wanted.goals:
@@ -70,7 +72,8 @@ def check_same(
     elif record.direction != wanted.direction:
         differs = f"its direction is {record.direction}, not {wanted.direction}"
     elif record.space != wanted.space:
-        differs = _difference(Space.from_json(record.space), Space.from_json(wanted.space))
+        stored, given = Space.from_json(record.space), Space.from_json(wanted.space)
+        differs = _difference(stored, given) or _other_beliefs(stored, given)
     elif not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
         differs = f"its method is {_method_text(record)}, not {_method_text(wanted)}"
     elif seed is not None and record.seed != wanted.seed:
@@ -99,6 +102,17 @@ def _difference(stored: Space, given: Space) -> str | None:
         if old[path] != new[path]:
             return f"its parameter {path!r} is {_parameter_text(old[path])}, not {_parameter_text(new[path])}"
     return f"its forbidden clauses are {list(stored.forbid)}, not {list(given.forbid)}"
+
+
+def _other_beliefs(stored: Space, given: Space) -> str | None:
+    """The first difference between the beliefs of two equal spaces, unless none are given."""
+    old = {belief.path: belief.likely for belief in beliefs_of(stored)}
+    new = {belief.path: belief.likely for belief in beliefs_of(given)}
+    for path in [*old, *new] if new else []:
+        if old.get(path) != new.get(path):
+            before, after = (likely_text(each[path]) if path in each else "any" for each in (old, new))
+            return f"the likely values of its {path!r} are {before}, not {after} (study.believe changes them)"
+    return None
 
 
 def _parameter_text(parameter: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from bough import Categorical, Float, Int, Space
 from bough.errors import SpaceError
+from bough.integrations.priors import beta_range, normal_range
 from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 
 __all__ = ["METHODS", "as_space", "checked", "optimised"]
@@ -102,7 +103,17 @@ def _declared(parameter: Json) -> Any:
     log = parameter["transformation"] == "log"
     if parameter["type"] == "int":
         return Int(low, high, log=log, **extra)
-    return Float(low, high, log=log, **extra)
+    return Float(low, high, log=log, likely=_likely(parameter.get("prior"), low, high), **extra)
+
+
+def _likely(prior: Json | None, low: float, high: float) -> tuple[float, float] | None:
+    """The central 80 % of a prior. None without one, or if all of it lies out of bounds."""
+    if prior is None:
+        return None
+    if prior["name"] == "beta":
+        return beta_range(prior["shape_a"], prior["shape_b"], low, high)
+    width = high - low
+    return normal_range((prior["mean"] - low) / width, prior["scale"] / width, low, high)
 
 
 def _conditional(body: Any) -> Json:
@@ -121,8 +132,6 @@ def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
     name = _name(body.get("name"), "the name of a parameter")
     known_keys(body, _PARAMETER, f"parameter {name}")
     kind = one_of(body.get("type"), ("int", "double", "categorical"), f"the type of parameter {name}")
-    if body.get("prior"):
-        raise SigOptError(f"bough does not support priors: leave 'prior' out of parameter {name}")
     transformation = one_of(
         body.get("transformation") or "none", ("none", "log"), f"the transformation of parameter {name}"
     )
@@ -134,6 +143,8 @@ def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
         grid = _grid(grid, kind, name)
     else:
         bounds = _bounds(bounds, kind, transformation, name)
+    if (prior := body.get("prior")) and (kind != "double" or grid or transformation == "log"):
+        raise SigOptError(f"Parameter {name}: a prior needs a double with bounds and without transformation")
     return {
         "name": name,
         "type": kind,
@@ -141,6 +152,7 @@ def _parameter(body: Any, conditionals: Sequence[Json]) -> Json:
         "categorical_values": categories,
         "grid": grid or None,
         "transformation": transformation,
+        "prior": _prior(prior, name) if prior else None,
         "default_value": body.get("default_value"),
         "conditions": _conditions(body.get("conditions"), conditionals, name),
     }
@@ -159,6 +171,16 @@ def _bounds(bounds: Any, kind: str, transformation: str, name: str) -> Json:
             raise SigOptError(f"Parameter {name}: bounds of an int must be integers")
         low, high = int(low), int(high)
     return {"min": low, "max": high}
+
+
+def _prior(body: Any, name: str) -> Json:
+    prior = object_of(body, f"prior of parameter {name}")
+    kind = one_of(prior.get("name"), ("normal", "beta"), f"the prior of parameter {name}")
+    keys = ("mean", "scale") if kind == "normal" else ("shape_a", "shape_b")
+    values = {key: number(prior.get(key), f"{key} in the prior of parameter {name}") for key in keys}
+    if any(values[key] <= 0 for key in keys if key != "mean"):
+        raise SigOptError(f"Parameter {name}: scale and shapes of a prior must be above 0")
+    return {"name": kind, **values}
 
 
 def _grid(grid: Any, kind: str, name: str) -> list[Any]:

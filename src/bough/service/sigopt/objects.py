@@ -75,8 +75,12 @@ def _parameter_json(parameter: Json) -> Json:
             {"object": "categorical_value", **each} for each in parameter["categorical_values"]
         ],
         "precision": None,
-        "prior": None,
+        "prior": _prior_json(parameter.get("prior")),
     }
+
+
+def _prior_json(prior: Json | None) -> Json | None:
+    return None if prior is None else {"object": "prior", **prior}
 
 
 def suggestion_json(experiment: Document, trial: Trial, metadata: Json | None = None) -> Json:

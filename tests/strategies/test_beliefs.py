@@ -1,0 +1,123 @@
+"""What beliefs do to proposals: they lead at first, fade, and are dropped where results contradict them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.strategies.histories import history
+
+import bough
+from bough.registry import build
+from bough.space.beliefs import beliefs_of
+from bough.strategies.beliefs import STRENGTH, count_beliefs, draw_believed
+from bough.strategies.initial import InitialDesign
+
+BRANCHES = {"a": 0.1, "b": 0.0, "c": 0.3, "d": 0.4}
+
+
+def space(likely_model: Any = None, likely_x: Any = None, likely_w: Any = None) -> bough.Space:
+    inner = {label: {f"x{label}": bough.Float(0, 1, likely=likely_x)} for label in BRANCHES}
+    return bough.Space(
+        {"model": bough.Choice(inner, likely=likely_model), "w": bough.Float(0, 1, likely=likely_w)}
+    )
+
+
+def value(config: dict[str, Any]) -> float:
+    """Smallest at model b, w = 0.7 and xb = 0.7."""
+    return BRANCHES[config["model"]] + (config["w"] - 0.7) ** 2 + (config["x" + config["model"]] - 0.7) ** 2
+
+
+def run(searched: bough.Space, trials: int, **options: Any) -> bough.Study:
+    return bough.minimize(value, searched, trials, seed=3, progress=False, **options)
+
+
+def configs(study: bough.Study) -> list[dict[str, Any]]:
+    return [trial.config for trial in study.trials]
+
+
+def test_a_belief_that_says_nothing_changes_nothing_but_the_design() -> None:
+    """Beliefs of exponent 0 leave the criterion as it is."""
+    plain, believed = space(), space(likely_w=(0.6, 0.8))
+    told = [(config, value(config)) for config in plain.sample(12, 0)]
+    strategy = build("auto", plain)
+    past = history(plain, told)
+    before = strategy.propose(plain, past, np.random.default_rng(5))
+    late = replace(past, beliefs=tuple(replace(b, since=-(10**9)) for b in beliefs_of(believed)))
+    assert count_beliefs(plain, late, -(10**9), None)[0].exponent < 1e-7
+    after = build("auto", plain).propose(plain, late, np.random.default_rng(5))
+    assert np.allclose(after.x, before.x, atol=1e-4)
+
+
+def test_the_design_draws_from_ranges() -> None:
+    searched = space(likely_x=(0.6, 0.8), likely_w=(0.6, 0.8))
+    points = InitialDesign().points(searched, 0)
+    drawn = draw_believed(searched, beliefs_of(searched), points, np.random.default_rng(0), branches=False)
+    active = searched.layout.active(drawn.on)
+    numbers = ~searched.layout.nominal
+    assert np.array_equal(drawn.on, points.on)
+    assert np.all(np.abs(drawn.x[active & numbers] - 0.7) < 0.1)
+
+
+def test_the_design_looks_at_likely_branches_more_often_and_at_others_too() -> None:
+    found = [c["model"] for c in configs(run(space(likely_model={"b": 9, "a": 1}), 4))]
+    assert found.count("b") >= 2
+    assert set(found) - {"b"}
+
+
+def test_a_right_belief_helps_early() -> None:
+    assert run(space({"b": 3}, (0.6, 0.8), (0.6, 0.8)), 8).best.value < run(space(), 8).best.value / 5
+
+
+@pytest.mark.parametrize("method", ["auto", "gp"])
+def test_a_wrong_belief_is_overcome(method: str) -> None:
+    study = run(space({"d": 3}, (0.0, 0.1), (0.1, 0.2)), 24, method=method)
+    assert study.best.value < 0.05
+
+
+def test_a_wrong_belief_is_dropped_and_explain_says_so() -> None:
+    study = run(space(likely_w=(0.1, 0.2)), 15)
+    told = study.explain(14)["beliefs"]["w"]
+    assert told.startswith("likely (0.1, 0.2), dropped")
+    early = study.explain(5)["beliefs"]["w"]
+    assert "counts with exponent" in early
+
+
+def test_a_right_belief_is_kept() -> None:
+    study = run(space(likely_w=(0.6, 0.8)), 15)
+    assert "counts with exponent" in study.explain(14)["beliefs"]["w"]
+
+
+def test_beliefs_fade() -> None:
+    searched = space(likely_w=(0.6, 0.8))
+    design = InitialDesign().size(searched)
+    exponents = []
+    for n in (1, design, design + 9):
+        past = replace(
+            history(searched, [(c, 0.0) for c in searched.sample(n, 0)]), beliefs=beliefs_of(searched)
+        )
+        exponents.append(count_beliefs(searched, past, design, None)[0].exponent)
+    assert exponents == [STRENGTH, STRENGTH, STRENGTH / 10]
+
+
+def test_forbidden_draws_keep_their_point() -> None:
+    searched = bough.Space(
+        {"x": bough.Float(0, 1, likely=(0.8, 0.9)), "y": bough.Float(0, 1)}, forbid=["x > 0.5"]
+    )
+    study = bough.minimize(lambda c: c["x"] + c["y"], searched, 6, seed=0, progress=False)
+    assert all(c["x"] <= 0.5 for c in configs(study))
+
+
+def test_beliefs_with_several_objectives() -> None:
+    searched = space(likely_w=(0.1, 0.2))
+    study = bough.optimize(
+        lambda c: {"f": value(c), "g": (c["w"] - 0.2) ** 2},
+        searched,
+        7,
+        objectives=["f", "g"],
+        seed=0,
+        progress=False,
+    )
+    assert sum(c["w"] < 0.35 for c in configs(study)) >= 5
