@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = ["Config", "Report", "State", "Trial"]
+__all__ = ["FILLED_IN", "Config", "Report", "State", "Trial"]
 
 Config = dict[str, Any]
 """The active parameters of a configuration, by name; every value is a JSON scalar."""
 
 State = Literal["queued", "running", "done", "failed", "stopped"]
+
+
+FILLED_IN = ("violated", "curve", "retracted", "corrected", "value_before")
+"""The fields of a trial that its study fills in from elsewhere; no row of a trial has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class Trial:
     learn:    whether methods learn from a failure; False where it says nothing about the config.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
+    retracted: why the result does not count, corrected: why it was changed, value_before: from which value;
+              the study fills them in.
 
     A trial whose reports showed that it is not worth finishing is "stopped": it has a curve and no value.
     """
@@ -69,6 +75,9 @@ class Trial:
     learn: bool = True
     violated: tuple[str, ...] = field(default=(), compare=False)
     curve: tuple[tuple[int, float], ...] = field(default=(), compare=False)
+    retracted: str | None = None
+    corrected: str | None = None
+    value_before: float | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -77,8 +86,8 @@ class Trial:
 
     @property
     def feasible(self) -> bool:
-        """Whether the trial has a result and meets every constraint of its study."""
-        return self.state == "done" and not self.violated
+        """Whether the trial has a result that was not retracted and meets every constraint of its study."""
+        return self.state == "done" and not self.violated and self.retracted is None
 
     @property
     def was_added(self) -> bool:

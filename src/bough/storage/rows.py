@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from bough.errors import StorageError
-from bough.trial import Trial
+from bough.trial import FILLED_IN, Trial
 
 __all__ = ["COLUMNS", "Row", "config_of", "row_of", "trials_of"]
 
 Row = tuple[Any, ...]
 
-COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in ("violated", "curve"))
+COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in FILLED_IN)
 
 _to_json = json.JSONEncoder(allow_nan=False).encode
 _from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it

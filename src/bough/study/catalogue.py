@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bough.errors import StudyError
 from bough.space import Space
-from bough.storage import Storage, StudyRecord, open_storage
+from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.files import read_study_file, study_lines
 from bough.study.study import Study
 from bough.trial import Report, Trial
@@ -34,7 +34,7 @@ def delete_study(name: str, storage: str | Storage) -> None:
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
     """A new study with the trials of this one; those that are running here wait to be handed out there."""
-    return _create(study.record, study.trials, name, storage)
+    return _create(study.record, study.told_trials(), study.amendments, name, storage)
 
 
 def export_study(study: Study, path: str | Path) -> None:
@@ -51,11 +51,13 @@ def import_study(
     Nothing is stored if anything in the file is wrong. space: only for the JSON lines of ``bough export`` of
     version 0.1, which do not name it.
     """
-    record, trials = read_study_file(path, name, space)
-    return _create(record, trials, record.name, storage)
+    record, trials, amendments = read_study_file(path, name, space)
+    return _create(record, trials, amendments, record.name, storage)
 
 
-def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | Storage) -> Study:
+def _create(
+    record: StudyRecord, trials: list[Trial], amendments: list[Amendment], name: str, storage: str | Storage
+) -> Study:
     opened = open_storage(storage)
     waiting = [
         trial
@@ -69,7 +71,9 @@ def _create(record: StudyRecord, trials: list[Trial], name: str, storage: str | 
     reports = [
         Report(trial.number, step, value, trial.attempt) for trial in waiting for step, value in trial.curve
     ]
-    return Study.of_record(opened.create(replace(record, name=name), waiting, reports=reports), opened)
+    return Study.of_record(
+        opened.create(replace(record, name=name), waiting, amendments, reports=reports), opened
+    )
 
 
 def _find(name: str, storage: Storage) -> StudyRecord:

@@ -90,22 +90,29 @@ class EncodedTrials:
     """Encodes what a ``TrialIndex`` holds, each trial once."""
 
     def __init__(self, space: Space, seed: int, goals: Goals) -> None:
-        self._space, self._seed = space, seed
-        self._done = _Results(space.layout.columns, space.layout.groups, goals)
-        self._failed = _Results(space.layout.columns, space.layout.groups, goals)
+        self._space, self._seed, self._goals = space, seed, goals
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
         self._beliefs = beliefs_of(space)
+        self._start(0)
+
+    def _start(self, corrections: int) -> None:
+        layout, goals = self._space.layout, self._goals
+        self._done = _Results(layout.columns, layout.groups, goals)
+        self._failed = _Results(layout.columns, layout.groups, goals)
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
+        self._corrections = corrections  # that these results know of
 
     def history(self, view: TrialIndex) -> History:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
+        if view.corrections != self._corrections:
+            self._start(view.corrections)
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
-        # A failure that says nothing about its config is as if the trial had never been.
-        fresh = [trial for trial in over if trial.learn]
+        # A failure that says nothing about its config is as if the trial had never been, like a retraction.
+        fresh = [trial for trial in over if trial.learn and trial.retracted is None]
         for trial in over:
-            if not trial.learn:
+            if not trial.learn or trial.retracted is not None:
                 self._rows.pop(trial.number, None)
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])

@@ -1,4 +1,4 @@
-"""A study as a file of JSON lines: the study first, then its trials in the order of their numbers.
+"""A study as a file of JSON lines: the study first, its trials in the order of their numbers, its amendments.
 
 ``export_study``, ``bough export`` and the service write this format; ``import_study`` reads it. Everything in
 a file is checked before anything is stored, since a file may come from anywhere.
@@ -16,12 +16,13 @@ from typing import Any, Protocol, get_args
 from bough.errors import BoughError, StudyError
 from bough.registry import Method, with_present_names
 from bough.space import Space
-from bough.storage import StudyRecord
+from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, loads
+from bough.study.amendment_lines import amendment_row, read_amendment
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.results import storable
-from bough.trial import State, Trial
+from bough.trial import FILLED_IN, State, Trial
 
 __all__ = ["read_study_file", "study_lines"]
 
@@ -29,15 +30,16 @@ FORMAT = 2
 """Version 0.1 wrote format 1, which has no measures, notes, tracebacks and curves."""
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
-_NOT_WRITTEN = ("request", "holder", "violated")
+_NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name != "curve"))
 _OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "curve")
 
 
 class _Exportable(Protocol):
     @property
     def record(self) -> StudyRecord: ...
+    def told_trials(self) -> list[Trial]: ...
     @property
-    def trials(self) -> list[Trial]: ...
+    def amendments(self) -> list[Amendment]: ...
 
 
 def study_lines(study: _Exportable) -> Iterator[str]:
@@ -56,7 +58,7 @@ def study_lines(study: _Exportable) -> Iterator[str]:
     if record.stopping is not None:
         header["stopping"] = record.stopping
     yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
-    for trial in study.trials:
+    for trial in study.told_trials():
         row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _NOT_WRITTEN}
         for name in _OMITTED_WHEN_EMPTY:
             if not row[name]:
@@ -64,12 +66,14 @@ def study_lines(study: _Exportable) -> Iterator[str]:
         if trial.learn:
             del row["learn"]
         yield json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+    for amendment in study.amendments:
+        yield json.dumps(amendment_row(amendment), allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_study_file(
     path: str | Path, name: str | None = None, space: Space | None = None
-) -> tuple[StudyRecord, list[Trial]]:
-    """The study in a file and its trials; StudyError, naming the line, if anything in it is wrong.
+) -> tuple[StudyRecord, list[Trial], list[Amendment]]:
+    """The study in a file, its trials and its amendments; StudyError, naming the line, if anything is wrong.
 
     space: needed for the files of ``bough export`` of version 0.1, which have trials only; they are taken as
     those of a study that minimises.
@@ -90,11 +94,17 @@ def read_study_file(
     else:
         raise StudyError(f"{path} is not an exported study: its first line has no 'bough'")
     known, goals = Space.from_json(record.space), goals_of(record.goals, record.direction)
-    trials = []
-    for number, row in enumerate(rows[start:]):
-        with _Where(f"{path}, line {number + start + 1}"):
-            trials.append(_trial(row, number, known, goals))
-    return replace(record, trials=len(trials)), trials
+    trials: list[Trial] = []
+    amendments: list[Amendment] = []
+    for line, row in enumerate(rows[start:], start=start + 1):
+        with _Where(f"{path}, line {line}"):
+            if "amendment" in row:
+                amendments.append(read_amendment(row, len(amendments), trials, goals))
+            elif amendments:
+                raise ValueError("a trial comes after an amendment: trials come first")
+            else:
+                trials.append(_trial(row, len(trials), known, goals))
+    return replace(record, trials=len(trials)), trials, amendments
 
 
 class _Where:

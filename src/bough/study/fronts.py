@@ -46,7 +46,7 @@ def closest(goals: Goals, trials: Sequence[Trial], study: str) -> StudyError:
 
     Slacks are compared in units of their median over all trials, so each limit counts alike.
     """
-    done = [trial for trial in trials if trial.state == "done"]
+    done = [trial for trial in trials if trial.state == "done" and trial.retracted is None]
     slacks = np.maximum(np.array([goals.slacks(trial) for trial in done]), 0.0)
     typical = np.array([np.median(column[column > 0]) if np.any(column > 0) else 1.0 for column in slacks.T])
     trial = done[int(np.argmin((slacks / typical).sum(axis=1)))]

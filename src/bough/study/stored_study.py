@@ -14,7 +14,7 @@ from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import build, is_registered
 from bough.space import Space
-from bough.storage import MemoryStorage, Storage, StudyRecord, forks
+from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, Predicts, Strategy
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
@@ -103,6 +103,17 @@ class StoredStudy:
         """All trials, in the order of their numbers. Treat their configs as read-only."""
         with self._current() as view:
             return [view.shown(number) for number in range(len(view.trials))]
+
+    def told_trials(self) -> list[Trial]:
+        """All trials as they were told, without later corrections."""
+        with self._current() as view:
+            return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]
+
+    @property
+    def amendments(self) -> list[Amendment]:
+        """What was said about the study since its creation: corrections, changes, beliefs, notes."""
+        with self._current() as view:
+            return list(view.amendments)
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ExhaustedError, StudyError, TrialError
+from bough.errors import ConflictError, ExhaustedError, StudyError, TrialError
 from bough.registry import BUILT_IN, Method, build
 from bough.space import Space
-from bough.storage import Storage, open_storage
+from bough.storage import Amendment, Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
+from bough.study.corrections import correction, remark, retraction
 from bough.study.goals import parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
@@ -19,6 +20,7 @@ from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.stored_study import StoredStudy
+from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from bough.study.objective import OnError
 
 __all__ = ["Study"]
+
+AMEND_TRIES = 20
+"""How often an amendment may lose the race against others before it is given up."""
 
 
 class Study(StoredStudy):
@@ -126,6 +131,45 @@ class Study(StoredStudy):
         number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
+    def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:
+        """Say that the result of a finished trial does not count, and why; nothing stored is deleted.
+
+        From now on it informs neither the method nor ``best``, ``front`` and ``recommend``. It stays among
+        the trials, with the reason in ``trial.retracted``, and counts as finished for ``run``.
+        by: who says so, if it is to be kept.
+        """
+        number, _ = number_and_attempt(trial)
+        self.amend(lambda view: retraction(view, number, reason, by))
+        return self.trial(number)
+
+    def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
+        """Give a finished trial another result, and say why; the last correction counts.
+
+        value: a number, or a dict as for ``tell``; names that it leaves out keep what was told. The trial
+        has the reason in ``trial.corrected`` and the first value in ``trial.value_before``.
+        """
+        number, _ = number_and_attempt(trial)
+        self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
+        return self.trial(number)
+
+    def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
+        """Write a remark into the study's record, about the study or about one trial."""
+        number = None if trial is None else self.trial(number_and_attempt(trial)[0]).number
+        made = self.amend(lambda _: remark(text, number, by))
+        assert made is not None
+        return made
+
+    def amend(self, make: Callable[[TrialIndex], Amendment | None]) -> Amendment | None:
+        """Append what ``make`` says of the present view; asked again if another amendment came first."""
+        for _ in range(AMEND_TRIES):
+            with self._current() as view:
+                made, seen = make(view), len(view.amendments)
+            if made is None:
+                return None
+            with contextlib.suppress(ConflictError):
+                return self._storage.amend(self._record.id, made, after=seen)
+        raise ConflictError("others change the study all the time: try again later")
+
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already; it informs the method, but is not counted by ``run``."""
         return self.add_many([(config, value, noise)])[0]
@@ -140,27 +184,30 @@ class Study(StoredStudy):
 
         request: mark of a request that may be sent again; the same one has no second effect.
         """
-        rows = [
-            replace(
-                told(-1, value, rest[0] if rest else None, goals=self.goals),
-                config=self.space.validate(config),
-            )
+        given = [
+            (config, told(-1, value, rest[0] if rest else None, goals=self.goals))
             for config, value, *rest in results
         ]
-        return self._insert(rows, request)
+        return self._insert(given, request)
 
     def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
         """Have a configuration tried next, before the method proposes anything; ``request`` as above."""
-        return self._insert([Trial(-1, self.space.validate(config), "queued")], request)[0]
+        return self._insert([(config, Trial(-1, {}, "queued"))], request)[0]
 
-    def _insert(self, rows: list[Trial], request: str | None) -> list[Trial]:
-        if request is None:
-            return [self.goals.judged(row) for row in self._storage.insert(self._record.id, rows)]
-        with self._current() as view:
-            if before := [own_copy(view.trials[number]) for number in view.inserted_by(request)]:
-                return before
-        rows = [replace(row, request=request) for row in rows]
-        return [self.goals.judged(row) for row in self._storage.insert(self._record.id, rows)]
+    def _insert(self, given: list[tuple[Config, Trial]], request: str | None) -> list[Trial]:
+        """Insert trials with configs of the current space; again if the space was changed meanwhile."""
+        while True:
+            with self._current() as view:
+                seen = view.revision
+                sent_before = [] if request is None else view.inserted_by(request)
+                if sent_before:
+                    return [own_copy(view.trials[number]) for number in sent_before]
+            rows = [
+                replace(trial, config=self.space.validate(config), request=request) for config, trial in given
+            ]
+            inserted = self._storage.insert(self._record.id, rows, seen=seen)
+            if len(inserted) == len(rows):
+                return [self.goals.judged(row) for row in inserted]
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
@@ -272,7 +319,7 @@ class Study(StoredStudy):
             while True:
                 with self._current() as view:
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    history = None if view.waiting else self._encoded.history(view)
+                    seen, history = view.revision, None if view.waiting else self._encoded.history(view)
                 if room <= 0:
                     return None
                 if history is None:
@@ -284,7 +331,9 @@ class Study(StoredStudy):
                 if self.method.name not in BUILT_IN:
                     check_proposal(self.space, point, self.method.name)
                 trial = Trial(-1, self.space.decode(point)[0], "running", worker=worker, holder=request)
-                inserted = self._storage.insert(self._record.id, [trial], within=numbers, lease=lease)
+                inserted = self._storage.insert(
+                    self._record.id, [trial], within=numbers, lease=lease, seen=seen
+                )
                 if inserted:
                     return own_copy(inserted[0])
                 races_lost += 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bough.storage.base import Changes
+from bough.storage.base import Amendment, Changes
 from bough.storage.transitions import available
+from bough.study.corrections import KINDS, amended
 from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
 from bough.trial import Trial
@@ -18,7 +19,7 @@ class Status:
     """How far a study is.
 
     finished: trials that are done, failed or stopped, without those that were added by hand.
-    failed, stopped: how many of these. done: trials with a value, added ones too.
+    failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
     leased:   trials that run under a lease.
     """
 
@@ -29,6 +30,7 @@ class Status:
     best: Trial | None
     trials: int
     stopped: int = 0
+    retracted: int = 0
 
 
 class TrialIndex:
@@ -36,6 +38,8 @@ class TrialIndex:
 
     best: the best feasible trial; None for several objectives.
     over: numbers of finished trials in the order of their results; open: the others, by number.
+    amendments: all of the study. Retractions and corrections are in ``trials``; ``stored`` has those trials
+    as they were told, and ``corrections`` counts them.
     curves: what trials reported. It is not in ``trials``, so a report copies no curve; see ``shown``.
     """
 
@@ -49,6 +53,11 @@ class TrialIndex:
         self.done = 0
         self.added = 0
         self.stopped = 0
+        self.retracted = 0
+        self.amendments: list[Amendment] = []
+        self.stored: dict[int, Trial] = {}
+        self.corrections = 0
+        self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
@@ -56,7 +65,7 @@ class TrialIndex:
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
-        for trial in map(self._goals.judged, changes.trials):
+        for trial in map(self._shown, changes.trials):
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
             known, self.trials[trial.number] = self.trials[trial.number], trial
@@ -70,8 +79,35 @@ class TrialIndex:
                 self._count(trial)
             else:
                 self.open[trial.number] = trial
+        if changes.amendments:
+            self._amend(changes.amendments)
         self.curves.update(changes.reports)
         self.revision, self.now = changes.revision, changes.now
+
+    def _shown(self, trial: Trial) -> Trial:
+        """A stored trial with what its study knows about it."""
+        if trial.number in self._about:
+            self.stored[trial.number] = trial
+            trial = amended(trial, self._about[trial.number])
+        return self._goals.judged(trial)
+
+    def _amend(self, amendments: list[Amendment]) -> None:
+        self.amendments += amendments
+        about = [each for each in amendments if each.kind in KINDS]
+        for each in about:
+            if each.trial is not None:
+                self._about.setdefault(each.trial, []).append(each)
+                self.trials[each.trial] = self._shown(self.stored.get(each.trial, self.trials[each.trial]))
+        if about:
+            self._count_again(len(about))
+
+    def _count_again(self, corrections: int) -> None:
+        over, self.over = self.over, []
+        self.done = self.added = self.stopped = self.retracted = 0
+        self.best = self.last_failure = None
+        for number in over:
+            self._count(self.trials[number])
+        self.corrections += corrections
 
     def shown(self, number: int) -> Trial:
         """The trial with its curve."""
@@ -80,6 +116,9 @@ class TrialIndex:
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
         self.added += trial.was_added
+        if trial.retracted is not None:
+            self.retracted += 1
+            return
         self.stopped += trial.state == "stopped"
         if trial.state == "failed":
             self.last_failure = trial
@@ -96,7 +135,7 @@ class TrialIndex:
         started = self.trials[number].started
         over, running = [], []
         for other in [*self.over, *self.open]:
-            trial = self.trials[other]
+            trial = self.stored.get(other, self.trials[other])
             if other >= number:
                 continue
             if trial.finished is not None and (started is None or trial.finished <= started):
@@ -104,13 +143,24 @@ class TrialIndex:
             else:
                 running.append(replace(trial, state="running", value=None))
         past = TrialIndex(self._goals)
-        past.update(Changes([*over, *running], self.revision, self.now, reports=self.curves.reports(over)))
+        reports = self.curves.reports(over)
+        past.update(Changes([*over, *running], self.revision, self.now, reports=reports))
+        past.update(
+            Changes([], self.revision, self.now, [each for each in self.amendments if each.since <= number])
+        )
         return past
 
     def status(self) -> Status:
-        failed = len(self.over) - self.done - self.stopped
+        failed = len(self.over) - self.done - self.stopped - self.retracted
         return Status(
-            self.finished, failed, self.done, self.leased, self.best, len(self.trials), self.stopped
+            self.finished,
+            failed,
+            self.done,
+            self.leased,
+            self.best,
+            len(self.trials),
+            self.stopped,
+            self.retracted,
         )
 
     def inserted_by(self, request: str) -> list[int]:

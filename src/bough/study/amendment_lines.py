@@ -1,0 +1,82 @@
+"""Amendments as lines of a study's file, and back. A file may come from anywhere: everything is checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bough.storage import Amendment
+from bough.study.goals import Goals
+from bough.study.results import completed, storable
+from bough.trial import Trial
+
+__all__ = ["amendment_row", "read_amendment"]
+
+_KEYS = ("amendment", "trial", "since", "at", "body")
+
+
+def amendment_row(amendment: Amendment) -> dict[str, Any]:
+    """The line of an amendment, as data; its place among the others is its position."""
+    return {
+        "amendment": amendment.kind,
+        "trial": amendment.trial,
+        "since": amendment.since,
+        "at": amendment.at,
+        "body": amendment.body,
+    }
+
+
+def read_amendment(row: dict[str, Any], position: int, trials: Sequence[Trial], goals: Goals) -> Amendment:
+    """An amendment from its line; ValueError if it is not one of a study with these trials."""
+    if set(row) != set(_KEYS):
+        raise ValueError(f"an amendment has {', '.join(map(repr, _KEYS))}, not {', '.join(map(repr, row))}")
+    kind, trial, since, at, body = (row[key] for key in _KEYS)
+    if not isinstance(kind, str) or kind not in _CHECKS:
+        raise ValueError(f"the amendment {str(kind)[:40]!r} is none of {', '.join(_CHECKS)}")
+    if type(since) is not int or not 0 <= since <= len(trials):
+        raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
+    if isinstance(at, bool) or not isinstance(at, (int, float)) or not math.isfinite(at):
+        raise ValueError(f"'at' must be a time, not {str(at)[:40]!r}")
+    if not isinstance(body, dict):
+        raise ValueError("'body' must be an object")
+    if trial is not None and (type(trial) is not int or not 0 <= trial < len(trials)):
+        raise ValueError(f"there is no trial {str(trial)[:40]}")
+    _CHECKS[kind](body, None if trial is None else trials[trial], goals)
+    return Amendment(kind, body, trial, since, position, float(at))
+
+
+def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    if trial is None or not trial.is_finished:
+        raise ValueError("it must name a finished trial")
+    if not isinstance(body.get("reason"), str) or body["reason"] != storable(body["reason"]):
+        raise ValueError("'reason' must be a text")
+
+
+def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    _check_retraction(body, trial, goals)
+    measures = body.get("measures")
+    if not isinstance(measures, dict):
+        raise ValueError("'measures' must be an object")
+    for name, value in {**measures, "value": body.get("value")}.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
+    for name in ("noise", "cost"):
+        value = body.get(name)
+        if value is not None and (not isinstance(value, (int, float)) or not math.isfinite(value)):
+            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
+    result = completed(Trial(0, {}, "done", value=body["value"], measures=measures), goals)
+    if result.error is not None:
+        raise ValueError(result.error)
+
+
+def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    """Notes and audit lines are shown, never interpreted."""
+
+
+_CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
+    "retract": _check_retraction,
+    "correct": _check_correction,
+    "note": _check_nothing,
+    "audit": _check_nothing,
+}

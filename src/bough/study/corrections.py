@@ -1,0 +1,107 @@
+"""The record put right: results that are retracted or corrected, without anything stored being changed.
+
+A retraction or a correction is an amendment that names a trial. The stored trial stays as it was told; the
+trial that a study shows has the last correction in its fields and the reason beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from bough.errors import ConflictError, TrialError
+from bough.storage import Amendment
+from bough.study.goals import Goals
+from bough.study.results import storable, told
+from bough.trial import Trial
+
+if TYPE_CHECKING:
+    from bough.study.trial_index import TrialIndex
+
+__all__ = ["KINDS", "amended", "correction", "remark", "retraction"]
+
+KINDS = ("retract", "correct")
+"""The kinds of amendments that this module makes and applies."""
+
+MAX_REASON = 2000
+"""Characters of a reason that are kept."""
+
+
+def retraction(view: TrialIndex, number: int, reason: str, by: str | None = None) -> Amendment | None:
+    """The amendment that retracts a trial; None if it is retracted for that reason already."""
+    why, trial = _checked_reason(reason), _finished(view, number, "retracted")
+    if trial.retracted == why:
+        return None
+    if trial.retracted is not None:
+        raise ConflictError(f"trial {number} is retracted already: {trial.retracted}")
+    return Amendment("retract", _body({"reason": why}, by), number)
+
+
+def correction(
+    view: TrialIndex, number: int, value: Any, reason: str, goals: Goals, by: str | None = None
+) -> Amendment | None:
+    """The amendment that corrects a result; None if that is the result already."""
+    why, trial = _checked_reason(reason), _finished(view, number, "corrected")
+    if trial.retracted is not None:
+        raise ConflictError(f"trial {number} is retracted ({trial.retracted}), so it cannot be corrected")
+    given = value if isinstance(value, Mapping) else {"value" if goals.is_plain else goals.names[0]: value}
+    before: dict[str, Any] = {**trial.measures}
+    if trial.value is not None:
+        before |= {"value": trial.value} if goals.is_plain else {}
+        before |= {"noise": trial.noise} if trial.noise is not None else {}
+        before |= {"cost": trial.cost} if trial.cost is not None else {}
+    result = told(number, {**before, **given}, goals=goals)
+    if result.state != "done":
+        raise TrialError(f"trial {number} cannot be corrected: {result.error}; retract it instead")
+    new = {name: getattr(result, name) for name in ("value", "noise", "cost", "measures")}
+    if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
+        return None
+    return Amendment("correct", _body({**new, "reason": why}, by), number)
+
+
+def remark(text: str, number: int | None, by: str | None = None) -> Amendment:
+    """A note about the study or one of its trials."""
+    if not isinstance(text, str) or not text.strip():
+        raise TrialError(f"a note needs a text, not {str(text)[:40]!r}")
+    return Amendment("note", _body({"text": storable(text.strip())[:MAX_REASON]}, by), number)
+
+
+def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
+    """The stored trial as its amendments, of these two kinds, leave it."""
+    first = trial.value
+    for amendment in amendments:
+        body = amendment.body
+        if amendment.kind == "retract":
+            trial = replace(trial, retracted=body["reason"])
+        else:
+            new = {name: body[name] for name in ("value", "noise", "cost", "measures")}
+            trial = replace(
+                trial,
+                state="done",
+                error=None,
+                learn=True,
+                corrected=body["reason"],
+                value_before=first,
+                **new,
+            )
+    return trial
+
+
+def _finished(view: TrialIndex, number: int, what: str) -> Trial:
+    if not 0 <= number < len(view.trials):
+        raise TrialError(f"the study has no trial {number}")
+    trial = view.trials[number]
+    if not trial.is_finished:
+        raise TrialError(f"trial {number} is {trial.state}: only a finished trial can be {what}")
+    return trial
+
+
+def _checked_reason(reason: Any) -> str:
+    if not isinstance(reason, str) or not reason.strip():
+        raise TrialError(f"reason must say why, in a few words, not {str(reason)[:40]!r}")
+    return storable(reason.strip())[:MAX_REASON]
+
+
+def _body(body: dict[str, Any], by: str | None) -> dict[str, Any]:
+    return body if by is None else {**body, "by": by}
