@@ -18,7 +18,7 @@ from optuna.trial import TrialState, create_trial
 
 import bough
 from bough.integrations.optuna import BoughSampler
-from bough.integrations.optuna_trials import complete, domains_of, whole_runs
+from bough.integrations.optuna_trials import complete, domains_of, whole_trials
 from bough.space.discovery import discover
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -194,7 +194,7 @@ def test_a_failure_halfway_is_no_branch() -> None:
     study.optimize(objective, n_trials=12, catch=RuntimeError)
     finished = [trial for trial in study.trials if complete(trial)]
     domains = domains_of({n: d for t in finished for n, d in t.distributions.items()}, finished)
-    kept, runs = whole_runs(finished, domains)
+    kept, runs = whole_trials(finished, domains)
     assert [trial.number for trial in kept] == [n for n in range(12) if n % 3]
     space, _ = discover(domains, runs)
     assert {parameter.name for parameter in space} == {"model", "C", "depth"}
@@ -210,4 +210,4 @@ def test_a_branch_that_always_fails_is_kept() -> None:
 
     study.optimize(objective, n_trials=12, catch=RuntimeError)
     domains = domains_of({n: d for t in study.trials for n, d in t.distributions.items()}, study.trials)
-    assert len(whole_runs(study.trials, domains)[0]) == 12
+    assert len(whole_trials(study.trials, domains)[0]) == 12

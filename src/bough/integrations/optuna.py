@@ -151,7 +151,7 @@ class BoughSampler(BaseSampler):
         running = [other for other in others if other.state == TrialState.RUNNING]
         domains = convert.domains_of(search_space, others)
         if self._space is None:
-            finished, runs = convert.whole_runs(finished, domains)
+            finished, runs = convert.whole_trials(finished, domains)
             space, configs = discover(domains, runs)
             pending = [convert.run_of(other.params, other.distributions, domains) for other in running]
         else:

@@ -20,9 +20,10 @@ from optuna.trial import FrozenTrial, TrialState
 from bough.errors import ConfigError
 from bough.history import History
 from bough.space import Categorical, Float, Int, Space
+from bough.space.discovery import whole_runs
 
 __all__ = ["answer", "complete", "configs_in", "distribution_of", "domains_of", "history_of", "run_of"]
-__all__ += ["whole_runs"]
+__all__ += ["whole_trials"]
 
 Domain = Float | Int | Categorical
 MAD_TO_SD = 1.4826
@@ -104,33 +105,13 @@ def run_of(
     }
 
 
-def whole_runs(
+def whole_trials(
     trials: Sequence[FrozenTrial], domains: Mapping[str, Domain]
 ) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials that asked for all of their path, and their answers.
-
-    A failed trial may have ended before it asked for the rest. It did where another trial gave the same
-    answers to its switches and asked for more; it would look like a branch that does not exist.
-    """
+    """The trials that asked for all of their path, and their answers; see ``whole_runs``."""
     runs = [run_of(trial.params, trial.distributions, domains) for trial in trials]
-    beginnings: set[tuple[tuple[str, Any], ...]] = set()
-    for trial, run in zip(trials, runs, strict=True):
-        asked = _asked(run, domains)
-        if trial.state != TrialState.FAIL:
-            beginnings.update(asked[:length] for length in range(len(asked)))
-    whole = [
-        (trial, run)
-        for trial, run in zip(trials, runs, strict=True)
-        if trial.state != TrialState.FAIL or _asked(run, domains) not in beginnings
-    ]
-    return [trial for trial, _ in whole], [run for _, run in whole]
-
-
-def _asked(run: Mapping[str, Any], domains: Mapping[str, Domain]) -> tuple[tuple[str, Any], ...]:
-    """What a trial asked for, in order, with its categories; numbers differ from trial to trial."""
-    return tuple(
-        (name, value if isinstance(domains[name], Categorical) else None) for name, value in run.items()
-    )
+    whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
+    return [t for t, keep in zip(trials, whole) if keep], [r for r, keep in zip(runs, whole) if keep]
 
 
 def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:

@@ -1,54 +1,81 @@
 """Learn a space from what programs asked: which parameters exist under which earlier answers.
 
 A *run* is one call of a define-by-run objective: the parameters it asked for, in order, with their values.
-For every parameter that some runs lack, a decision tree over earlier answers says when it exists. The tree is
-exact on all runs, so each of them is a configuration of the learned space. Where earlier answers cannot tell
-(the function tossed a coin, say), a hidden yes/no switch stands for the decision.
+For every parameter that some runs lack, a condition over earlier answers says when it exists
+(``presence``). It is exact on all runs, so each of them is a configuration of the learned space. Where
+earlier answers cannot tell (the function tossed a coin, say), a hidden yes/no switch stands for the decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bough.space.parameters import Categorical, Domain, Int
+from bough.space.choice import Choice, Declared
+from bough.space.conditions import Compare, parse
+from bough.space.parameters import Categorical, Domain
+from bough.space.presence import Run, condition_of_presence
+from bough.space.scalars import scalar_key
 from bough.space.space import Space
 
-__all__ = ["ASKED", "discover"]
+__all__ = ["ASKED", "discover", "nested", "whole_runs"]
 
 ASKED = "asked for: "
 """Prefix of the hidden switch of a parameter whose presence nothing explains."""
 
-Run = Mapping[str, Any]
 
-
-def discover(domains: Mapping[str, Domain], runs: Sequence[Run]) -> tuple[Space, list[dict[str, Any]]]:
+def discover(
+    domains: Mapping[str, Domain], runs: Sequence[Run], choices: Collection[str] = ()
+) -> tuple[Space, list[dict[str, Any]]]:
     """The space of these parameters, and the runs as its configurations.
 
     domains: what each parameter may be, without conditions. Without any run, all parameters are active; with
     runs, a parameter that none of them has is left out, because nothing tells when it exists.
+    choices: those that become a ``Choice``, with the parameters of each option inside it.
     """
     order = _order(domains, runs)
+    places = [{name: place for place, name in enumerate(run)} for run in runs]
     parameters: dict[str, Domain] = {}
     configs = [dict(run) for run in runs]
     for place, name in enumerate(order):
-        rows = list(range(len(runs)))
         present = [name in run for run in runs]
         if all(present):
             parameters[name] = domains[name]
         if all(present) or not any(present):
             continue
-        earlier = [other for other in order[:place] if _precedes(other, name, runs)]
-        rule = _rule(name, rows, earlier, domains, runs)
+        earlier = [other for other in order[:place] if _precedes(other, name, places)]
+        rule = condition_of_presence(name, earlier, domains, runs)
         if rule is None:
             hidden = ASKED + name
             parameters[hidden] = Categorical([False, True])
             for config, here in zip(configs, present, strict=True):
                 config[hidden] = here
-            rule = f"{_quoted(hidden)} == True"
+            rule = f"`{hidden}` == True"
         parameters[name] = replace(domains[name], when=rule)
-    return Space(parameters), configs
+    return Space(nested(parameters, choices)), configs
+
+
+def whole_runs(runs: Sequence[Run], failed: Sequence[bool], domains: Mapping[str, Domain]) -> list[bool]:
+    """Which runs asked for all of their path.
+
+    A failed run may have ended before it asked for the rest. It did where another run gave the same answers
+    to its switches and asked for more; it would look like a branch that does not exist.
+    """
+    beginnings: set[tuple[tuple[str, Any], ...]] = set()
+    asked = [_asked(run, domains) for run in runs]
+    for is_failed, names in zip(failed, asked, strict=True):
+        if not is_failed:
+            beginnings.update(names[:length] for length in range(len(names)))
+    return [not (is_failed and names in beginnings) for is_failed, names in zip(failed, asked, strict=True)]
+
+
+def _asked(run: Run, domains: Mapping[str, Domain]) -> tuple[tuple[str, Any], ...]:
+    """What a run asked for, in order, with its categories; numbers differ from run to run."""
+    return tuple(
+        (name, scalar_key(value) if isinstance(domains[name], Categorical) else None)
+        for name, value in run.items()
+    )
 
 
 def _order(domains: Mapping[str, Domain], runs: Sequence[Run]) -> list[str]:
@@ -65,75 +92,36 @@ def _order(domains: Mapping[str, Domain], runs: Sequence[Run]) -> list[str]:
     return order + [name for name in domains if name not in order]
 
 
-def _precedes(other: str, name: str, runs: Sequence[Run]) -> bool:
+def _precedes(other: str, name: str, places: Sequence[Mapping[str, int]]) -> bool:
     """Whether ``other`` was asked first wherever both were asked, and was asked wherever ``name`` was."""
-    for run in runs:
-        if name in run:
-            asked = list(run)
-            if other not in run or asked.index(other) > asked.index(name):
-                return False
-    return True
+    return all(name not in place or place.get(other, place[name]) < place[name] for place in places)
 
 
-def _rule(
-    name: str, rows: list[int], earlier: Sequence[str], domains: Mapping[str, Domain], runs: Sequence[Run]
-) -> str | None:
-    """A condition that holds exactly in those of ``rows`` whose run has ``name``; None if there is none."""
-    best: str | None = None
-    for other in earlier:
-        answers = [(runs[row][other], name in runs[row], row) for row in rows if other in runs[row]]
-        if not answers or len({here for _, here, _ in answers}) == 1:
-            continue  # it says nothing about the presence of ``name``
-        found = (
-            _by_option(name, other, answers, earlier, domains, runs)
-            if isinstance(domains[other], Categorical)
-            else _by_threshold(name, other, answers, domains[other])
-        )
-        if found is not None and (best is None or len(found) < len(best)):
-            best = found
-    return best
+def nested(parameters: Mapping[str, Domain], choices: Collection[str]) -> dict[str, Declared]:
+    """The same space with ``choices`` as Choice: what exists under one option alone is declared in it."""
+    inside: dict[str, dict[str, list[str]]] = {
+        name: {str(option): [] for option in domain.options}
+        for name, domain in parameters.items()
+        if name in choices and isinstance(domain, Categorical)
+    }
+    top = []
+    for name, domain in parameters.items():
+        rule = None if domain.when is None else parse(domain.when)
+        if isinstance(rule, Compare) and rule.name in inside and rule.op in ("==", "in"):
+            values = rule.value if isinstance(rule.value, tuple) else (rule.value,)
+            if len(values) == 1:
+                inside[rule.name][str(values[0])].append(name)
+                continue
+        top.append(name)
 
+    def declared(name: str, is_inside: bool = False) -> Declared:
+        when = None if is_inside else parameters[name].when
+        if name not in inside:
+            return replace(parameters[name], when=when)
+        branches = {
+            option: {child: declared(child, True) for child in children}
+            for option, children in inside[name].items()
+        }
+        return Choice(branches, when=when)
 
-def _by_option(
-    name: str,
-    other: str,
-    answers: Sequence[tuple[Any, bool, int]],
-    earlier: Sequence[str],
-    domains: Mapping[str, Domain],
-    runs: Sequence[Run],
-) -> str | None:
-    """Some options of ``other`` bring ``name``, some do not, and under some a further rule decides."""
-    bringing, terms = [], []
-    rest = [candidate for candidate in earlier if candidate != other]
-    for option in dict.fromkeys(answer for answer, _, _ in answers):
-        rows = [row for answer, _, row in answers if answer == option]
-        present = {name in runs[row] for row in rows}
-        if present == {True}:
-            bringing.append(option)
-        elif len(present) == 2:
-            further = _rule(name, rows, rest, domains, runs)
-            if further is None:
-                return None
-            terms.append(f"({_quoted(other)} == {option!r} and {further})")
-    if bringing:
-        terms.insert(0, f"{_quoted(other)} in ({', '.join(map(repr, bringing))},)")
-    return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
-
-
-def _by_threshold(
-    name: str, other: str, answers: Sequence[tuple[Any, bool, int]], domain: Domain
-) -> str | None:
-    """``name`` exists above, or below, some value of the number ``other``."""
-    having = [answer for answer, here, _ in answers if here]
-    lacking = [answer for answer, here, _ in answers if not here]
-    for sign, inner, outer in ((">=", min(having), max(lacking)), ("<=", max(having), min(lacking))):
-        if (inner > outer) if sign == ">=" else (inner < outer):
-            middle = (inner + outer) / 2
-            if isinstance(domain, Int):
-                middle = -(-(inner + outer) // 2) if sign == ">=" else (inner + outer) // 2
-            return f"{_quoted(other)} {sign} {middle!r}"
-    return None
-
-
-def _quoted(name: str) -> str:
-    return f"`{name}`"
+    return {name: declared(name) for name in top}

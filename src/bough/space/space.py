@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from bough.space.parameters import Categorical, Domain, Unset
 from bough.space.scalars import Scalar
 from bough.space.size import is_empty, size
 from bough.space.tree import Tree
+
+if TYPE_CHECKING:
+    from bough.space.asking import AskingTrial
 
 __all__ = ["Space"]
 
@@ -233,6 +236,18 @@ class Space:
     def load(path: str | os.PathLike[str]) -> Space:
         """The space in a file: bough's JSON or YAML, or ConfigSpace's JSON."""
         return Space(*serialise.load(path))
+
+    @staticmethod
+    def trace(function: Callable[[AskingTrial], object], *, runs: int = 500) -> Space:
+        """The space of a define-by-run function that only asks: ``function(trial)`` is called with many answers.
+
+        It asks ``trial.float``, ``trial.int``, ``trial.categorical`` and ``trial.choice``, and may branch on
+        the answers. runs: how many calls explore it, before bisection and checks. SpaceError where no
+        comparison of earlier answers tells when a parameter is asked for.
+        """
+        from bough.space.trace import trace  # it makes a Space
+
+        return trace(function, runs)
 
     def __str__(self) -> str:
         return render.render(self.declared, self.forbid)

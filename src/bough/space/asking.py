@@ -1,0 +1,114 @@
+"""What a define-by-run objective gets: a trial that it asks for its parameters, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from bough.errors import SpaceError
+from bough.space.parameters import Categorical, Domain, Float, Int
+from bough.space.render import describe
+from bough.space.scalars import Scalar
+
+__all__ = ["Answer", "AskingTrial"]
+
+Answer = Callable[[str, Domain, Mapping[str, Any]], Any]
+"""Gives the value of a parameter: its name, what it may be, and the answers so far."""
+
+MAX_ASKED = 10_000
+"""A function that asks for more names than this in one call does not end."""
+
+_Number = float  # the methods of the class below hide the names of the types
+_Integer = int
+
+
+class AskingTrial:
+    """Ask for parameters by name: ``trial.float("C", 1e-3, 1e3, log=True)``.
+
+    A name that is asked for again gets the same value. A parameter has one range, in all calls.
+
+    number: the number of the trial.   config: the answers so far.
+    """
+
+    def __init__(self, number: int, answer: Answer, known: Mapping[str, Domain] | None = None) -> None:
+        self.number = number
+        self._answer = answer
+        self._known = known or {}
+        self._domains: dict[str, Domain] = {}
+        self._config: dict[str, Any] = {}
+        self._choices: set[str] = set()
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The answers so far, in the order of the questions."""
+        return dict(self._config)
+
+    @property
+    def domains(self) -> dict[str, Domain]:
+        """What each parameter that was asked for may be."""
+        return dict(self._domains)
+
+    @property
+    def choices(self) -> frozenset[str]:
+        """The parameters that were asked for by ``choice``."""
+        return frozenset(self._choices)
+
+    def float(
+        self, name: str, low: _Number, high: _Number, *, log: bool = False, step: _Number | None = None
+    ) -> _Number:
+        """A real number in [low, high], on a log scale or a grid if you like."""
+        value: _Number = self._ask(name, lambda: Float(low, high, log=log, step=step))
+        return value
+
+    def int(
+        self, name: str, low: _Integer, high: _Integer, *, log: bool = False, step: _Integer | None = None
+    ) -> _Integer:
+        """An integer in [low, high]."""
+        value: _Integer = self._ask(name, lambda: Int(low, high, log=log, step=step))
+        return value
+
+    def categorical(self, name: str, options: Iterable[Scalar], *, ordered: bool = False) -> Any:
+        """One of the options: strings, numbers, booleans or None."""
+        return self._ask(name, lambda: Categorical(list(options), ordered=ordered))
+
+    def choice(self, name: str, labels: Iterable[str]) -> str:
+        """One of the labels: a switch, whose options decide what is asked for next."""
+        given = list(labels)
+        for label in given:
+            if not isinstance(label, str):
+                raise SpaceError(f"trial.choice({name!r}): the label {label!r} must be a string")
+        value: str = self._ask(name, lambda: Categorical(given))
+        self._choices.add(name)
+        return value
+
+    def _ask(self, name: str, make: Callable[[], Domain]) -> Any:
+        if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
+            raise SpaceError(f"a trial is asked for a name of printable text without backticks, not {name!r}")
+        try:
+            domain = make()
+        except SpaceError as error:
+            raise SpaceError(f"parameter {name!r}: {error}") from None
+        before = self._domains.get(name)
+        if before is not None:
+            if before != domain:
+                raise SpaceError(
+                    f"the trial asks for {name!r} twice, as {describe(before)} and as {describe(domain)}: "
+                    "use two names"
+                )
+            return self._config[name]
+        known = self._known.get(name)
+        if known is not None and known != domain:
+            raise changed(name, known, domain)
+        if len(self._config) >= MAX_ASKED:
+            raise SpaceError(f"the trial asks for more than {MAX_ASKED:,} parameters")
+        value = self._answer(name, domain, self._config)
+        self._domains[name], self._config[name] = domain, value
+        return value
+
+
+def changed(name: str, before: Domain, now: Domain) -> SpaceError:
+    """The error for a parameter that one call asks for in another range than an earlier one."""
+    return SpaceError(
+        f"parameter {name!r} was {describe(before)} in an earlier trial and is {describe(now)} in this one: "
+        f"keep its range, or use another name where it differs, such as {name + '_2'!r}"
+    )
