@@ -40,7 +40,9 @@ DECLARED = bough.Space(
             {
                 "svm": {
                     "C": bough.Float(1e-3, 1e3, log=True),
-                    "kernel": bough.Choice({"rbf": {"gamma": bough.Float(1e-3, 1e3, log=True)}, "linear": {}}),
+                    "kernel": bough.Choice(
+                        {"rbf": {"gamma": bough.Float(1e-3, 1e3, log=True)}, "linear": {}}
+                    ),
                 },
                 "net": {
                     "layers": bough.Int(1, 4),

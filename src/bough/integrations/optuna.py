@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.acquisition.functions import log_ei
 from bough.errors import ConfigError, ExhaustedError, MissingExtraError
 from bough.history import History
-from bough.points import Points
 from bough.registry import build
 from bough.space import Space
 from bough.space.discovery import discover
-from bough.strategies.base import Predicts, Strategy
+from bough.strategies.base import Strategy
+from bough.strategies.best_answer import best_answer
 
 try:
     from optuna.distributions import BaseDistribution
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
 __all__ = ["BoughSampler"]
-
-COMPLETIONS = 256
-"""Random configurations among which an unforeseen parameter finds its value."""
 
 Distributions = dict[str, BaseDistribution]
 
@@ -137,7 +133,8 @@ class BoughSampler(BaseSampler):
             seen = self.infer_relative_search_space(study, trial)
             if self._space is None and param_name in seen:
                 view = self._view(study, trial, {**seen, param_name: param_distribution})
-                value = _best_value(view, trial, param_name, rng)
+                given = convert.run_of(trial.params, trial.distributions, view.domains)
+                value = best_answer(view.strategy, view.space, view.history, given, param_name, rng)
                 if value is not None:
                     return convert.answer(param_distribution, value)
         drawn = Space(
@@ -193,30 +190,3 @@ def _fits(space: Space, config: dict[str, Any]) -> bool:
     except ConfigError:
         return False
     return True
-
-
-def _best_value(view: _View, trial: FrozenTrial, name: str, rng: np.random.Generator) -> Any:
-    """The value of ``name`` with the largest expected improvement, given the answers so far.
-
-    Random configurations of the space take over the answers so far. Where ``name`` is then active, its value
-    is a candidate. None if the method has no model.
-    """
-    if not isinstance(view.strategy, Predicts) or not len(view.history.done):
-        return None
-    space = view.space
-    drawn = space.encode(space.sample(COMPLETIONS, rng))
-    x = drawn.x.copy()
-    x[~space.layout.active(drawn.on)] = rng.random(int((~space.layout.active(drawn.on)).sum()))
-    given = convert.run_of(trial.params, trial.distributions, view.domains)
-    for column, parameter in enumerate(space.parameters):
-        if parameter.name in given:
-            rank = parameter.domain.ranks([given[parameter.name]])
-            x[:, column] = parameter.domain.position(rank)[0]
-    points = space.snap(x)
-    column = next(i for i, parameter in enumerate(space.parameters) if parameter.name == name)
-    points = points.take(space.layout.active(points.on)[:, column] & space.legal(points))
-    if not len(points):
-        return None
-    mean, sd = view.strategy.predict(view.history, points)
-    best = int(np.argmax(log_ei(mean, sd, float(view.history.y.min()))[0]))
-    return space.decode(Points(points.x[best : best + 1], points.on[best : best + 1]))[0][name]

@@ -81,6 +81,12 @@ class AskingTrial:
         self._choices.add(name)
         return value
 
+    def __getitem__(self, name: object) -> Any:
+        raise SpaceError(
+            f"a trial has no item {name!r}: without a space the objective asks for its parameters, such as "
+            f"trial.float({name!r}, 0, 1)"
+        )
+
     def _ask(self, name: str, make: Callable[[], Domain]) -> Any:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise SpaceError(f"a trial is asked for a name of printable text without backticks, not {name!r}")

@@ -26,7 +26,7 @@ from bough.space.scalars import Scalar
 
 __all__ = [
     "All", "Any", "Compare", "Condition", "Not", "Relate",
-    "canonical", "parse", "quote", "rename",
+    "canonical", "names_read", "parse", "quote", "rename",
 ]  # fmt: skip
 
 MAX_LENGTH = 100_000
@@ -128,6 +128,19 @@ def rename(condition: Condition, new: Callable[[str], str]) -> Condition:
             return Any(tuple(rename(part, new) for part in parts))
         case Not(part):
             return Not(rename(part, new))
+
+
+def names_read(condition: Condition) -> set[str]:
+    """The names in a condition."""
+    match condition:
+        case Compare(name=name):
+            return {name}
+        case Relate(left=left, right=right):
+            return {left, right}
+        case Not(part=part):
+            return names_read(part)
+        case All(parts=parts) | Any(parts=parts):
+            return set().union(*map(names_read, parts))
 
 
 def join(kind: type[All] | type[Any], parts: list[Condition]) -> Condition:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from bough.space.choice import Choice, Declared
-from bough.space.conditions import Compare, parse
+from bough.space.conditions import Compare, names_read, parse
 from bough.space.parameters import Categorical, Domain
 from bough.space.presence import Run, condition_of_presence
 from bough.space.scalars import scalar_key
@@ -99,29 +99,38 @@ def _precedes(other: str, name: str, places: Sequence[Mapping[str, int]]) -> boo
 
 def nested(parameters: Mapping[str, Domain], choices: Collection[str]) -> dict[str, Declared]:
     """The same space with ``choices`` as Choice: what exists under one option alone is declared in it."""
-    inside: dict[str, dict[str, list[str]]] = {
-        name: {str(option): [] for option in domain.options}
+    inside: dict[str, dict[str, dict[str, str | None]]] = {
+        name: {str(option): {} for option in domain.options}
         for name, domain in parameters.items()
         if name in choices and isinstance(domain, Categorical)
     }
-    top = []
+    top: dict[str, str | None] = {}
+    home: dict[str, tuple[str, str] | None] = {}
     for name, domain in parameters.items():
-        rule = None if domain.when is None else parse(domain.when)
-        if isinstance(rule, Compare) and rule.name in inside and rule.op in ("==", "in"):
-            values = rule.value if isinstance(rule.value, tuple) else (rule.value,)
-            if len(values) == 1:
-                inside[rule.name][str(values[0])].append(name)
-                continue
-        top.append(name)
+        home[name], when = _home(domain.when, inside, home)
+        here = home[name]
+        (top if here is None else inside[here[0]][here[1]])[name] = when
 
-    def declared(name: str, is_inside: bool = False) -> Declared:
-        when = None if is_inside else parameters[name].when
+    def declared(name: str, when: str | None) -> Declared:
         if name not in inside:
             return replace(parameters[name], when=when)
         branches = {
-            option: {child: declared(child, True) for child in children}
+            option: {child: declared(child, rule) for child, rule in children.items()}
             for option, children in inside[name].items()
         }
         return Choice(branches, when=when)
 
-    return {name: declared(name) for name in top}
+    return {name: declared(name, when) for name, when in top.items()}
+
+
+def _home(
+    when: str | None, choices: Collection[str], home: Mapping[str, tuple[str, str] | None]
+) -> tuple[tuple[str, str] | None, str | None]:
+    """The option of a choice in which a parameter is declared, and its condition there."""
+    if when is None:
+        return None, None
+    rule = parse(when)
+    if isinstance(rule, Compare) and rule.name in choices and rule.op == "==":
+        return (rule.name, str(rule.value)), None
+    homes = {home[name] for name in names_read(rule)}
+    return (homes.pop() if len(homes) == 1 else None), when

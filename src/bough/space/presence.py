@@ -1,8 +1,7 @@
 """When a parameter exists: a condition over earlier answers that is exact on all runs.
 
 The shortest condition on one earlier answer is preferred; then one on two of them; then a decision tree that
-splits by the answer that tells most. The number of conditions that are tried stays small, however many answers
-have nothing to do with the parameter.
+splits by the answer that tells most. Few conditions are tried, however many answers are irrelevant.
 """
 
 from __future__ import annotations
@@ -81,9 +80,7 @@ class _Search:
             elif len(present) == 2:
                 if depth == 1:
                     return None
-                further = (
-                    self.greedy(those, rest) if depth is None else self.shortest(those, rest, depth - 1)
-                )
+                further = self.greedy(those, rest) if depth is None else self.shortest(those, rest, depth - 1)
                 if further is None:
                     return None
                 terms.append(f"({quote(other)} == {option!r} and {further})")

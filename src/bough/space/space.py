@@ -239,11 +239,11 @@ class Space:
 
     @staticmethod
     def trace(function: Callable[[AskingTrial], object], *, runs: int = 500) -> Space:
-        """The space of a define-by-run function that only asks: ``function(trial)`` is called with many answers.
+        """The space of a define-by-run function that only asks; it is called with many answers.
 
-        It asks ``trial.float``, ``trial.int``, ``trial.categorical`` and ``trial.choice``, and may branch on
-        the answers. runs: how many calls explore it, before bisection and checks. SpaceError where no
-        comparison of earlier answers tells when a parameter is asked for.
+        ``function(trial)`` asks ``trial.float``, ``trial.int``, ``trial.categorical`` and ``trial.choice``,
+        and may branch on the answers. runs: how many calls explore it, before bisection and checks.
+        SpaceError where no comparison of earlier answers tells when a parameter is asked for.
         """
         from bough.space.trace import trace  # it makes a Space
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bough.errors import BoughError, ConfigError, SpaceError
 from bough.space.asking import AskingTrial
-from bough.space.conditions import All, Compare, Condition, Not, parse
+from bough.space.conditions import All, Compare, Condition, Not
 from bough.space.conditions import Any as AnyOf
 from bough.space.discovery import ASKED, discover
 from bough.space.parameters import Categorical, Domain
@@ -51,7 +51,8 @@ def trace(function: Ask, runs: int = 500, seed: int = 0) -> Space:
         space = calls.learned()
         _bisect(calls, space)
         space = calls.learned()
-        if all([calls.is_foreseen(space) for _ in range(CHECKS)]):  # a list: all of them are made
+        unforeseen = sum(not calls.is_foreseen(space) for _ in range(CHECKS))
+        if not unforeseen:
             return space
     raise SpaceError(
         "the function asks for parameters under conditions that the calls so far do not tell: "
@@ -108,8 +109,8 @@ class _Calls:
                 name = parameter.name.removeprefix(ASKED)
                 with_it, without = _pair(name, runs)
                 raise SpaceError(
-                    f"no comparison of earlier answers tells when {name!r} is asked for: with {with_it} it is, "
-                    f"with {without} it is not; declare the space instead"
+                    f"no comparison of earlier answers tells when {name!r} is asked for: with {with_it} "
+                    f"it is, with {without} it is not; declare the space instead"
                 )
         return space
 
@@ -133,7 +134,7 @@ class _Calls:
 def _walk(calls: _Calls, budget: int) -> None:
     """Change one answer of a call at a time, breadth first, then fill up with random calls."""
     base = calls.call({}, middle=True)
-    queue = deque([({}, base)])
+    queue: deque[tuple[dict[str, Any], dict[str, Any]]] = deque([({}, base)])
     seen = {tuple(sorted((n, scalar_key(v)) for n, v in base.items()))}
     made = 1
     while queue and made < budget:
@@ -167,9 +168,7 @@ def _bisect(calls: _Calls, space: Space) -> None:
                 _bisect_one(calls, parameter.name, compared, having[-1], lacking)
 
 
-def _bisect_one(
-    calls: _Calls, name: str, compared: str, having: dict[str, Any], lacking: list[Any]
-) -> None:
+def _bisect_one(calls: _Calls, name: str, compared: str, having: dict[str, Any], lacking: list[Any]) -> None:
     """Move ``compared`` of a run that has ``name`` towards a value that lacks it, until neighbours differ."""
     domain = calls.domains[compared]
 
@@ -179,7 +178,9 @@ def _bisect_one(
     near = float(domain.ranks([having[compared]])[0])
     others = sorted(set(domain.ranks(lacking).tolist()), key=lambda rank: abs(rank - near))
     far = next((rank for rank in others if not is_there(rank)), None)
-    for _ in range(BISECTIONS if far is not None else 0):
+    if far is None:  # something else than this number decides here
+        return
+    for _ in range(BISECTIONS):
         between = (near + far) / 2 if domain.kind == "real" else (near + far) // 2
         if between in (near, far):
             return

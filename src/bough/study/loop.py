@@ -130,7 +130,7 @@ class _Run(Generic[S]):
         self._study, self._evaluate, self._budget = study, evaluate, budget
         self._pool, self._leases, self._interruption = pool, leases, interruption
         self._callbacks, self._report, self._on_error = callbacks, report, on_error
-        self._failures = RepeatedFailures(study.space)
+        self._failures = RepeatedFailures(study)
         self._began = time.monotonic()
         self._limit = math.inf if budget.trials is None else budget.trials
         self._stopped = False

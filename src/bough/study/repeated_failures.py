@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bough.space import Space
+from bough.study.runnable import RunnableStudy
 from bough.trial import Trial
 
 __all__ = ["RepeatedFailures"]
@@ -15,9 +15,13 @@ MIN_FAILURES = 3
 class RepeatedFailures:
     """Watches the results of one run."""
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
+    def __init__(self, study: RunnableStudy) -> None:
+        self._study = study
         self._kinds: set[str] = set()
+        self._watch_branches()
+
+    def _watch_branches(self) -> None:
+        self._space = self._study.space
         self._worked: set[bytes] = set()  # branches with a result
         self._failures: dict[tuple[bytes, str], int] = {}
 
@@ -32,6 +36,8 @@ class RepeatedFailures:
         """What to say once a branch has nothing but equal failures; None otherwise."""
         if not trial.learn:
             return None
+        if self._study.space is not self._space:  # the study learned, or was given, another one
+            self._watch_branches()
         branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
         if trial.state != "failed":
             self._worked.add(branch)

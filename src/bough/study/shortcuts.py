@@ -13,14 +13,14 @@ from bough.strategies.base import Strategy
 from bough.study.events import ProgressOption
 from bough.study.objective import OnError
 from bough.study.study import Study
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
 __all__ = ["maximize", "minimize", "optimize"]
 
 
 def minimize(
-    objective: Callable[[Config], Any],
-    space: Space,
+    objective: Callable[[Any], Any],
+    space: Space | None = None,
     trials: int | None = None,
     *,
     method: str | Method | Strategy = "auto",
@@ -40,8 +40,12 @@ def minimize(
     The objective returns a number, or a dict with "value" and, if known, "noise" (the standard deviation of
     the value) and "cost"; numbers under other names are kept as ``trial.measures``.
     See ``Study`` for what a study is, ``Study.run`` for how it is run.
+
+    Without a space the objective gets a trial and asks it for its parameters: ``trial.float(name, low,
+    high)``, ``trial.int``, ``trial.categorical`` and ``trial.choice``. The study learns from the trials which
+    parameters exist under which earlier answers; ``study.space`` is what it learned.
     """
-    study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="minimize")
+    study = _study(space, name=name, storage=storage, method=method, seed=seed, direction="minimize")
     return study.run(
         objective,
         trials,
@@ -56,8 +60,8 @@ def minimize(
 
 
 def maximize(
-    objective: Callable[[Config], Any],
-    space: Space,
+    objective: Callable[[Any], Any],
+    space: Space | None = None,
     trials: int | None = None,
     *,
     method: str | Method | Strategy = "auto",
@@ -73,7 +77,7 @@ def maximize(
     on_error: OnError = "record",
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
-    study = Study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
+    study = _study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
     return study.run(
         objective,
         trials,
@@ -88,8 +92,8 @@ def maximize(
 
 
 def optimize(
-    objective: Callable[[Config], Any],
-    space: Space,
+    objective: Callable[[Any], Any],
+    space: Space | None = None,
     trials: int | None = None,
     *,
     objectives: Mapping[str, str] | Sequence[str] | None = None,
@@ -112,7 +116,7 @@ def optimize(
     The objective returns a dict of numbers that has every name in ``objectives`` and ``constraints``; see
     ``Study`` for these. The results are in ``study.front``, for one objective in ``study.best``.
     """
-    study = Study(
+    study = _study(
         space,
         name=name,
         storage=storage,
@@ -133,3 +137,12 @@ def optimize(
         progress=progress,
         on_error=on_error,
     )
+
+
+def _study(space: Space | None, **options: Any) -> Study:
+    """A study in the space, or one that learns it."""
+    if space is not None:
+        return Study(space, **options)
+    from bough.study.learned_study import LearnedStudy  # only for objectives that ask
+
+    return LearnedStudy(**options)

@@ -1,0 +1,55 @@
+"""Complete a configuration that is partly given: at random, or with the best expected improvement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bough.acquisition.functions import log_ei
+from bough.history import History
+from bough.points import Points
+from bough.space import Space
+from bough.strategies.base import Predicts, Strategy
+
+__all__ = ["best_answer", "completions"]
+
+COMPLETIONS = 256
+"""Random configurations among which a parameter finds its value."""
+
+
+def completions(space: Space, given: Mapping[str, Any], n: int, rng: np.random.Generator) -> Points:
+    """Up to ``n`` random legal points that take over the given values, as far as the space has them."""
+    x = rng.random((n, len(space)))
+    for column, parameter in enumerate(space.parameters):
+        if parameter.name in given:
+            rank = parameter.domain.ranks([given[parameter.name]])
+            x[:, column] = parameter.domain.position(rank)[0]
+    points = space.snap(x)
+    return points.take(space.legal(points))
+
+
+def best_answer(
+    strategy: Strategy,
+    space: Space,
+    history: History,
+    given: Mapping[str, Any],
+    name: str,
+    rng: np.random.Generator,
+) -> Any:
+    """The value of ``name`` with the largest expected improvement, given the answers so far.
+
+    Random configurations of the space take over the answers. Where ``name`` is then active, its value is a
+    candidate. None if there is none, or if the method has no model of one objective.
+    """
+    if not isinstance(strategy, Predicts) or not len(history.done) or history.outcomes is not None:
+        return None
+    points = completions(space, given, COMPLETIONS, rng)
+    column = next(i for i, parameter in enumerate(space.parameters) if parameter.name == name)
+    points = points.take(space.layout.active(points.on)[:, column])
+    if not len(points):
+        return None
+    mean, sd = strategy.predict(history, points)
+    best = int(np.argmax(log_ei(mean, sd, float(history.y.min()))[0]))
+    return space.decode(points.take([best]))[0][name]

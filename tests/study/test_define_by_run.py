@@ -1,0 +1,164 @@
+"""Studies without a space: the objective asks for its parameters, and the study learns their structure."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import SpaceError, StudyError
+from bough.space.discovery import ASKED
+from bough.study import copy_study
+
+
+def asks(trial: Any) -> None:
+    model = trial.choice("model", ["svm", "forest", "bayes"])
+    if model == "svm":
+        trial.float("C", 1e-3, 1e3, log=True)
+        if trial.categorical("kernel", ["linear", "rbf"]) == "rbf":
+            trial.float("gamma", 1e-3, 1e3, log=True)
+    if model == "forest":
+        trial.int("depth", 1, 10)
+
+
+def branching(trial: Any) -> float:
+    asks(trial)
+    config = trial.config
+    if config["model"] == "svm":
+        return 0.1 * abs(np.log10(config["C"]) - 1) + 0.1 * abs(np.log10(config.get("gamma", 1.0)) + 1)
+    return 2.0 + 0.1 * config.get("depth", 5)
+
+
+def configs(study: bough.Study) -> list[dict[str, Any]]:
+    return [trial.config for trial in study.trials]
+
+
+def quietly(objective: Any, trials: int, **options: Any) -> bough.Study:
+    options = {"method": "random", "seed": 0, "progress": False} | options
+    return bough.minimize(objective, trials=trials, **options)
+
+
+def test_it_learns_the_space_and_finds_the_optimum() -> None:
+    study = quietly(branching, 22, method="auto")
+    assert study.space == bough.Space.trace(asks)
+    assert study.best.value is not None and study.best.value < 0.15
+    for trial in study.trials:
+        assert study.space.validate(trial.config) == trial.config
+    assert study.predict([study.best.config])[0].shape == (1,)
+
+
+def test_a_seed_gives_one_sequence_also_when_it_is_resumed_or_pickled() -> None:
+    whole = quietly(branching, 14, method="auto")
+    halved = quietly(branching, 7, method="auto").run(branching, 10, progress=False)
+    halved = pickle.loads(pickle.dumps(halved)).run(branching, 14, progress=False)  # noqa: S301
+    assert configs(whole) == configs(halved)
+
+
+def test_answers_are_what_the_objective_got() -> None:
+    got = []
+
+    def objective(trial: Any) -> float:
+        value = branching(trial)
+        got.append(trial.config)
+        return value
+
+    assert configs(quietly(objective, 20)) == got
+
+
+def test_workers_ask_in_their_own_processes() -> None:
+    def objective(trial: Any) -> float:  # a worker cannot import this module
+        if trial.choice("model", ["svm", "bayes"]) == "svm":
+            return float(trial.float("C", 0, 1))
+        return 2.0
+
+    study = quietly(objective, 10, workers=2)
+    assert {parameter.name for parameter in study.space} == {"model", "C"}
+    for trial in study.trials:
+        study.space.validate(trial.config)
+
+
+def test_maximize_and_several_objectives() -> None:
+    study = bough.maximize(lambda trial: trial.float("x", 0, 1), trials=8, seed=0, progress=False)
+    assert study.best.value == max(trial.config["x"] for trial in study.trials)
+
+    def two(trial: Any) -> dict[str, float]:
+        x = trial.float("x", 0, 1)
+        return {"left": x, "right": 1 - x}
+
+    front = bough.optimize(two, trials=6, objectives=["left", "right"], seed=0, progress=False).front
+    assert len(front) == 6
+
+
+def test_failures_halfway_are_no_branch() -> None:
+    def objective(trial: Any) -> float:
+        model = trial.choice("model", ["svm", "forest"])
+        if trial.number % 3 == 0:
+            raise RuntimeError("halfway")
+        return float(trial.float("C" if model == "svm" else "depth", 0, 1))
+
+    study = quietly(objective, 15)
+    assert [t.number for t in study.trials if t.state == "failed"] == [0, 3, 6, 9, 12]
+    assert {parameter.name for parameter in study.space} == {"model", "C", "depth"}
+    for trial in study.trials:
+        study.space.validate(trial.config)
+
+
+def test_a_coin_toss_becomes_a_hidden_switch() -> None:
+    def objective(trial: Any) -> float:
+        x = trial.float("x", 0, 1)
+        return float(x + (trial.float("y", 0, 1) if trial.number % 2 else 0.0))
+
+    study = quietly(objective, 8)
+    assert ASKED + "y" in {parameter.name for parameter in study.space}
+    assert [("y" in trial.config) for trial in study.trials] == [False, True] * 4
+
+
+def test_a_range_that_changes_fails_its_trial_in_one_line() -> None:
+    study = quietly(lambda trial: trial.float("x", 0, 1 + trial.number % 2), 4)
+    assert [trial.state for trial in study.trials] == ["done", "failed"] * 2
+    error = study.trials[1].error
+    assert error is not None
+    assert "parameter 'x' was float 0 to 1 in an earlier trial and is float 0 to 2" in error
+    with pytest.raises(SpaceError, match="'x' was float 0 to 1"):
+        quietly(lambda trial: trial.float("x", 0, 1 + trial.number % 2), 4, on_error="raise")
+
+
+@pytest.mark.slow
+def test_ranges_that_differ_between_workers_are_noticed() -> None:
+    study = quietly(lambda trial: trial.float("x", 0, 1 + trial.number % 2), 2, workers=2)
+    assert sorted(trial.state for trial in study.trials) == ["done", "failed"]
+
+
+@pytest.mark.parametrize(
+    ("objective", "says"),
+    [
+        (lambda config: config["x"], "a trial has no item 'x': without a space the objective asks"),
+        (lambda trial: 1.0, "asked its trial for nothing"),
+        (lambda trial: trial.float("x", 0, 1) + trial.float("x", 0, 2), "asks for 'x' twice"),
+        (lambda trial: trial.int("n", 5, 1), "parameter 'n': Int"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(objective: Any, says: str) -> None:
+    with pytest.raises(StudyError, match=says):
+        quietly(objective, 20)
+
+
+def test_a_storage_is_refused_and_the_finished_study_can_be_stored() -> None:
+    with pytest.raises(StudyError, match=r"storage= needs a space from the start: pass Space\.trace"):
+        quietly(branching, 5, storage="sqlite:///never.db", name="s")
+    study = quietly(branching, 5)
+    from bough.storage import MemoryStorage
+
+    copy = copy_study(study, "copy", MemoryStorage())
+    assert configs(copy) == configs(study)
+
+
+def test_a_method_of_your_own_follows_the_growing_space() -> None:
+    class Uniform:
+        def propose(self, space: bough.Space, history: Any, rng: np.random.Generator) -> Any:
+            return space.encode(space.sample(1, rng))
+
+    assert len(quietly(branching, 12, method=Uniform()).space) == 5
