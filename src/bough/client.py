@@ -131,6 +131,12 @@ class RemoteStudy:
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
+    def report(self, trial: Trial | int, value: float, step: int) -> bool:
+        """Report how a running trial is doing; whether it should stop, and is stored as stopped."""
+        number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
+        body = {"value": value, "step": step, "attempt": attempt}
+        return bool(self._post(f"trials/{number}/report", body)["stop"])
+
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already."""
         return self.add_many([(config, value, noise)])[0]
@@ -217,7 +223,7 @@ class RemoteStudy:
 
     def run(
         self,
-        objective: Callable[[Config], Any],
+        objective: Callable[..., Any],
         trials: int | None = None,
         *,
         workers: int | None = None,
@@ -253,6 +259,8 @@ class RemoteStudy:
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""
         where = f"trials/{result.number}"
+        if result.state == "stopped":  # the report that stopped it is what stored it
+            return self.trial(result.number)
         if result.state != "failed":
             return Trial(**self._post(f"{where}/tell", {"attempt": result.attempt, **_result_json(result)}))
         body = {
@@ -270,7 +278,13 @@ class RemoteStudy:
         found = self._get("status")
         best = None if found["best"] is None else Trial(**found["best"])
         return Status(
-            found["finished"], found["failed"], found["done"], found["leased"], best, found["trials"]
+            found["finished"],
+            found["failed"],
+            found["done"],
+            found["leased"],
+            best,
+            found["trials"],
+            found["stopped"],
         )
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:

@@ -50,6 +50,8 @@ class History:
     pending: points that are running or queued, in the order of their numbers.
     beliefs: what the user believes about parameters.
     outcomes: all objectives and limits; None where y is the only objective and there are no limits.
+    stopped: (n,) which points of ``done`` were stopped early: y is the predicted final value there, noise the
+             standard deviation of that prediction. None where there is none.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -65,3 +67,4 @@ class History:
     pending_numbers: IntArray
     outcomes: Outcomes | None = None
     beliefs: tuple[Belief, ...] = ()
+    stopped: BoolArray | None = None

@@ -64,11 +64,15 @@ def noise_seen(space: Space, history: History) -> bool:
     An estimated noise level is not evidence: ties and plateaus also look like noise, although repeating
     the trial returns the same value.
     """
-    if np.any(history.noise > 0):
+    done, y, noise = history.done, history.y, history.noise
+    if history.stopped is not None:  # a prediction is uncertain, which says nothing about the objective
+        told = ~history.stopped
+        done, y, noise = done.take(told), y[told], noise[told]
+    if np.any(noise > 0):
         return True
     first: dict[bytes, float] = {}
-    keys = row_keys(space.layout, history.done)
-    return any(first.setdefault(key, y) != y for key, y in zip(keys, history.y))
+    keys = row_keys(space.layout, done)
+    return any(first.setdefault(key, value) != value for key, value in zip(keys, y))
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -6,9 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from bough.space import Space
 from bough.trial import Report, Trial
 
-__all__ = ["Curve", "CurveIndex"]
+__all__ = ["Branches", "Curve", "CurveIndex"]
 
 
 @dataclass
@@ -19,9 +20,13 @@ class Curve:
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
 
+    def place(self, step: int) -> int:
+        """How many reports there are up to the step."""
+        return bisect_right(self.steps, step)
+
     def at(self, step: int) -> float | None:
         """The value reported at the step, or at the last one before it; None before the first."""
-        place = bisect_right(self.steps, step)
+        place = self.place(step)
         return self.values[place - 1] if place else None
 
     def pairs(self) -> tuple[tuple[int, float], ...]:
@@ -33,7 +38,7 @@ class CurveIndex:
 
     def __init__(self) -> None:
         self._curves: dict[int, Curve] = {}
-        self._shown: dict[int, Trial] = {}  # trials with their curves, as last asked for
+        self._shown: dict[int, tuple[Trial, Trial]] = {}  # each without and with its curve, as last asked for
 
     def update(self, reports: Iterable[Report]) -> None:
         """Append what trials reported, in the order of its arrival."""
@@ -45,6 +50,10 @@ class CurveIndex:
                 curve.steps.append(report.step)
                 curve.values.append(report.value)
 
+    def has(self, trial: Trial) -> bool:
+        """Whether the trial reported something, perhaps in an earlier attempt."""
+        return trial.number in self._curves
+
     def of(self, trial: Trial) -> Curve:
         """The curve of the trial's attempt; an empty one if it reported nothing."""
         curve = self._curves.get(trial.number)
@@ -54,9 +63,11 @@ class CurveIndex:
         """The trial with its curve, for a user to see; made again only after something changed."""
         if trial.number not in self._curves:
             return trial
-        known, curve = self._shown.get(trial.number), self.of(trial)
-        if known is None or known != trial or len(known.curve) != len(curve.steps):
-            known = self._shown[trial.number] = replace(trial, curve=curve.pairs())
+        plain, known = self._shown.get(trial.number, (None, trial))
+        curve = self.of(trial)
+        if plain is not trial or len(known.curve) != len(curve.steps):
+            known = replace(trial, curve=curve.pairs())
+            self._shown[trial.number] = trial, known
         return known
 
     def reports(self, trials: Sequence[Trial]) -> list[Report]:
@@ -67,3 +78,17 @@ class CurveIndex:
             for number, curve in curves
             for step, value in curve.pairs()
         ]
+
+
+class Branches:
+    """The branch of each trial, found once; equal for trials on the same path."""
+
+    def __init__(self, space: Space) -> None:
+        self._space = space
+        self._known: dict[int, bytes] = {}
+
+    def of(self, trial: Trial) -> bytes:
+        if trial.number not in self._known:
+            point = self._space.encode([trial.config])
+            self._known[trial.number] = self._space.tree.path_of(point)[0].key
+        return self._known[trial.number]

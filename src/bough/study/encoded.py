@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from bough.history import History, Outcomes
 from bough.points import Points
 from bough.space import Space
 from bough.space.beliefs import beliefs_of
+from bough.study.curves import Branches
+from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.goals import Goals
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
@@ -41,7 +44,7 @@ class _Column:
 
 
 class _Results:
-    """Finished trials in the order of their results: x, on, numbers, values and noise."""
+    """Finished trials in the order of their results, encoded."""
 
     def __init__(self, columns: int, groups: int, goals: Goals) -> None:
         self._goals = goals
@@ -50,6 +53,7 @@ class _Results:
         self._y, self._noise = _Column((), np.float64), _Column((), np.float64)
         self._values = _Column((len(goals.objectives),), np.float64)
         self._slacks = _Column((len(goals.limits),), np.float64)
+        self._stopped = _Column((), np.bool_)
 
     def extend(self, trials: list[Trial], points: Points) -> None:
         self._x.extend(points.x)
@@ -59,8 +63,8 @@ class _Results:
             self._goals.signs[0] * np.array([trial.value for trial in trials], np.float64)
         )  # None becomes NaN
         self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
-
-        if not self._goals.is_plain and trials[0].state == "done":
+        self._stopped.extend(np.array([trial.state == "stopped" for trial in trials], np.bool_))
+        if not self._goals.is_plain and trials[0].state != "failed":
             self._values.extend(np.array([self._goals.outcomes(trial) for trial in trials]))
             slacks = np.array([self._goals.slacks(trial) for trial in trials], np.float64)
             self._slacks.extend(slacks.reshape(len(trials), len(self._goals.limits)))
@@ -81,18 +85,28 @@ class _Results:
             tuple(str(limit) for limit in self._goals.limits),
         )
 
+    def stopped(self) -> NDArray[Any] | None:
+        stopped = self._stopped.view()
+        return stopped if stopped.any() else None
+
     def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
         points = Points(self._x.view(), self._on.view())
         return points, self._numbers.view(), self._y.view(), self._noise.view()
 
 
 class EncodedTrials:
-    """Encodes what a ``TrialIndex`` holds, each trial once."""
+    """Encodes what a ``TrialIndex`` holds, each trial once.
+
+    A trial that was stopped early gets the final value that is predicted from the curves of trials that were
+    done before it. This value stays, so the history only grows. While nothing can be predicted, the trial
+    counts as pending.
+    """
 
     def __init__(self, space: Space, seed: int, goals: Goals) -> None:
         self._space, self._seed, self._goals = space, seed, goals
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
         self._beliefs = beliefs_of(space)
+        self._branches = Branches(space)
         self._start(0)
 
     def _start(self, corrections: int) -> None:
@@ -102,6 +116,8 @@ class EncodedTrials:
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
         self._corrections = corrections  # that these results know of
+        self._curves: list[TrialCurve] = []  # of trials that are done
+        self._unpredicted: list[Trial] = []
 
     def history(self, view: TrialIndex) -> History:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
@@ -116,12 +132,14 @@ class EncodedTrials:
                 self._rows.pop(trial.number, None)
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])
-        for results, state in ((self._done, "done"), (self._failed, "failed")):
-            if trials := [trial for trial in fresh if trial.state == state]:
+        failed = [trial for trial in fresh if trial.state == "failed"]
+        for results, trials in ((self._done, self._valued(fresh, view)), (self._failed, failed)):
+            if trials:
                 rows = self._concat([self._rows.pop(trial.number) for trial in trials])
                 results.extend(trials, rows)
+        open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
         done, done_numbers, y, noise = self._done.views()
-        failed, failed_numbers, _, _ = self._failed.views()
+        lost, failed_numbers, _, _ = self._failed.views()
         return History(
             seed=self._seed,
             number=len(view.trials),
@@ -129,13 +147,43 @@ class EncodedTrials:
             y=y,
             noise=noise,
             done_numbers=done_numbers,
-            failed=failed,
+            failed=lost,
             failed_numbers=failed_numbers,
             pending=self._concat([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
             outcomes=self._done.outcomes(),
             beliefs=self._beliefs,
+            stopped=self._done.stopped(),
         )
+
+    def _valued(self, fresh: list[Trial], view: TrialIndex) -> list[Trial]:
+        """Those that are done, and those that were stopped with their predicted values, in their order."""
+        valued: list[Trial] = []
+        for trial in fresh:
+            if trial.state == "stopped":
+                self._unpredicted.append(trial)
+            elif trial.state == "done":
+                valued.append(trial)
+                if view.curves.has(trial):
+                    self._curves.append(self._curve(trial, view))
+            if self._unpredicted and trial.state in ("done", "stopped"):
+                predicted = [(each, self._predicted(each, view)) for each in self._unpredicted]
+                self._unpredicted = [each for each, found in predicted if found is None]
+                valued += [found for _, found in predicted if found is not None]
+        return valued
+
+    def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
+        """A stopped trial with its predicted value; None if no finished curve got as far."""
+        found = predicted_final(self._curve(trial, view), self._curves)
+        if found is None:
+            return None
+        value, noise = self._goals.signs[0] * found[0], found[1]
+        return replace(trial, value=value, noise=noise, measures={self._goals.names[0]: value})
+
+    def _curve(self, trial: Trial, view: TrialIndex) -> TrialCurve:
+        sign = self._goals.signs[0]
+        final = None if trial.value is None else sign * trial.value
+        return TrialCurve(self._branches.of(trial), view.curves.of(trial), sign, final)
 
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]

@@ -19,7 +19,7 @@ class Event:
     kind:     "start", then "trial" for each trial that this run finished, then "end" (always sent).
     study:    the study's name; direction: "minimize" or "maximize".
     trial:    the trial that was just finished.
-    finished: trials of the study that are done or failed, and how many of them failed.
+    finished: trials of the study that are done, failed or stopped; failed, stopped: how many of them.
     limit:    how many the run is to reach; None without a limit.
     running:  evaluations going on in this run.
     best:     the best trial so far; None before the first value.
@@ -38,6 +38,7 @@ class Event:
     best: Trial | None
     elapsed: float
     objectives: tuple[str, ...] = ("value",)
+    stopped: int = 0
 
 
 Progress = Callable[[Event], None]

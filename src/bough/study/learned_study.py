@@ -67,7 +67,7 @@ class LearnedStudy(Study):
         if not isinstance(method, (str, Method)):
             self._object = method
 
-    def run(  # type: ignore[override]  # the objective takes a trial
+    def run(  # the objective takes a trial
         self,
         objective: Objective,
         trials: int | None = None,

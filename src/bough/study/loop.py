@@ -21,10 +21,11 @@ from bough.study.goals import VALUE, Goals
 from bough.study.leases import LEASE, Leases
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.repeated_failures import RepeatedFailures
+from bough.study.report_channel import reporting
 from bough.study.results import failure
 from bough.study.runnable import Evaluate, RunnableStudy
 from bough.study.signals import Interruption
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
 __all__ = ["run_objective", "run_trials"]
 
@@ -58,16 +59,18 @@ class Budget:
 
 def run_objective(
     study: S,
-    objective: Callable[[Config], Any],
+    objective: Callable[..., Any],
     trials: int | None,
     *,
     on_error: OnError = "record",
     goals: Goals = VALUE,
     **options: Any,
 ) -> S:
-    """Run a study with a function of a config; see ``Study.run`` for the options."""
-    evaluate = partial(evaluate_objective, objective, on_error, goals=goals)
-    return run_trials(study, evaluate, trials, on_error=on_error, **options)
+    """Run a study with a function of a config, and perhaps a run; see ``Study.run`` for the options."""
+    in_processes = options.get("workers") not in (None, 1) or options.get("trial_timeout") is not None
+    with reporting(objective, study.report, options.get("executor"), in_processes) as report:
+        evaluate = partial(evaluate_objective, objective, on_error, goals=goals, report=report)
+        return run_trials(study, evaluate, trials, on_error=on_error, **options)
 
 
 def run_trials(
@@ -211,7 +214,7 @@ class _Run(Generic[S]):
         for future, (trial, _) in list(self._running.items()):
             if future.done() and not future.cancelled() and future.exception() is None:
                 del self._running[future]
-                if (result := future.result()).state == "done":
+                if (result := future.result()).state != "failed":
                     self._record(trial, result)
 
     def _stop_overdue(self) -> None:
@@ -264,6 +267,7 @@ class _Run(Generic[S]):
                 trial=trial,
                 finished=self._status.finished,
                 failed=self._status.failed,
+                stopped=self._status.stopped,
                 limit=self._budget.trials,
                 running=len(self._running),
                 best=self._status.best,
@@ -275,6 +279,6 @@ class _Run(Generic[S]):
 
 def _text(result: Trial) -> str:
     """A result as one would tell it by hand."""
-    if result.state == "failed":
-        return f"failed, {result.error}"
+    if result.state != "done":
+        return f"failed, {result.error}" if result.state == "failed" else "stopped"
     return f"value={result.value!r}, noise={result.noise!r}, cost={result.cost!r}"

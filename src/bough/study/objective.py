@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from bough.errors import Transient
 from bough.study.goals import VALUE, Goals
-from bough.study.results import failure, outcome, storable
+from bough.study.results import failure, outcome, stopped, storable
+from bough.study.run_handle import ReportTo, Run
 from bough.study.runnable import Evaluate
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
 __all__ = ["ObjectiveRaised", "OnError", "crashed", "evaluate_objective", "in_worker", "reason"]
 
@@ -37,17 +38,26 @@ class ObjectiveRaised(Exception):
 
 
 def evaluate_objective(
-    objective: Callable[[Config], Any], on_error: OnError, trial: Trial, goals: Goals = VALUE
+    objective: Callable[..., Any],
+    on_error: OnError,
+    trial: Trial,
+    goals: Goals = VALUE,
+    report: ReportTo | None = None,
 ) -> Trial:
     """The result of a trial. Whatever the objective raises makes it a failed one, except Ctrl-C.
 
     on_error: "raise" hands the exception on as ``ObjectiveRaised``.
+    report:   for an objective that takes a run. If it was told to stop, nothing else it does matters.
     """
+    run = None if report is None else Run(trial, report)
     try:
-        return outcome(trial, objective(dict(trial.config)), goals)
+        returned = objective(dict(trial.config)) if run is None else objective(dict(trial.config), run)
+        return stopped(trial) if run is not None and run.stop else outcome(trial, returned, goals)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if run is not None and run.stop:
+            return stopped(trial)
         if on_error == "raise":
             raise ObjectiveRaised(crashed(trial, error), error) from None
         return crashed(trial, error)

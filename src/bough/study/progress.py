@@ -44,14 +44,14 @@ def bar(stream: TextIO | None = None) -> Progress:
 
 
 def log_lines(stream: TextIO | None = None) -> Progress:
-    """A reporter that logs each trial with a value, to the logger "bough" with level INFO.
+    """A reporter that logs each trial that did not fail, to the logger "bough" with level INFO.
 
     A program that has not set up logging gets the lines on stderr, unless it raised the level of that logger.
     Failed trials are logged as warnings by the run itself.
     """
 
     def report(event: Event) -> None:
-        if event.kind != "trial" or event.trial is None or event.trial.value is None:
+        if event.kind != "trial" or event.trial is None or event.trial.state == "failed":
             return
         text = describe_trial(event.trial, event)
         if _log.hasHandlers() and stream is None:
@@ -67,10 +67,9 @@ def describe_trial(trial: Trial, event: Event) -> str:
     total = f"{event.finished}/{event.limit}" if event.limit else f"{event.finished} trials"
     measured = {name: trial.measures.get(name, trial.value) for name in event.objectives}
     several = ", ".join(f"{name} {number:.6g}" for name, number in measured.items() if number is not None)
-    result = several if len(measured) > 1 else f"{trial.value:.6g}"
-    parts = [
-        f"trial {trial.number}: {result}{_branch(trial, ' ({})')}{'' if trial.feasible else ' infeasible'}"
-    ]
+    result = several if len(measured) > 1 else f"{trial.value:.6g}" if trial.value is not None else "stopped"
+    infeasible = " infeasible" if trial.violated else ""
+    parts = [f"trial {trial.number}: {result}{_branch(trial, ' ({})')}{infeasible}"]
     if event.best is not None and event.best.value is not None:
         parts.append(f"best {event.best.value:.6g} (trial {event.best.number})")
     return ", ".join([*parts, total])
@@ -118,6 +117,8 @@ def describe(event: Event, course: Sequence[float], fresh: int) -> str:
             parts.append(f"{_clock(max(event.limit - event.finished, 0) / rate)} left")
     if event.kind == "end":
         parts.append(f"in {_clock(event.elapsed)}")
+    if event.stopped:
+        parts.append(f"{event.stopped} stopped")
     if event.failed:
         parts.append(f"{event.failed} failed")
     return "  ".join(part for part in parts if part)

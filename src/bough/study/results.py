@@ -13,7 +13,7 @@ from bough.errors import TrialError
 from bough.study.goals import VALUE, Goals
 from bough.trial import Trial
 
-__all__ = ["completed", "failure", "outcome", "storable", "told"]
+__all__ = ["completed", "failure", "outcome", "real_number", "stopped", "storable", "told"]
 
 
 def told(
@@ -50,7 +50,7 @@ def told(
         if given is not None and name in parts:
             raise TrialError(f"{name} is given twice: in the dict, and as {name}=")
     what = f"the value of trial {number}" if number >= 0 else "the value"
-    result = _real(parts["value"], what)
+    result = real_number(parts["value"], what)
     measures, other = _sort(parts)
     kept = {**other, **_checked_notes(notes)}
     if not math.isfinite(result):
@@ -95,7 +95,7 @@ def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
             return f"the measure {name!r} is missing (there is {there})"
         if not _is_real(parts[name]):
             return f"the measure {name!r} is {_short(parts[name])}, not a number"
-        if not math.isfinite(number := _real(parts[name], name)):
+        if not math.isfinite(number := real_number(parts[name], name)):
             return f"the measure {name!r} is {number}"
     return None
 
@@ -132,7 +132,7 @@ def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
         if name in ("value", "noise", "cost"):
             continue
         try:
-            number = _real(value, name)
+            number = real_number(value, name)
         except TrialError:
             notes[name] = _as_json(value)
         else:
@@ -184,6 +184,11 @@ def failure(number: int, why: str, attempt: int = 0, learn: bool = True) -> Tria
     return Trial(number, {}, "failed", error=storable(why)[:2000], attempt=attempt, learn=learn)
 
 
+def stopped(trial: Trial) -> Trial:
+    """The result of a trial that was told to stop."""
+    return Trial(trial.number, {}, "stopped", attempt=trial.attempt)
+
+
 def _is_real(value: Any) -> bool:
     """Whether it is a real number of any make: Python's, NumPy's, a scalar array, a tensor."""
     return isinstance(value, numbers.Real) or (
@@ -194,7 +199,8 @@ def _is_real(value: Any) -> bool:
     )
 
 
-def _real(value: Any, what: str) -> float:
+def real_number(value: Any, what: str) -> float:
+    """A real number of any make as a float, infinite beyond all floats; TrialError for anything else."""
     if not _is_real(value):
         raise TrialError(f"{what} must be a number, not {_short(value)}")
     try:
@@ -206,7 +212,7 @@ def _real(value: Any, what: str) -> float:
 def _optional(value: Any, what: str, lowest: float) -> float | None:
     if value is None:
         return None
-    result = _real(value, what)
+    result = real_number(value, what)
     if not (math.isfinite(result) and result >= lowest):
         bound = " and not negative" if lowest == 0 else ""
         raise TrialError(f"{what} must be finite{bound}, not {result}")

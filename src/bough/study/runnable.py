@@ -39,6 +39,10 @@ class RunnableStudy(Protocol):
         """Store a result; returns the trial as stored."""
         ...
 
+    def report(self, trial: Trial | int, value: float, step: int) -> bool:
+        """Store what a running trial reports; whether it should stop."""
+        ...
+
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases end ``lease`` seconds from now; None gives the trials back."""
         ...

@@ -19,7 +19,7 @@ __all__ = ["maximize", "minimize", "optimize"]
 
 
 def minimize(
-    objective: Callable[[Any], Any],
+    objective: Callable[..., Any],
     space: Space | None = None,
     trials: int | None = None,
     *,
@@ -60,7 +60,7 @@ def minimize(
 
 
 def maximize(
-    objective: Callable[[Any], Any],
+    objective: Callable[..., Any],
     space: Space | None = None,
     trials: int | None = None,
     *,
@@ -92,7 +92,7 @@ def maximize(
 
 
 def optimize(
-    objective: Callable[[Any], Any],
+    objective: Callable[..., Any],
     space: Space | None = None,
     trials: int | None = None,
     *,

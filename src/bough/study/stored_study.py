@@ -16,10 +16,12 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, Predicts, Strategy
+from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
 from bough.study.handles import number_and_attempt, own_copy
-from bough.study.records import method_of
+from bough.study.records import STOPPING_RULES, method_of
+from bough.study.reporting import StoppingDecision
 from bough.study.tables import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
@@ -67,6 +69,7 @@ class StoredStudy:
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = TrialIndex(self.goals)
         self._encoded = EncodedTrials(self.space, self.seed, self.goals)
+        self._stopping = StoppingDecision(self.stopping, self.goals, Branches(self.space))
 
     def before_fork(self) -> None:
         """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
@@ -92,6 +95,11 @@ class StoredStudy:
     @property
     def seed(self) -> int:
         return self._record.seed
+
+    @property
+    def stopping(self) -> str:
+        """The rule that stops trials early by what they report."""
+        return self._record.stopping or STOPPING_RULES[0]
 
     @property
     def direction(self) -> str:

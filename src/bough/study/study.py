@@ -18,6 +18,7 @@ from bough.study.handles import check_lease, number_and_attempt, own_copy, this_
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
+from bough.study.reporting import checked_report
 from bough.study.results import completed, failure, told
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import TrialIndex
@@ -47,6 +48,8 @@ class Study(StoredStudy):
                  of names to minimise. Then results are dicts of these names.
     constraints: limits on measures, such as ["memory <= 512", "accuracy >= 0.9"].
     reference:   the worst values worth having, {"error": 0.5}; hypervolumes are measured from there.
+    stopping:    which trials that report their progress are stopped: "median" (the default) those in the
+                 worse half, "asha" all but the best third at each rung, "none" no trial.
     """
 
     def __init__(
@@ -61,11 +64,12 @@ class Study(StoredStudy):
         objectives: Mapping[str, str] | Sequence[str] | None = None,
         constraints: Sequence[str] = (),
         reference: Mapping[str, float] | None = None,
+        stopping: str | None = None,
     ) -> None:
         if storage is None and name is None:
             name = "study"
         goals = parse_goals(objectives, constraints, reference, direction)
-        wanted = new_record(space, name, goals, method, seed)
+        wanted = new_record(space, name, goals, method, seed, stopping)
         opened = open_storage(storage)
         found = opened.find(wanted.name)
         if not found:
@@ -75,7 +79,7 @@ class Study(StoredStudy):
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults)]
         record = (found or opened.find(wanted.name))[0]
-        check_same(record, wanted, method, seed)
+        check_same(record, wanted, method, seed, stopping)
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
         if not isinstance(method, (str, Method)):
@@ -170,6 +174,25 @@ class Study(StoredStudy):
                 return self._storage.amend(self._record.id, made, after=seen)
         raise ConflictError("others change the study all the time: try again later")
 
+    def report(self, trial: Trial | int, value: float, step: int) -> bool:
+        """Report how a running trial is doing at a step of its evaluation; whether it should stop there.
+
+        value: what the objective would return if it ended now. step: an integer such as the epoch; steps
+        grow. If the answer is true, the trial is stored as stopped and need not be told; see ``stopping`` of
+        the study. The same report may be sent again; another value at the same step is a ConflictError.
+        """
+        number, attempt = number_and_attempt(trial)
+        report = checked_report(number, attempt, value, step, self.goals, self.name)
+        current = self._storage.report(self._record.id, report)
+        if current.is_finished:  # the same report was sent before
+            return current.state == "stopped"
+        with self._current() as view:
+            why = self._stopping.reason(view, number)
+        if why is None:
+            return False
+        result = Trial(number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
+        return self.record_result(result).state == "stopped"
+
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already; it informs the method, but is not counted by ``run``."""
         return self.add_many([(config, value, noise)])[0]
@@ -217,7 +240,7 @@ class Study(StoredStudy):
 
     def run(
         self,
-        objective: Callable[[Config], Any],
+        objective: Callable[..., Any],
         trials: int | None = None,
         *,
         workers: int | None = None,
@@ -230,8 +253,10 @@ class Study(StoredStudy):
     ) -> Study:
         """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
 
-        trials:        done and failed ones count, added ones do not, so running again continues; None runs
-                       until the timeout, a callback that returns true, or the end of a finite space.
+        objective:     may have a second parameter, ``objective(config, run)``: ``run.report(value, step)``
+                       says how the evaluation is doing, ``run.stop`` when it is not worth going on.
+        trials:        done, failed and stopped ones count, added ones do not, so running again continues;
+                       None runs until the timeout, a callback that returns true, or the end of the space.
         workers:       evaluate that many at a time in separate processes; the objective may be a lambda.
         executor:      evaluate in any concurrent.futures.Executor instead (``workers`` at a time).
         timeout:       seconds after which no new trial is started.

@@ -1,0 +1,113 @@
+"""Reports from worker processes: they send each report to the process that runs the study, and wait.
+
+The channel is a local socket with a random key. Messages are JSON. A worker that dies closes its end, which
+ends only the thread that listened to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any
+
+from bough.errors import BoughError, StudyError, TrialError
+from bough.study.results import real_number
+from bough.study.run_handle import ReportTo, takes_run
+from bough.trial import Trial
+
+__all__ = ["reporting"]
+
+_log = logging.getLogger("bough")
+
+
+@contextlib.contextmanager
+def reporting(
+    objective: Callable[..., Any], report: ReportTo, executor: Executor | None, in_processes: bool
+) -> Iterator[ReportTo | None]:
+    """How the objective reports, from wherever it is evaluated; None if it does not take a run."""
+    if not takes_run(objective):
+        yield None
+    elif executor is not None and not isinstance(executor, ThreadPoolExecutor) and not _is_local(executor):
+        raise StudyError(
+            f"objective(config, run) cannot report from {type(executor).__name__}, which may evaluate on "
+            "other machines: use workers=, or call run on each machine with a study in PostgreSQL"
+        )
+    elif in_processes or _is_local(executor):
+        with ReportServer(report) as server:
+            yield server.client
+    else:
+        yield report
+
+
+def _is_local(executor: Executor | None) -> bool:
+    """Whether an executor evaluates in processes on this machine: that of Python, of loky or joblib."""
+    return any(kind.__name__ == "ProcessPoolExecutor" for kind in type(executor).__mro__)
+
+
+class ReportClient:
+    """Sends the reports of a worker process, which gets it together with the objective."""
+
+    def __init__(self, address: Any, key: bytes) -> None:
+        self._address, self._key = address, key
+
+    def __call__(self, trial: Trial, value: float, step: int) -> bool:
+        number = real_number(value, f"the value that trial {trial.number} reports")
+        if isinstance(step, bool) or not hasattr(step, "__index__"):
+            raise TrialError(f"a step must be an integer from 0 on, not {step!r}")
+        message = [trial.number, trial.attempt, number, step.__index__()]
+        try:
+            with Client(self._address, authkey=self._key) as connection:
+                connection.send_bytes(json.dumps(message).encode())
+                answer = json.loads(connection.recv_bytes())
+        except (OSError, EOFError, AuthenticationError) as error:
+            raise StudyError(f"the process that runs the study cannot be reached: {error}") from None
+        if "error" in answer:
+            raise TrialError(answer["error"])
+        return bool(answer["stop"])
+
+
+class ReportServer:
+    """Listens to workers in threads of its own until the block ends."""
+
+    def __init__(self, report: ReportTo) -> None:
+        self._report = report
+        key = secrets.token_bytes(32)
+        self._listener = Listener(backlog=64, authkey=key)
+        self.client = ReportClient(self._listener.address, key)
+        self._open = True
+
+    def __enter__(self) -> ReportServer:
+        threading.Thread(target=self._accept, name="bough-reports", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open = False
+        self._listener.close()
+
+    def _accept(self) -> None:
+        while self._open:
+            try:
+                connection = self._listener.accept()
+            except (OSError, EOFError, AuthenticationError):
+                continue  # a worker died in the middle of its greeting, or the block has ended
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: Connection) -> None:
+        with connection, contextlib.suppress(OSError, EOFError):
+            number, attempt, value, step = json.loads(connection.recv_bytes())
+            try:
+                stop = self._report(Trial(number, {}, "running", attempt=attempt), value, step)
+                answer: dict[str, Any] = {"stop": stop}
+            except BoughError as error:
+                answer = {"error": str(error)}
+            except Exception as error:  # a worker must not wait for an answer that never comes
+                _log.exception("a report of trial %d could not be stored", number)
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            connection.send_bytes(json.dumps(answer).encode())

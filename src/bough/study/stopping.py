@@ -1,0 +1,119 @@
+"""When to stop a trial early: rules that are functions of what all trials have reported.
+
+A trial is compared with the trials of its branch at the same step, and with all branches by the final values
+that are predicted from the curves of its branch. Raw values of different branches are never compared: an
+epoch of one model and a boosting round of another are different things. The first trial of a branch
+always runs to its end, because nothing is known about the curves of that branch.
+
+* ``median`` stops a trial that is in the worse half. Its safeguards are those of Ax: it acts only on the
+  steps between 20 % and 90 % of the longest finished curve, compares with at least three curves, never stops
+  one of the best three, and rests if it would have stopped the trial that is now the best.
+* ``asha`` stops all but the best third at each rung, at 1/27, 1/9 and 1/3 of the longest finished curve (Li
+  et al. 2020, the variant that stops).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bough.study.final_values import MIN_CURVES, TrialCurve, predicted_final
+
+__all__ = ["RULES", "Rule", "reason_to_stop", "rests"]
+
+MAX_REPLAYED_STEPS = 50
+"""A replay looks at so many steps of the best curve, evenly spread."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which trials go on.
+
+    share:  the share of the compared trials that may go on; kept: how many go on in any case.
+    window: the part of the longest finished curve in which trials are judged. rungs: judge a trial only when
+    it passes one of these parts of it; empty: judge at every step. replays: see ``rests``.
+    """
+
+    share: float
+    kept: int
+    window: tuple[float, float] = (0.0, 1.0)
+    rungs: tuple[float, ...] = ()
+    replays: bool = False
+
+    def judges(self, trial: TrialCurve, longest: int) -> bool:
+        """Whether a trial is judged at its last step."""
+        step = trial.last_step
+        if not self.window[0] * longest <= step <= self.window[1] * longest:
+            return False
+        if not self.rungs:
+            return True
+        place = trial.curve.place(step)
+        before = trial.curve.steps[place - 2] if place > 1 else -1
+        return any(before < rung * longest <= step for rung in self.rungs)
+
+
+RULES: dict[str, Rule | None] = {
+    "median": Rule(share=1 / 2, kept=3, window=(0.2, 0.9), replays=True),
+    "asha": Rule(share=1 / 3, kept=1, window=(0.0, 0.9), rungs=(1 / 27, 1 / 9, 1 / 3)),
+    "none": None,
+}
+
+
+def reason_to_stop(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str | None:
+    """Why the trial should stop at its last step; None if it should go on."""
+    branch = [other for other in others if other.branch == trial.branch]
+    longest = max((other.last_step for other in branch if other.final is not None), default=0)
+    if longest < 1 or trial.last_step < 0 or not rule.judges(trial, longest):
+        return None
+    return _within_branch(rule, trial, branch) or _across_branches(rule, trial, others)
+
+
+def _within_branch(rule: Rule, trial: TrialCurve, branch: Sequence[TrialCurve]) -> str | None:
+    step, value = trial.last_step, trial.best()
+    values = [other.at(step) for other in branch if other.last_step >= step]
+    ahead = sum(other < value for other in values)
+    if not _is_behind(rule, ahead, len(values)):
+        return None
+    place = f"{ahead} of {len(values)} trials of its branch were ahead"
+    return f"at step {step}, {place}: its best value was {trial.sign * value:.6g}"
+
+
+def _across_branches(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str | None:
+    finished = [other for other in others if other.final is not None]
+    if all(other.branch == trial.branch for other in finished):
+        return None
+    predicted = predicted_final(trial, finished)
+    if predicted is None:
+        return None
+    value, noise = predicted
+    ahead = sum(other.final < value - noise for other in finished if other.final is not None)
+    if not _is_behind(rule, ahead, len(finished)):
+        return None
+    place = f"{ahead} of {len(finished)} finished trials are ahead"
+    return f"at step {trial.last_step}, {place} of its predicted value {trial.sign * value:.6g} ± {noise:.2g}"
+
+
+def _is_behind(rule: Rule, ahead: int, compared: int) -> bool:
+    return compared >= MIN_CURVES and ahead >= max(rule.kept, rule.share * (compared + 1))
+
+
+def rests(rule: Rule, others: Sequence[TrialCurve]) -> bool:
+    """Whether the rule would have stopped the trial that is now the best, so it must not be trusted.
+
+    It is judged at each of its steps against all other curves as they are now.
+    """
+    best = min((other for other in others if other.final is not None), key=_final, default=None)
+    if not rule.replays or best is None or not best.curve.steps:
+        return False
+    steps = best.curve.steps
+    stride = math.ceil(len(steps) / MAX_REPLAYED_STEPS)
+    rivals = [other for other in others if other is not best]
+    return any(
+        reason_to_stop(rule, replace(best, final=None, upto=step), rivals) is not None
+        for step in steps[::stride]
+    )
+
+
+def _final(trial: TrialCurve) -> float:
+    return math.inf if trial.final is None else trial.final

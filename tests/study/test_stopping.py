@@ -1,0 +1,536 @@
+"""Reports and early stopping: what is stored, which trials stop, and what their curves teach."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bough.errors import BoughError, ConflictError, StudyError, TrialError
+from bough.space import Choice, Float, Space
+from bough.storage import MemoryStorage
+from bough.study import Study, copy_study, export_study, import_study, open_study
+from bough.study.curves import Curve
+from bough.study.final_values import TrialCurve, predicted_final
+from bough.study.progress import log_lines
+from bough.study.stopping import RULES, Rule, reason_to_stop, rests
+from bough.trial import Report
+
+FLAT = Space({"x": Float(0, 1)})
+TWO = Space({"model": Choice({"quick": {"a": Float(0, 1)}, "slow": {"b": Float(0, 1)}})})
+STEPS = 10
+
+MEDIAN, ASHA = RULES["median"], RULES["asha"]
+assert MEDIAN is not None and ASHA is not None
+
+
+def course(start: float, end: float, step: int, steps: int = STEPS) -> float:
+    """A curve that falls evenly from start to end."""
+    return start + (end - start) * step / steps
+
+
+def trained(config: dict[str, Any], run: Any) -> float:
+    for step in range(1, STEPS + 1):
+        if run.report(course(1.0 + config["x"], config["x"], step), step):
+            break
+    return float(config["x"])
+
+
+def finished_study(xs: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1), **options: Any) -> Study:
+    """A study whose first trials ran to their ends, reporting every step."""
+    study = Study(FLAT, **{"method": "random", "seed": 1, **options})
+    for x in xs:
+        trial = study.ask()
+        assert study.trial(trial.number).curve == ()
+        for step in range(1, STEPS + 1):
+            assert not study.report(trial, course(1.0 + x, x, step), step)
+        study.tell(trial, x)
+    return study
+
+
+def report_until_stopped(study: Study, x: float) -> tuple[int, int]:
+    """The number of a new trial, and the step at which it was stopped; 0 if it never was."""
+    trial = study.ask()
+    for step in range(1, STEPS + 1):
+        if study.report(trial, course(1.0 + x, x, step), step):
+            return trial.number, step
+    return trial.number, 0
+
+
+# ---- the study -------------------------------------------------------------------------------------
+
+
+def test_a_hopeless_trial_is_stopped_and_stored(storage_url: str | None) -> None:
+    storage = storage_url or MemoryStorage()
+    study = finished_study(storage=storage, name="s")
+    number, step = report_until_stopped(study, 0.9)
+    assert step == 2, "judged from 20 % of the finished curves on"
+    trial = open_study("s", storage).trial(number)
+    assert (trial.state, trial.value, trial.is_finished) == ("stopped", None, True)
+    assert trial.curve == ((1, course(1.9, 0.9, 1)), (2, course(1.9, 0.9, 2)))
+    assert "at step 2" in trial.notes["stopped"] and trial.error is None
+    status = study.status()
+    assert (status.finished, status.stopped, status.failed, status.done) == (5, 1, 0, 4)
+    assert study.best.value == 0.1
+    with pytest.raises(ConflictError, match=f"trial {number} is stopped already"):
+        study.tell(number, 0.5)
+    with pytest.raises(TrialError, match="is stopped already, so it cannot report step 3"):
+        study.report(number, 0.5, 3)
+
+
+def test_a_promising_trial_goes_on() -> None:
+    study = finished_study()
+    assert report_until_stopped(study, 0.15)[1] == 0
+
+
+def test_rule_none_stops_nothing() -> None:
+    study = finished_study(stopping="none")
+    assert report_until_stopped(study, 9.0)[1] == 0
+    assert len(study.trials[-1].curve) == STEPS
+
+
+def test_asha_keeps_the_best_third() -> None:
+    study = finished_study(stopping="asha")
+    assert report_until_stopped(study, 0.25)[1] == 1, "at the first rung, two of four are ahead"
+    assert report_until_stopped(study, 0.05)[1] == 0
+
+
+def test_maximised_values_are_compared_the_other_way() -> None:
+    study = Study(FLAT, method="random", seed=1, direction="maximize")
+    for level in (0.6, 0.7, 0.8, 0.9):
+        trial = study.ask()
+        for step in range(1, STEPS + 1):
+            assert not study.report(trial, level * step / STEPS, step)
+        study.tell(trial, level)
+    bad, good = study.ask(), study.ask()
+    assert study.report(bad, 0.01, 2)
+    assert not study.report(good, 0.3, 2)
+
+
+def test_the_rule_is_part_of_the_study(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = Study(FLAT, name="s", storage=url, stopping="asha")
+    assert (
+        study.stopping
+        == "asha"
+        == open_study("s", url).stopping
+        == Study(FLAT, name="s", storage=url).stopping
+    )
+    with pytest.raises(StudyError, match="its stopping rule is 'asha', not 'median'"):
+        Study(FLAT, name="s", storage=url, stopping="median")
+    with pytest.raises(StudyError, match="stopping must be one of 'median', 'asha', 'none', not 'hyperband'"):
+        Study(FLAT, stopping="hyperband")
+    assert Study(FLAT).stopping == "median"
+
+
+def test_a_restart_decides_the_same(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = finished_study(name="s", storage=url)
+    trial = study.ask()
+    assert not study.report(trial, 1.8, 1)
+    again = open_study("s", url)
+    copy = copy_study(study, "copy", MemoryStorage())
+    for each in (again, copy):
+        each.ask() if each is copy else None
+    assert again.report(trial.number, 1.7, 2)
+    assert not copy.report(trial.number, 1.8, 1), "the next attempt begins its own curve"
+    assert copy.report(trial.number, 1.7, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "step", "error", "words"),
+    [
+        (0.5, 4, TrialError, "trial 0 reported step 5 already, so step 4 is too late: steps must grow"),
+        (0.6, 5, ConflictError, r"trial 0 reported 0\.5 at step 5 already, so it cannot report 0\.6 there"),
+        (float("nan"), 6, TrialError, "the value that trial 0 reports at step 6 is nan: it must be finite"),
+        (float("inf"), 6, TrialError, "is inf: it must be finite"),
+        ("low", 6, TrialError, r"the value that trial 0 reports must be a number, not 'low' \(str\)"),
+        (None, 6, TrialError, "must be a number, not None"),
+        (0.5, True, TrialError, "a step must be an integer from 0 on, not True"),
+        (0.5, "7", TrialError, "a step must be an integer from 0 on, not '7'"),
+        (0.5, 1.5, TrialError, r"a step must be an integer from 0 on, not 1\.5"),
+        (0.5, -1, TrialError, "a step must be an integer from 0 on, not -1"),
+        (0.5, 2**62, TrialError, "a step must be an integer from 0 on"),
+    ],
+)
+def test_bad_reports_change_nothing(value: Any, step: Any, error: type[BoughError], words: str) -> None:
+    study = Study(FLAT, method="random", seed=1)
+    trial = study.ask()
+    study.report(trial, 0.5, np.int64(5))
+    study.report(trial, np.float32(0.5), 5)
+    with pytest.raises(error, match=words):
+        study.report(trial, value, step)
+    assert study.trial(0).curve == ((5, 0.5),) and study.trial(0).state == "running"
+
+
+def test_reports_of_trials_that_do_not_run() -> None:
+    study = Study(FLAT, method="random", seed=1)
+    with pytest.raises(TrialError, match="has no trial 3"):
+        study.report(3, 0.5, 1)
+    with pytest.raises(TrialError, match="there is no trial -1"):
+        study.report(-1, 0.5, 1)
+    with pytest.raises(TrialError, match="named by its number or a Trial"):
+        study.report("0", 0.5, 1)  # type: ignore[arg-type]
+    study.enqueue({"x": 0.5})
+    with pytest.raises(TrialError, match="trial 0 is queued: only a running trial can report"):
+        study.report(0, 0.5, 1)
+    trial = study.ask()
+    study.tell(trial, 1.0)
+    with pytest.raises(TrialError, match="trial 0 is done already, so it cannot report step 1"):
+        study.report(trial, 0.5, 1)
+
+
+def test_several_objectives_are_refused_in_one_line() -> None:
+    for goals in ({"objectives": ["error", "time"]}, {"constraints": ["memory <= 3"]}):
+        study = Study(FLAT, method="random", **goals)  # type: ignore[arg-type]
+        trial = study.ask()
+        with pytest.raises(StudyError, match="several objectives or constraints: trials can report values"):
+            study.report(trial, 0.5, 1)
+
+
+def test_one_named_objective_may_report() -> None:
+    study = Study(FLAT, method="auto", seed=1, objectives={"error": "minimize"})
+    for x in (0.4, 0.3, 0.2, 0.1):
+        trial = study.ask()
+        for step in range(1, STEPS + 1):
+            study.report(trial, course(1.0 + x, x, step), step)
+        study.tell(trial, {"error": x})
+    assert report_until_stopped(study, 0.9)[1] == 2
+    assert study.ask().state == "running"
+
+
+def test_the_next_attempt_begins_its_own_curve() -> None:
+    study = Study(FLAT, method="random", seed=1)
+    first = study.ask(lease=60.0)
+    study.report(first, 0.5, 8)
+    study.renew([first], None)
+    second = study.ask()
+    assert study.trial(0).curve == ()
+    with pytest.raises(TrialError, match="attempt 2 decides"):
+        study.report(first, 0.4, 9)
+    study.report(second, 0.9, 1)
+    assert study.trial(0).curve == ((1, 0.9),) and second.attempt == 2
+
+
+def test_curves_and_stopped_trials_travel_in_files(tmp_path: Path) -> None:
+    study = finished_study(stopping="asha")
+    number, _ = report_until_stopped(study, 0.9)
+    export_study(study, tmp_path / "s.jsonl")
+    again = import_study(tmp_path / "s.jsonl", MemoryStorage())
+    assert again.trials == study.trials and again.stopping == "asha"
+    assert [trial.curve for trial in again.trials] == [trial.curve for trial in study.trials]
+    assert again.trial(number).state == "stopped"
+    lines = (tmp_path / "s.jsonl").read_text().splitlines()
+    for change, words in (
+        ({"curve": [[1, 0.5], [1, 0.4]]}, "the steps in 'curve' must grow, but 1 comes after 1"),
+        ({"curve": [[1, None]]}, "'curve at step 1' must be a number"),
+        ({"curve": [[True, 0.5]]}, "a step in 'curve' must be an integer"),
+        ({"curve": {"1": 2}}, "'curve' must be a list of"),
+        ({"state": "paused"}, "the state 'paused' is none of queued, running, done, failed, stopped"),
+        ({"value": 1.0}, "a trial that is stopped has a value"),
+    ):
+        damaged = json.dumps({**json.loads(lines[-1]), **change})
+        (tmp_path / "damaged.jsonl").write_text("\n".join([*lines[:-1], damaged]) + "\n")
+        with pytest.raises(StudyError, match=words):
+            import_study(tmp_path / "damaged.jsonl", MemoryStorage())
+
+
+def test_stopped_trials_in_tables() -> None:
+    study = finished_study()
+    study.run(lambda config, run: trained({"x": 0.9}, run), trials=6, progress=False)
+    frame = study.frame()
+    assert list(frame["state"]) == ["done"] * 4 + ["stopped"] * 2
+    assert frame["value"].isna().tolist() == [False] * 4 + [True] * 2
+
+
+def test_a_log_line_says_that_a_trial_was_stopped() -> None:
+    study, lines = finished_study(), io.StringIO()
+    study.run(lambda config, run: trained({"x": 0.9}, run), trials=5, progress=log_lines(lines))
+    assert "trial 4: stopped, best 0.1 (trial 3), 5/5" in lines.getvalue()
+
+
+# ---- run -------------------------------------------------------------------------------------------
+
+
+def test_an_objective_that_takes_a_run_reports() -> None:
+    study = Study(FLAT, method="random", seed=3)
+    events: list[Any] = []
+    study.run(trained, trials=30, progress=events.append)
+    states = [trial.state for trial in study.trials]
+    assert len(states) == 30 and states.count("stopped") >= 5 and "failed" not in states
+    assert events[-1].stopped == states.count("stopped") == study.status().stopped
+    for trial in study.trials:
+        assert len(trial.curve) == STEPS if trial.state == "done" else 2 <= len(trial.curve) < STEPS
+    best = sorted(trial.config["x"] for trial in study.trials)[:3]
+    assert [t.state for t in study.trials if t.config["x"] in best] == ["done"] * 3
+
+
+@pytest.mark.parametrize("leave", ["raise", "return"])
+def test_nothing_matters_after_the_stop(leave: str) -> None:
+    study = finished_study()
+
+    def objective(config: dict[str, Any], run: Any) -> Any:
+        for step in range(1, STEPS + 1):
+            if run.report(9.0, step) and leave == "raise":
+                raise ValueError("I am out")
+        assert run.stop
+        return "no number"
+
+    study.run(objective, trials=5, progress=False)
+    assert study.trial(4).state == "stopped"
+    assert study.trial(4).curve == ((1, 9.0), (2, 9.0)), "later reports are not stored"
+
+
+def test_what_counts_as_taking_a_run() -> None:
+    seen: list[int] = []
+    study = Study(FLAT, method="random", seed=3)
+    study.run(lambda config, scale=3.0: scale, trials=1, progress=False)
+    study.run(lambda config, run=None: seen.append(run.trial.number) or 1.0, trials=2, progress=False)
+    study.run(lambda *both: float(len(both)), trials=3, progress=False)
+    assert [trial.value for trial in study.trials] == [3.0, 1.0, 1.0] and seen == [1]
+
+
+def test_a_bad_report_fails_its_trial_with_a_clear_line() -> None:
+    study = Study(FLAT, method="random", seed=3)
+    study.run(lambda config, run: run.report(float("nan"), 1), trials=1, progress=False)
+    assert "the value that trial 0 reports at step 1 is nan" in str(study.trial(0).error)
+
+
+def test_reports_from_worker_processes() -> None:
+    study = finished_study()
+
+    def objective(config: dict[str, Any], run: Any) -> float:
+        if run.trial.number == 5:
+            run.report("low", 1)
+        if run.trial.number == 6:
+            run.report(0.5, 3)
+            run.report(0.5, 2)
+        for step in range(1, 11):
+            if run.report(1.9 - step / 10, step):
+                break
+        return 0.9
+
+    study.run(objective, trials=8, workers=2, progress=False)
+    states = [trial.state for trial in study.trials]
+    assert states == ["done"] * 4 + ["stopped", "failed", "failed", "stopped"]
+    assert "must be a number, not 'low'" in str(study.trial(5).error)
+    assert "so step 2 is too late" in str(study.trial(6).error)
+    assert len(study.trial(7).curve) == 2
+
+
+def test_reports_from_executors() -> None:
+    study = finished_study()
+    with ThreadPoolExecutor(2) as executor:
+        study.run(lambda config, run: trained({"x": 0.9}, run), trials=6, executor=executor, progress=False)
+    assert [trial.state for trial in study.trials[4:]] == ["stopped"] * 2
+
+    class Elsewhere(Executor):
+        def submit(self, call: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
+            raise AssertionError("nothing may be started")
+
+    with pytest.raises(StudyError, match=r"objective\(config, run\) cannot report from Elsewhere"):
+        study.run(trained, trials=8, executor=Elsewhere(), workers=1, progress=False)
+
+
+# ---- the rules -------------------------------------------------------------------------------------
+
+
+def curve(values: list[float], final: float | None = None, branch: str = "a", first: int = 1) -> TrialCurve:
+    steps = list(range(first, first + len(values)))
+    return TrialCurve(branch.encode(), Curve(1, steps, values), 1.0, final)
+
+
+def falling(start: float, end: float, upto: int = STEPS, branch: str = "a") -> TrialCurve:
+    values = [course(start, end, step) for step in range(1, upto + 1)]
+    return curve(values, end if upto == STEPS else None, branch)
+
+
+def stops(rule: Rule | None, trial: TrialCurve, others: list[TrialCurve]) -> bool:
+    assert rule is not None
+    return reason_to_stop(rule, trial, others) is not None
+
+
+def test_the_median_rule_against_the_definition() -> None:
+    """An independent statement of the rule, on random curves of one branch."""
+    rng = np.random.default_rng(0)
+    stopped = 0
+    for _ in range(300):
+        count, longest = int(rng.integers(1, 9)), int(rng.integers(2, 20))
+        others = []
+        for _ in range(count):
+            done = bool(rng.random() < 0.7)
+            length = longest if done else int(rng.integers(1, longest + 1))
+            values = rng.random(length).round(2).tolist()
+            others.append(curve(values, values[-1] if done else None))
+        upto = int(rng.integers(1, longest + 1))
+        mine = (rng.random(upto) + 0.3).round(2).tolist()
+        ends = [len(o.curve.steps) for o in others if o.final is not None]
+        reached = [o.curve.values[upto - 1] for o in others if len(o.curve.values) >= upto]
+        expected = False
+        if ends and 0.2 * max(ends) <= upto <= 0.9 * max(ends) and max(ends) > 0 and len(reached) >= 3:
+            rank = sorted([*reached, min(mine)]).index(min(mine))  # how many are strictly better
+            expected = rank >= 3 and rank >= (len(reached) + 1) / 2
+        assert stops(MEDIAN, curve(mine), others) == expected
+        stopped += expected
+    assert 30 < stopped < 270
+
+
+def test_few_curves_say_nothing() -> None:
+    bad = falling(9, 8, upto=5)
+    assert not stops(MEDIAN, bad, [])
+    assert not stops(MEDIAN, bad, [falling(1, 0)] * 2)
+    assert not stops(MEDIAN, bad, [falling(1, 0, upto=9)] * 5), "nothing is finished yet"
+    assert stops(MEDIAN, bad, [falling(1, 0)] * 3)
+
+
+def test_early_and_late_steps_are_not_judged() -> None:
+    others = [falling(1, 0)] * 5
+    judged = [step for step in range(1, STEPS + 1) if stops(MEDIAN, falling(9, 8, upto=step), others)]
+    assert judged == [2, 3, 4, 5, 6, 7, 8, 9]
+    rungs = [step for step in range(1, STEPS + 1) if stops(ASHA, falling(9, 8, upto=step), others)]
+    assert rungs == [1, 2, 4], "at or after 1/27, 1/9 and 1/3 of ten steps"
+
+
+def test_the_best_three_are_never_stopped() -> None:
+    others = [falling(1, 0), falling(2, 1), falling(9, 8), falling(9, 8)]
+    assert not stops(MEDIAN, falling(3, 2, upto=5), others)
+
+
+def test_a_rule_that_would_have_stopped_the_best_rests() -> None:
+    usual = [falling(1.0 + i, 0.5 + i) for i in range(5)]
+    late = falling(9.0, 0.1)
+    assert MEDIAN is not None and ASHA is not None
+    assert not rests(MEDIAN, usual)
+    assert rests(MEDIAN, [*usual, late])
+    assert not rests(MEDIAN, [*usual, falling(9.0, 0.6)]), "it is not the best"
+    study = finished_study()
+    trial = study.ask()
+    for step in range(1, STEPS):  # out of the window until it is almost done
+        if step in (1, 10):
+            study.report(trial, 9.0, step)
+    study.tell(trial, 0.01)
+    assert report_until_stopped(study, 0.9)[1] == 2, "one report of the best is not enough to judge it"
+
+
+def test_raw_values_of_other_branches_are_not_compared() -> None:
+    quick = [falling(1, 0.5, branch="quick") for _ in range(5)]
+    assert not stops(MEDIAN, falling(9, 0.1, upto=5, branch="slow"), quick), "its first trial runs to the end"
+    slow = [*quick, falling(9, 0.1, branch="slow")]
+    assert not stops(MEDIAN, falling(9, 0.1, upto=5, branch="slow"), slow)
+    assert stops(MEDIAN, falling(14, 5, upto=5, branch="slow"), slow), "this one will not catch up"
+
+
+def test_predicted_final_values() -> None:
+    own = [falling(1.0, end, branch="a") for end in (0.1, 0.2, 0.4)]
+    other = [falling(1.0, 3.0, branch="b") for _ in range(6)]
+    trial = falling(2.0, 1.0, upto=5)
+    changes = [end - course(1.0, end, 5) for end in (0.1, 0.2, 0.4)]
+    found = predicted_final(trial, [*own, *other])
+    assert found is not None
+    value, noise = found
+    assert value == pytest.approx(1.5 + np.median(changes))
+    assert noise == pytest.approx(1.4826 * np.median(np.abs(changes - np.median(changes))))
+    assert predicted_final(curve([1.0] * 20), own) is None, "no finished trial got as far"
+    assert predicted_final(falling(2.0, 1.0, upto=0), own) is None
+    hopeful = predicted_final(falling(0.0, -9.0, upto=5), own)
+    assert hopeful is not None and hopeful[0] == 0.1, "never better than the best"
+    alone = predicted_final(trial, own[:1])
+    assert alone is not None and alone[1] > 0
+
+
+# ---- the model -------------------------------------------------------------------------------------
+
+
+def stopped_history(study: Study) -> Any:
+    with study._current() as view:
+        return study._encoded.history(view)
+
+
+def test_stopped_trials_enter_the_history_with_their_noise() -> None:
+    study = finished_study()
+    number, _ = report_until_stopped(study, 0.9)
+    trial = study.ask()
+    study.tell(trial, 0.5)
+    history = stopped_history(study)
+    assert history.done_numbers.tolist() == [0, 1, 2, 3, number, trial.number]
+    assert history.stopped.tolist() == [False] * 4 + [True, False]
+    assert history.y[4] == pytest.approx(0.9), "the curves of all trials fall alike"
+    assert np.isfinite(history.noise).tolist() == [False] * 4 + [True, False]
+    again = Study.of_record(study.record, study._storage)
+    fresh = stopped_history(again)
+    for name in ("y", "noise", "done_numbers", "stopped"):
+        np.testing.assert_array_equal(getattr(fresh, name), getattr(history, name))
+
+
+def test_a_stopped_trial_lowers_hopes_around_it() -> None:
+    study = Study(FLAT, method="auto", seed=5)
+    for x in (0.7, 0.5, 0.3, 0.05):
+        study.enqueue({"x": x})
+        trial = study.ask()
+        for step in range(1, STEPS + 1):
+            study.report(trial, course(1.0 + x, x, step), step)
+        study.tell(trial, x)
+    before, _ = study.predict([{"x": 0.95}, {"x": 0.2}])
+    study.enqueue({"x": 0.95})
+    trial = study.ask()
+    assert not study.report(trial, 3.9, 1) and study.report(trial, 3.8, 2)
+    after, _ = study.predict([{"x": 0.95}, {"x": 0.2}])
+    assert after[0] > before[0] + 0.3, "its predicted final value is about 3"
+    assert abs(after[1] - before[1]) < 0.3
+    assert study.ask().config["x"] < 0.6
+
+
+def test_methods_without_a_model_go_on_after_a_stop() -> None:
+    for method in ("tpe", "random", "sobol"):
+        study = finished_study(method=method)
+        assert report_until_stopped(study, 0.9)[1] == 2
+        assert study.ask().state == "running"
+    explained = finished_study(method="auto")
+    report_until_stopped(explained, 0.9)
+    trial = explained.ask()
+    assert "reason" in explained.explain(trial)
+
+
+def test_a_slow_starting_branch_is_not_lost() -> None:
+    """Trials of ``slow`` are far worse than those of ``quick`` at first, and better at the end."""
+
+    def objective(config: dict[str, Any], run: Any) -> float:
+        slow = config["model"] == "slow"
+        end = config["b"] * 0.3 if slow else 0.5 + config["a"] * 0.3
+        for step in range(1, 31):
+            value = end + (2.0 if step < 20 else 2.0 * (30 - step) / 10) if slow else end + 0.5 / step
+            if run.report(value, step):
+                break
+        return float(end)
+
+    for rule in ("median", "asha"):
+        study = Study(TWO, method="random", seed=2, stopping=rule)
+        study.run(objective, trials=40, progress=False)
+        slow = [trial for trial in study.trials if trial.config["model"] == "slow"]
+        assert study.best.config["model"] == "slow"
+        best = min(slow, key=lambda trial: trial.config["b"])
+        assert best.state == "done", "the best of the slow ones runs to its end"
+        stopped = [trial.config["model"] for trial in study.trials if trial.state == "stopped"]
+        assert stopped.count("quick") >= 5
+
+
+def test_ten_thousand_reports_do_not_slow_asks() -> None:
+    study = finished_study()
+    trial = study.ask()
+    for step in range(11, 10_011):
+        study._storage.report(study.record.id, Report(trial.number, step, 0.1))
+    view = study._view
+    study.status()
+    shown = view.curves._shown
+    assert trial.number not in shown, "a curve is copied only for a user who looks"
+    study.ask()
+    assert trial.number not in shown
+    assert len(study.trial(trial.number).curve) == 10_000
+    first = study.trials[trial.number].curve
+    assert study.trials[trial.number].curve is first
