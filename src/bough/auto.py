@@ -90,15 +90,15 @@ class Auto(ModelOptions):
         )
 
     def goal_strategy(self, space: Space) -> GoalBased:
-        """For several objectives, or under constraints. Branch exploration rests: it ranks by one value."""
+        """For several objectives, or under constraints."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
         model = self.strategy(space)
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}),
-            decide=self._exploiting(),
-            find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
+            decide=self._exploring(self._exploiting()),
+            find_feasible=self._exploring(maximise_with(partial(search_paths, starts=self.search_starts))),
         )
 
     def _exploiting(self) -> Decision:
@@ -111,13 +111,16 @@ class Auto(ModelOptions):
     def _decision(self) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
-        decide = self._exploiting()
-        if self.explore_branches_every:
-            decide = BranchExploration(
-                every=self.explore_branches_every,
-                optimism_sds=self.branch_optimism_sds,
-                negligible_gain_sds=self.negligible_gain_sds,
-                stall_length=self.stall_length,
-                starts=self.branch_search_starts,
-            ).wrap(decide)
-        return decide
+        return self._exploring(self._exploiting())
+
+    def _exploring(self, decide: Decision) -> Decision:
+        """``decide``, except that some trials explore another branch."""
+        if not self.explore_branches_every:
+            return decide
+        return BranchExploration(
+            every=self.explore_branches_every,
+            optimism_sds=self.branch_optimism_sds,
+            negligible_gain_sds=self.negligible_gain_sds,
+            stall_length=self.stall_length,
+            starts=self.branch_search_starts,
+        ).wrap(decide)

@@ -24,6 +24,7 @@ class Outcomes:
     slacks: (n, k) by how much each limit is missed; at most 0 where it is met.
     reference: (m,) the user's reference point, NaN where it is to be inferred.
     objectives, limits: their names, for explanations.
+    noise, slack_noise: (n, m) and (n, k) told standard deviations, NaN where none was told.
     """
 
     values: FloatArray
@@ -31,6 +32,8 @@ class Outcomes:
     reference: FloatArray
     objectives: tuple[str, ...]
     limits: tuple[str, ...]
+    noise: FloatArray
+    slack_noise: FloatArray
 
     @property
     def feasible(self) -> BoolArray:

@@ -36,7 +36,8 @@ class Trial:
 
     number:   0, 1, 2, ... without gaps.
     value:    the told result, in the user's own direction; None unless ``state`` is "done".
-    noise:    told standard deviation of the value. cost: told cost of the evaluation.
+    noise:    told standard deviation of the value; noises: of measures, by name. cost: told cost of the
+              evaluation.
     error:    why the trial failed, in one line; traceback: the exception in full, where there was one.
     attempt:  how often it was handed out; 0 while queued for the first time and for results that
               were added by hand. It tells an old evaluation of the trial from the current one.
@@ -73,6 +74,7 @@ class Trial:
     request: str | None = None
     holder: str | None = None
     learn: bool = True
+    noises: dict[str, float] = field(default_factory=dict)
     violated: tuple[str, ...] = field(default=(), compare=False)
     curve: tuple[tuple[int, float], ...] = field(default=(), compare=False)
     retracted: str | None = None

@@ -64,11 +64,14 @@ def context_of(
     return ProposalContext(
         space=SPACE,
         model=ConditionedModel(OutputTransform(), [Flat()], [float(z.min())], z),  # type: ignore[list-item]
-        make_criterion=lambda best, sd_share=1.0: Level(level),
+        make_criterion=lambda rows=None, sd_share=1.0: Level(level),
         improvement=Level(level),
         done=done,
+        near=done.take(np.argsort(z, kind="stable")),
         avoid=done,
         number=number,
+        level=z,
+        latest_gain=int(z.argmin()),
     )
 
 

@@ -15,7 +15,7 @@ from bough.acquisition.hypervolume import free_boxes, log_ehvi
 from bough.errors import MethodError
 from bough.history import History
 from bough.space import Choice, Float, Int, Space
-from bough.strategies.goal_based import bilog, chebyshev, front_boxes
+from bough.strategies.goal_models import bilog, chebyshev, front_boxes
 from bough.study import Study, open_study
 
 SPACE = Space(
@@ -151,10 +151,15 @@ def test_chebyshev_prefers_what_dominates_and_the_heavy_objective() -> None:
     values = rng.random((30, 5))
     values[1] = values[0] + 0.1  # dominated by row 0
     every = np.ones(30, dtype=bool)
-    for seed in range(10):
-        norm = chebyshev(values, every, np.random.default_rng(seed))
+    noise = np.full((30, 5), np.nan)
+    noise[:2] = 0.01
+    for _ in range(10):
+        weights = rng.dirichlet(np.ones(5))
+        norm, sd = chebyshev(values, noise, every, weights)
         assert norm[0] < norm[1]
-        assert np.allclose(norm, chebyshev(1000 * values - 7, every, np.random.default_rng(seed)))
+        assert np.all(sd[:2] > 0) and np.all(np.isnan(sd[2:]))
+        again, sd_again = chebyshev(1000 * values - 7, 1000 * noise, every, weights)
+        assert np.allclose(again, norm) and np.allclose(sd_again, sd, equal_nan=True)
 
 
 def test_two_objectives_beat_random_search() -> None:

@@ -15,7 +15,10 @@ from bough.study import Study
 def outcomes(values: Any, slacks: Any = None) -> Outcomes:
     values = np.asarray(values, dtype=float)
     slacks = np.zeros((len(values), 0)) if slacks is None else np.asarray(slacks, dtype=float)
-    return Outcomes(values, slacks, np.full(values.shape[1], np.nan), (), ())
+    unknown = np.full(values.shape[1], np.nan)
+    return Outcomes(
+        values, slacks, unknown, (), (), np.full_like(values, np.nan), np.full_like(slacks, np.nan)
+    )
 
 
 def test_nothing_comes_before_what_dominates_it() -> None:

@@ -19,7 +19,7 @@ from bough.points import FloatArray, Points
 if TYPE_CHECKING:
     from bough.gp.posterior import Posterior
 
-__all__ = ["Criterion", "Expected", "Total", "average", "incumbent", "log_sum_exp"]
+__all__ = ["Criterion", "Expected", "Scaled", "Total", "average", "incumbent", "log_sum_exp"]
 
 
 class Criterion(Protocol):
@@ -75,6 +75,21 @@ class Total:
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         values, slopes = zip(*(part.with_gradient(points) for part in self.parts), strict=True)
         return np.sum(values, axis=0), np.sum(slopes, axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A criterion times a constant: of a logarithm, the power of what it is the logarithm of."""
+
+    criterion: Criterion
+    factor: float
+
+    def __call__(self, points: Points) -> FloatArray:
+        return self.factor * self.criterion(points)
+
+    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        value, slope = self.criterion.with_gradient(points)
+        return self.factor * value, self.factor * slope
 
 
 def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArray]:

@@ -19,7 +19,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from bough.points import FloatArray
 
-__all__ = ["LOG_EI", "LOG_PI", "Acquisition", "Score", "lcb", "log_ei", "log_pi", "lower_bound"]
+__all__ = ["LOG_EI", "LOG_PI", "LOG_SD", "Acquisition", "Score", "lcb", "log_ei", "log_pi", "lower_bound"]
 
 Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""
@@ -81,8 +81,15 @@ def lower_bound(mean: FloatArray, sd: FloatArray, best: float | FloatArray, kapp
     return kappa * sd - mean, np.full_like(mean, -1.0), np.full_like(sd, kappa)
 
 
+def log_sd(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
+    """Logarithm of the standard deviation: how much is unknown; ignores ``mean`` and ``best``."""
+    sd = np.maximum(sd, SD_FLOOR)
+    return np.log(sd), np.zeros_like(mean), 1.0 / sd
+
+
 LOG_EI = Acquisition(log_ei, log=True)
 LOG_PI = Acquisition(log_pi, log=True)
+LOG_SD = Acquisition(log_sd, log=True)
 
 
 def lcb(kappa: float = 2.0) -> Acquisition:

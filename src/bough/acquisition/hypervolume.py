@@ -41,19 +41,32 @@ __all__ = [
 REFERENCE_MARGIN = 0.1
 """Share of the front's range by which the reference lies behind its worst values (Ishibuchi et al. 2011)."""
 
+BLOCK_ROWS = 256
+"""Rows that are compared with each other at once."""
+
 LEAST_LOG_GAP = -1e-15
 """log EI(l) - log EI(u) of a box so thin that rounding makes the two equal."""
 
 
 def non_dominated(values: FloatArray) -> BoolArray:
     """(n,) which rows of ``values`` (n, m) no other row dominates; of equal rows the first one."""
-    keep = np.ones(len(values), dtype=bool)
-    for i, row in enumerate(values):
-        no_worse = np.all(values <= row, axis=1)
-        better = np.any(values < row, axis=1)
-        equal_before = no_worse & ~better & (np.arange(len(values)) < i)
-        keep[i] = not np.any((no_worse & better) | equal_before)
+    # Lexicographically, a row comes after all rows that dominate it, and equal rows keep their order.
+    order = np.lexsort(values.T[::-1]) if len(values) else np.empty(0, dtype=np.intp)
+    front = np.empty((0, values.shape[1]))
+    keep = np.zeros(len(values), dtype=bool)
+    for start in range(0, len(values), BLOCK_ROWS):
+        rows = order[start : start + BLOCK_ROWS]
+        block = values[rows]
+        earlier = np.tri(len(rows), k=-1, dtype=bool)
+        beaten = np.any(_no_worse(block, block) & earlier, axis=1) | np.any(_no_worse(front, block), axis=1)
+        front = np.concatenate([front, block[~beaten]])
+        keep[rows[~beaten]] = True
     return keep
+
+
+def _no_worse(rows: FloatArray, than: FloatArray) -> BoolArray:
+    """(than, rows) whether each row is at most as large everywhere."""
+    return np.asarray(np.all(rows[None] <= than[:, None], axis=2))
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,7 @@ def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> di
         "request": trial.request,
         "holder": trial.holder,
         "learn": None if trial.learn else 0,
+        "noises": _to_json(trial.noises) if trial.noises else None,
         "revision": revision,
         "operation": operation,
     }
@@ -79,7 +80,7 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
             raise ValueError(f"{given!r} is not a number")
     if (state == "done") != (value is not None):
         raise ValueError(f"it is {state} with the value {value}")
-    measures, notes, traceback, request, holder, learn = others
+    measures, notes, traceback, request, holder, learn, noises = others
     return Trial(
         number,
         config,
@@ -99,6 +100,7 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
         request,
         holder,
         learn != 0,
+        _object(noises),
     )
 
 

@@ -45,6 +45,7 @@ SECOND: Migration = (
     "ALTER TABLE bough_trials ADD COLUMN measures TEXT",  # JSON; NULL is none
     "ALTER TABLE bough_trials ADD COLUMN notes TEXT",  # likewise
     "ALTER TABLE bough_trials ADD COLUMN traceback TEXT",
+    "ALTER TABLE bough_trials ADD COLUMN noises TEXT",  # JSON; NULL is none
     "ALTER TABLE bough_trials ADD COLUMN request TEXT",
     "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
     "ALTER TABLE bough_trials ADD COLUMN learn INTEGER",  # 0: not from this failure; NULL is yes
@@ -84,6 +85,7 @@ ADDED_COLUMNS = {  # each with the number of its migration
     "measures": 2,
     "notes": 2,
     "traceback": 2,
+    "noises": 2,
     "request": 2,
     "holder": 2,
     "amended": 2,

@@ -68,7 +68,7 @@ _SAVE = """
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
         attempt = :attempt, started = :started, finished = :finished, worker = :worker, expires = :expires,
         measures = :measures, notes = :notes, traceback = :traceback, request = :request, holder = :holder,
-        learn = :learn, revision = :revision, operation = :operation
+        learn = :learn, noises = :noises, revision = :revision, operation = :operation
     WHERE study = :study AND number = :number"""
 _TRIAL_NUMBER = f"""
     SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND number = :number {{row_lock}}"""

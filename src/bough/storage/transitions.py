@@ -79,6 +79,7 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         cost=result.cost,
         error=result.error,
         measures=result.measures,
+        noises=result.noises,
         notes=result.notes,
         traceback=result.traceback,
         learn=result.learn,
@@ -134,7 +135,7 @@ def _outcome(trial: Trial) -> tuple[object, ...]:
     """Two results with the same outcome are the same result; a failure is one whatever its reason."""
     if trial.state != "done":
         return (trial.state,)
-    return trial.state, trial.value, trial.noise, trial.cost, trial.measures, trial.notes
+    return trial.state, trial.value, trial.noise, trial.noises, trial.cost, trial.measures, trial.notes
 
 
 def _text(trial: Trial) -> str:
@@ -143,5 +144,5 @@ def _text(trial: Trial) -> str:
     if trial.state == "stopped":
         return "stopped"
     told: dict[str, object] = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
-    told |= {**trial.measures, "notes": trial.notes or None}
+    told |= {**trial.measures, "noises": trial.noises or None, "notes": trial.notes or None}
     return "told " + ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)

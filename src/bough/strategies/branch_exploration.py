@@ -25,7 +25,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.acquisition.criterion import incumbent
 from bough.acquisition.maximise.candidates import CandidateFilter
 from bough.acquisition.maximise.paths import search_boxes
 from bough.acquisition.maximise.starts import spread
@@ -83,14 +82,11 @@ class BranchExploration:
 
     def _improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
         """The best chance of a branch to improve on its own best observation."""
-        points, z = context.done.take(branch.rows), context.model.z[branch.rows]
-        best = [incumbent(p, points, z) for p in context.model.posteriors]
-        criterion = context.make_criterion(best)
         found = search_boxes(
             context.space,
-            criterion,
+            context.make_criterion(branch.rows),
             [branch.box],
-            near=points,
+            near=context.done.take(branch.rows),
             avoid=context.avoid,
             rng=rng,
             starts=self.starts,
@@ -108,13 +104,13 @@ class Branch:
 
 
 def stalled(context: ProposalContext, length: int) -> bool:
-    """Whether the last ``length`` observations brought no new incumbent."""
-    return len(context.model.z) - 1 - int(np.argmin(context.model.z)) >= length
+    """Whether the last ``length`` observations brought no improvement."""
+    return len(context.level) - 1 - context.latest_gain >= length
 
 
 def other_branches(context: ProposalContext) -> list[Branch]:
     """The branches with observations and free parameters, except the branch of the incumbent."""
-    order = np.argsort(context.model.z, kind="stable")
+    order = np.argsort(context.level, kind="stable")
     branch = context.space.tree.branch_ids(context.done)[order]
     found = []
     for number in np.unique(branch[branch != branch[0]]).tolist():
@@ -127,13 +123,13 @@ def other_branches(context: ProposalContext) -> list[Branch]:
 
 def promising(context: ProposalContext, others: Sequence[Branch], optimism_sds: float) -> Branch | None:
     """The branch that may reach the lowest value; None if even that does not beat the incumbent."""
-    z = context.model.z
+    level = context.level
 
     def reachable(branch: Branch) -> float:
-        return float(z[branch.rows[0]] - optimism_sds * len(branch.rows) ** (-2.0 / branch.free))
+        return float(level[branch.rows[0]] - optimism_sds * len(branch.rows) ** (-2.0 / branch.free))
 
     best = min(others, key=reachable, default=None)
-    return best if best is not None and reachable(best) < z.min() else None
+    return best if best is not None and reachable(best) < level.min() else None
 
 
 def _random_configuration(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:

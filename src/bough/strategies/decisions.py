@@ -15,7 +15,7 @@ from bough.acquisition.maximise.starts import near_incumbents
 from bough.acquisition.thompson import thompson
 from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
 
@@ -50,12 +50,13 @@ class ConditionedModel:
 
 
 class CriterionFactory(Protocol):
-    """Makes a criterion from the incumbent under each posterior.
+    """Makes the criterion of the method.
 
+    rows: the observations whose best value is to be improved; None for all, with those that are running.
     sd_share: the share of the predictive standard deviation that counts.
     """
 
-    def __call__(self, best: Sequence[float], sd_share: float = 1.0) -> Criterion: ...
+    def __call__(self, rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,10 @@ class ProposalContext:
 
     make_criterion: makes the criterion of the method.
     improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail.
-    done: finished points, in the order of ``model.z``. avoid: points that must not be proposed again.
-    number: the number of the trial to propose.
+    done: finished points, in the order of ``model.z``. near: the same, best first.
+    avoid: points that must not be proposed again. number: the number of the trial to propose.
+    level: (n,) one value per observation, on the model's scale, by which branches are compared.
+    latest_gain: the row of the last observation that was an improvement.
     """
 
     space: Space
@@ -73,18 +76,16 @@ class ProposalContext:
     make_criterion: CriterionFactory
     improvement: Criterion
     done: Points
+    near: Points
     avoid: Points
     number: int
+    level: FloatArray
+    latest_gain: int
 
     @property
     def criterion(self) -> Criterion:
         """The criterion over the incumbent of all observations."""
-        return self.make_criterion(self.model.best)
-
-    @property
-    def near(self) -> Points:
-        """Finished points, best first."""
-        return self.done.take(np.argsort(self.model.z, kind="stable"))
+        return self.make_criterion()
 
 
 class Choice(NamedTuple):

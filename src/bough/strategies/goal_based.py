@@ -1,47 +1,45 @@
-"""Several objectives and limits: one process for each, and one criterion over all of them.
+"""Several objectives and limits: one criterion over the models of all of them.
 
-Each objective and each limit has its own Gaussian process (the same surrogate, independent of the others). A
-limit's process models its slack c, at most 0 where the limit is met, on the scale sgn(c) log(1 + |c|), which
-keeps a far-off violation from hiding the boundary (Eriksson & Poloczek 2021, arXiv 2002.08526). The criterion
-is
+The criterion is
 
     log EHVI(x) + sum_i log P(c_i(x) <= 0)
 
 over the front of the feasible trials (Gardner et al. 2014 in logarithms). With one objective EHVI is expected
-improvement over the best feasible value. While nothing is feasible, only the probabilities count.
+improvement over the best feasible value. While nothing is feasible, only the probabilities count. Without
+objectives the first term is the mean log standard deviation of the limits, once something is feasible: then
+the search looks for feasible configurations unlike those that are known.
 
 With more than ``MAX_OBJECTIVES`` a front has too many boxes. Then each trial draws weights w ~ Dirichlet(1),
-and minimises the augmented Chebyshev norm max_j w_j v_j + 0.05 sum_j w_j v_j of the scaled objectives v
-(Knowles 2006, ParEGO): different trials look for different parts of the front.
+and minimises the augmented Chebyshev norm of the scaled objectives (Knowles 2006, ParEGO): different trials
+look for different parts of the front. Branches are always compared by such a norm, with weights that every
+trial draws, so each branch that matters for some part of the front gets its look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.functions import LOG_PI
-from bough.acquisition.hypervolume import (
-    REFERENCE_MARGIN,
-    Boxes,
-    ExpectedHypervolumeImprovement,
-    free_boxes,
-    inferred_reference,
-    non_dominated,
-)
+from bough.acquisition.criterion import Criterion, Expected, Scaled, Total
+from bough.acquisition.functions import LOG_SD
+from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, non_dominated
 from bough.errors import ExhaustedError
-from bough.gp.posterior import Posterior
-from bough.history import History, Outcomes
-from bough.points import BoolArray, FloatArray, Points
+from bough.history import History
+from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, same_point, tried_points
 from bough.strategies.beliefs import belief_weights, count_beliefs
-from bough.strategies.decisions import Choice, ConditionedModel, Decision, ProposalContext
-from bough.strategies.goal_ranking import usual_size
+from bough.strategies.decisions import Choice, CriterionFactory, Decision, ProposalContext
+from bough.strategies.goal_models import (
+    GoalModels,
+    bilog,
+    chebyshev,
+    fit_limits,
+    fit_objectives,
+    outcomes_of,
+)
 from bough.strategies.model_based import (
     NOT_REPEATED,
     ModelBased,
@@ -50,10 +48,9 @@ from bough.strategies.model_based import (
     mixture_moments,
 )
 
-__all__ = ["GoalBased", "bilog", "chebyshev", "front_boxes"]
+__all__ = ["GoalBased"]
 
 MAX_OBJECTIVES = 4
-CHEBYSHEV_SUM_WEIGHT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +58,7 @@ class GoalBased:
     """The strategy of a model-based method for several objectives, or under limits.
 
     objective, limit: models of one objective and of one limit; they differ in their output transforms.
-    decide: chooses a point once a trial is feasible; find_feasible: before that.
+    decide: chooses a point once a trial is feasible; find_feasible: before that, and without objectives.
     """
 
     objective: ModelBased
@@ -73,8 +70,12 @@ class GoalBased:
         return self._choose(space, history, rng).points
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Of the first objective."""
-        return self.objective.predict(history, points)
+        """Of the first objective; without objectives, of the number of violated limits."""
+        if outcomes_of(history).objectives:
+            return self.objective.predict(history, points)
+        models = GoalModels(history, [], fit_limits(self.limit, history), np.empty(0))
+        chances = np.exp([chance(points) for chance in models.chances])
+        return np.sum(1.0 - chances, axis=0), np.sqrt(np.sum(chances * (1.0 - chances), axis=0))
 
     def explain(
         self, space: Space, history: History, point: Points, rng: np.random.Generator
@@ -85,19 +86,24 @@ class GoalBased:
         except ExhaustedError:
             chosen = Choice(point.take([]))
         repeated = len(chosen.points) == 1 and same_point(space, chosen.points, point)
-        reason = (
-            (chosen.reason or "the best expected gain under the constraints") if repeated else NOT_REPEATED
+        outcomes = outcomes_of(history)
+        usual = (
+            "the best expected gain under the constraints"
+            if outcomes.objectives
+            else "likely to meet the constraints, and unlike the trials that are known to"
         )
+        reason = (chosen.reason or usual) if repeated else NOT_REPEATED
         if len(history.done) == 0:
             return {"reason": reason}
-        outcomes = _outcomes(history)
         predicted = {}
-        for name, model in zip(outcomes.objectives, self._models(history, outcomes.values), strict=True):
+        models = fit_objectives(self.objective, history, outcomes.values, outcomes.noise)
+        for name, model in zip(outcomes.objectives, models, strict=True):
             mean, sd = model.transform.inverse(*mixture_moments(model.posteriors, point))
             predicted[name] = {"mean": float(mean[0]), "sd": float(sd[0])}
+        limits = GoalModels(history, models, fit_limits(self.limit, history), outcomes.reference)
         chances = {
             name: float(np.exp(chance(point)[0]))
-            for name, chance in zip(outcomes.limits, self._chances(history, outcomes)[1], strict=True)
+            for name, chance in zip(outcomes.limits, limits.chances, strict=True)
         }
         return {"objectives": predicted, "constraints": chances, "reason": reason}
 
@@ -105,149 +111,106 @@ class GoalBased:
         return choose(self.objective.initial, space, history, rng, lambda: self._decide(space, history, rng))
 
     def _decide(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
-        outcomes = _outcomes(history)
-        limits, chances = self._chances(history, outcomes)
-        weights = [*chances, *criterion_weights(space, history, self.objective.boundary_penalty)]
+        weights = rng.dirichlet(np.ones(max(outcomes_of(history).values.shape[1], 1)))
+        models = self._models(history, weights)
+        context = self._context(space, history, models, weights, rng)
+        if models.objectives:
+            return self.decide(context, rng)
+        found = self.find_feasible(context, rng)
+        if np.any(models.feasible):
+            return found
+        why = "no trial meets the constraints yet: the best chance of meeting them"
+        return Choice(found.points, found.reason or why)
+
+    def _models(self, history: History, weights: FloatArray) -> GoalModels:
+        outcomes = outcomes_of(history)
+        limits = fit_limits(self.limit, history)
+        values, noise, reference = outcomes.values, outcomes.noise, outcomes.reference
+        if not np.any(outcomes.feasible):  # objectives do not matter yet
+            return GoalModels(history, [], limits, np.empty(0))
+        if values.shape[1] > MAX_OBJECTIVES:
+            value, sd = chebyshev(values, noise, outcomes.feasible, weights)
+            values, noise, reference = value[:, None], sd[:, None], np.full(1, np.nan)
+        return GoalModels(history, fit_objectives(self.objective, history, values, noise), limits, reference)
+
+    def _weights(self, space: Space, history: History) -> list[Criterion]:
+        """What is added besides gains and limits."""
+        weights = criterion_weights(space, history, self.objective.boundary_penalty)
         if history.beliefs:  # they fade, but no single value says whether one is wrong
             design_size = self.objective.initial.size(space)
             weights += belief_weights(space, count_beliefs(space, history, design_size, None))
-        feasible = outcomes.feasible
-        if not np.any(feasible):
-            context = self._context(space, history, limits, Total(weights), None, outcomes, rng)
-            found = self.find_feasible(context, rng)
-            return Choice(found.points, "no trial meets the constraints yet: the best chance of meeting them")
-        values = outcomes.values
-        reference = outcomes.reference
-        if values.shape[1] > MAX_OBJECTIVES:
-            values = chebyshev(values, feasible, rng)[:, None]
-            reference = np.full(1, np.nan)
-        models = self._models(history, values)
-        met = np.ones(len(history.pending), dtype=bool)
-        for model in limits:  # a running trial counts for the front if it is believed to be feasible
-            met &= mixture_moments(model.posteriors, history.pending)[0] <= _threshold(model)
-        members, narrow, wide = [], [], []
-        for sample in range(len(models[0].posteriors)):
-            posteriors = [model.posteriors[sample] for model in models]
-            columns = [
-                posterior.predict(history.done)[0] if posterior.has_noise else model.z
-                for posterior, model in zip(posteriors, models, strict=True)
-            ]
-            believed = np.stack([posterior.predict(history.pending)[0] for posterior in posteriors], axis=1)
-            known = np.concatenate([np.stack(columns, axis=1)[feasible], believed[met]])
-            given = np.array(
-                [m.transform.forward(r[None])[0] for m, r in zip(models, reference, strict=True)]
-            )
-            members.append(posteriors)
-            narrow.append(front_boxes(known, given))
-            wide.append(front_boxes(known, given, wide=True))
-        context = self._context(
-            space, history, models, Total(weights), (members, narrow, wide), outcomes, rng
-        )
-        return self.decide(context, rng)
+        return weights
 
     def _context(
         self,
         space: Space,
         history: History,
-        models: Sequence[ConditionedModel],
-        weights: Total,
-        gain: tuple[Sequence[Sequence[Posterior]], Sequence[Boxes], Sequence[Boxes]] | None,
-        outcomes: Outcomes,
+        models: GoalModels,
+        weights: FloatArray,
         rng: np.random.Generator,
     ) -> ProposalContext:
-        def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
-            if gain is None:
-                return weights
-            members, narrow, wide = gain  # a turn that exploits refines the front, the others extend it
-            boxes = narrow if sd_share < 1 else wide
-            return Total([ExpectedHypervolumeImprovement(members, boxes, sd_share), *weights.parts])
-
-        repeat = space.size == np.inf and noise_seen(space, history)
+        factors = Total([*models.chances, *self._weights(space, history)])
+        repeat = space.size == np.inf and _noise_seen(space, history)
+        objectives = len(models.objectives)
+        first, *_ = models.objectives or models.limits
         return ProposalContext(
             space=space,
-            # Searches start near good trials; those of one rank take turns, so the whole front is refined.
-            model=replace(models[0], z=_rank(outcomes) + 0.5 * rng.random(len(history.done))),
-            make_criterion=make_criterion,
-            improvement=make_criterion(()),
+            model=first,
+            make_criterion=_criterion_factory(models, factors),
+            # The m-th root of a volume is a length, in standard deviations as for one objective.
+            improvement=_criterion_factory(models, factors, 1.0 / max(objectives, 1))(),
             done=history.done,
+            # Searches start near good trials; those of one rank take turns, so the whole front is refined.
+            near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
+            level=models.level(weights[:objectives] if objectives > 1 else np.ones(1)),
+            latest_gain=_latest_gain(history, models),
         )
 
-    def _models(self, history: History, values: FloatArray) -> list[ConditionedModel]:
-        """A model of each column of ``values`` (n, m). Told noise is that of the only objective."""
-        noise = history.noise if values.shape[1] == 1 else np.full(len(values), np.nan)
-        return [
-            self.objective.model(replace(history, y=np.ascontiguousarray(column), noise=noise))
-            for column in values.T
-        ]
 
-    def _chances(
-        self, history: History, outcomes: Outcomes
-    ) -> tuple[list[ConditionedModel], list[Criterion]]:
-        """The model of each limit, and the log probability that the limit is met."""
-        noise = np.full(len(outcomes.slacks), np.nan)
-        models = [
-            self.limit.model(replace(history, y=bilog(slack), noise=noise)) for slack in outcomes.slacks.T
-        ]
-        chances: list[Criterion] = [
-            Expected(model.posteriors, [_threshold(model)] * len(model.posteriors), LOG_PI)
-            for model in models
-        ]
-        return models, chances
+def _criterion_factory(models: GoalModels, factors: Total, power: float = 1.0) -> CriterionFactory:
+    """The gain to the ``power``, times what ``factors`` are the logarithms of."""
+
+    def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
+        if not np.any(models.feasible):
+            return factors
+        if not models.objectives:
+            unlike = [Expected(m.posteriors, [0.0] * len(m.posteriors), LOG_SD) for m in models.limits]
+            return Total([Scaled(Total(unlike), 1.0 / len(unlike)), *factors.parts])
+        boxes = models.boxes(
+            rows, wide=sd_share == 1.0
+        )  # exploiting turns refine the front, others extend it
+        if boxes is None:
+            return factors
+        gain = ExpectedHypervolumeImprovement(models.members, boxes, sd_share)
+        return Total([gain if power == 1.0 else Scaled(gain, power), *factors.parts])
+
+    return make_criterion
 
 
-def bilog(slack: FloatArray) -> FloatArray:
-    """sgn(c) log(1 + |c|) with c in units of its usual size, so the unit of the measure does not matter."""
-    return np.asarray(np.sign(slack) * np.log1p(np.abs(slack) / usual_size(slack)))
+def _noise_seen(space: Space, history: History) -> bool:
+    """Whether any objective or limit is known to be noisy."""
+    outcomes = outcomes_of(history)
+    columns = zip(
+        [*outcomes.values.T, *outcomes.slacks.T], [*outcomes.noise.T, *outcomes.slack_noise.T], strict=True
+    )
+    return any(noise_seen(space, replace(history, y=y, noise=noise)) for y, noise in columns)
 
 
-def chebyshev(values: FloatArray, feasible: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """(n,) the augmented Chebyshev norm of ``values`` (n, m) with random weights.
-
-    Objectives are scaled by the ideal and the worst values of the feasible front.
-    """
-    weights = rng.dirichlet(np.ones(values.shape[1]))
-    known = values[feasible]
-    front = known[non_dominated(known)]
-    ideal, extent = front.min(axis=0), np.ptp(front, axis=0)
-    extent = np.where(extent > 0, extent, np.ptp(values, axis=0))
-    scaled = weights * (values - ideal) / np.where(extent > 0, extent, 1.0)
-    return np.asarray(scaled.max(axis=1) + CHEBYSHEV_SUM_WEIGHT * scaled.sum(axis=1))
+def _latest_gain(history: History, models: GoalModels) -> int:
+    """The row of the last trial that is on the front; while nothing is feasible, of the closest one."""
+    outcomes, feasible = outcomes_of(history), np.flatnonzero(models.feasible)
+    if not len(feasible):
+        return int(np.argmin(models.violation))
+    if not outcomes.objectives:
+        return int(feasible[-1])
+    return int(feasible[non_dominated(outcomes.values[feasible])].max())
 
 
-def front_boxes(known: FloatArray, given: FloatArray, wide: bool = False) -> Boxes:
-    """Where an outcome would improve the front of ``known`` (n, m), all on the scale of the models.
-
-    given: (m,) the user's reference point, NaN where it is inferred. Until a trial beats it, the worse of it
-    and the inferred one counts: a point that nothing reaches yet would leave nothing to climb.
-
-    wide: infer it from all results, not from the front. Close behind the front, only what refines it counts,
-    and the search stays on the branch of an early front; far behind, the ends of the front count most. So
-    trials take turns. On five surrogate tasks with one seed the turns ended level with the close rule alone.
-    """
-    inferred = inferred_reference(known)
-    if wide:
-        extent = np.ptp(known, axis=0)
-        inferred = np.maximum(inferred, known.max(axis=0) + REFERENCE_MARGIN * extent)
-    reference = np.where(np.isnan(given), inferred, given)
-    if not np.any(np.all(known < reference, axis=1)):
-        reference = np.maximum(reference, inferred)
-    return free_boxes(known, reference)
-
-
-def _outcomes(history: History) -> Outcomes:
-    assert history.outcomes is not None, "a study with goals fills them in"
-    return history.outcomes
-
-
-def _threshold(model: ConditionedModel) -> float:
-    """A slack of 0 on the scale of the model."""
-    return float(model.transform.forward(np.zeros(1))[0])
-
-
-def _rank(outcomes: Outcomes) -> FloatArray:
+def _rank(history: History) -> FloatArray:
     """(n,) by how many feasible trials one is dominated; infeasible ones follow, by their violation."""
+    outcomes = outcomes_of(history)
     values, feasible = outcomes.values, outcomes.feasible
     no_worse = np.all(values[None, feasible] <= values[:, None], axis=2)
     better = np.any(values[None, feasible] < values[:, None], axis=2)

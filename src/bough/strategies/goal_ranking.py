@@ -73,6 +73,8 @@ def positions(outcomes: Outcomes) -> FloatArray:
 
 def _by_layers(values: FloatArray, rows: IntArray) -> list[int]:
     order: list[int] = []
+    if not values.shape[1]:  # no objectives: all feasible trials are equally good
+        return [int(row) for row in rows]
     while len(rows):
         on_front = non_dominated(values[rows])
         layer = rows[on_front]

@@ -133,11 +133,14 @@ class ModelBased:
             make_criterion=_criterion_factory(
                 space, history, model, self.acquisition, self.boundary_penalty, beliefs
             ),
-            improvement=_criterion_factory(space, history, model, LOG_EI)(model.best),
+            improvement=_criterion_factory(space, history, model, LOG_EI)(),
             done=history.done,
+            near=history.done.take(np.argsort(model.z, kind="stable")),
             # Repeating a trial is informative only under noise; a finite space is used up.
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
+            level=model.z,
+            latest_gain=int(np.argmin(model.z)),
         )
 
     def model(self, history: History) -> ConditionedModel:
@@ -236,8 +239,11 @@ def _criterion_factory(
     """The acquisition over an incumbent, times the probability that the trial does not fail."""
     weights = [*criterion_weights(space, history, boundary_penalty and acquisition.log), *beliefs]
 
-    def make_criterion(best: Sequence[float], sd_share: float = 1.0) -> Criterion:
+    def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
         counted = replace(acquisition, sd_share=sd_share)
+        best = model.best
+        if rows is not None:
+            best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
         gain = Expected(model.posteriors, best, counted)
         return Total([gain, *weights]) if weights else gain
 

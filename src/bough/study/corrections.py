@@ -45,7 +45,7 @@ def correction(
     why, trial = _checked_reason(reason), _finished(view, number, "corrected")
     if trial.retracted is not None:
         raise ConflictError(f"trial {number} is retracted ({trial.retracted}), so it cannot be corrected")
-    given = value if isinstance(value, Mapping) else {"value" if goals.is_plain else goals.names[0]: value}
+    given = value if isinstance(value, Mapping) else {"value" if goals.is_plain else goals.needed[0]: value}
     before: dict[str, Any] = {**trial.measures}
     if trial.value is not None:
         before |= {"value": trial.value} if goals.is_plain else {}

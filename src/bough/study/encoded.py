@@ -54,20 +54,23 @@ class _Results:
         self._values = _Column((len(goals.objectives),), np.float64)
         self._slacks = _Column((len(goals.limits),), np.float64)
         self._stopped = _Column((), np.bool_)
+        self._noises = _Column((len(goals.objectives) + len(goals.limits),), np.float64)
 
     def extend(self, trials: list[Trial], points: Points) -> None:
         self._x.extend(points.x)
         self._on.extend(points.on)
         self._numbers.extend(np.array([trial.number for trial in trials], np.intp))
-        self._y.extend(
-            self._goals.signs[0] * np.array([trial.value for trial in trials], np.float64)
-        )  # None becomes NaN
+        self._y.extend(self._goals.sign * np.array([trial.value for trial in trials], np.float64))  # or NaN
         self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
         self._stopped.extend(np.array([trial.state == "stopped" for trial in trials], np.bool_))
         if not self._goals.is_plain and trials[0].state != "failed":
-            self._values.extend(np.array([self._goals.outcomes(trial) for trial in trials]))
-            slacks = np.array([self._goals.slacks(trial) for trial in trials], np.float64)
-            self._slacks.extend(slacks.reshape(len(trials), len(self._goals.limits)))
+            goals = self._goals
+            names = [*goals.names, *(limit.name for limit in goals.limits)]
+            self._values.extend(_rows([goals.outcomes(trial) for trial in trials], len(goals.names)))
+            self._slacks.extend(_rows([goals.slacks(trial) for trial in trials], len(goals.limits)))
+            self._noises.extend(
+                _rows([[goals.noise(trial, name) for name in names] for trial in trials], len(names))
+            )
 
     def outcomes(self) -> Outcomes | None:
         """All objectives and limits, unless there is only one objective."""
@@ -83,6 +86,8 @@ class _Results:
             np.array(reference),
             self._goals.names,
             tuple(str(limit) for limit in self._goals.limits),
+            self._noises.view()[:, : len(reference)],
+            self._noises.view()[:, len(reference) :],
         )
 
     def stopped(self) -> NDArray[Any] | None:
@@ -92,6 +97,11 @@ class _Results:
     def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
         points = Points(self._x.view(), self._on.view())
         return points, self._numbers.view(), self._y.view(), self._noise.view()
+
+
+def _rows(rows: list[Any], width: int) -> NDArray[Any]:
+    """An array (rows, width), also of no columns; None becomes NaN."""
+    return np.array(rows, np.float64).reshape(len(rows), width)
 
 
 class EncodedTrials:
@@ -177,11 +187,11 @@ class EncodedTrials:
         found = predicted_final(self._curve(trial, view), self._curves)
         if found is None:
             return None
-        value, noise = self._goals.signs[0] * found[0], found[1]
-        return replace(trial, value=value, noise=noise, measures={self._goals.names[0]: value})
+        value, noise = self._goals.sign * found[0], found[1]
+        return replace(trial, value=value, noise=noise, measures={self._goals.value_name: value})
 
     def _curve(self, trial: Trial, view: TrialIndex) -> TrialCurve:
-        sign = self._goals.signs[0]
+        sign = self._goals.sign
         final = None if trial.value is None else sign * trial.value
         return TrialCurve(self._branches.of(trial), view.curves.of(trial), sign, final)
 

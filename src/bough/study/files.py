@@ -31,7 +31,7 @@ FORMAT = 2
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
 _NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name != "curve"))
-_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "curve")
+_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "noises", "curve")
 
 
 class _Exportable(Protocol):
@@ -190,7 +190,7 @@ def _trial(row: dict[str, Any], number: int, space: Space, goals: Goals) -> Tria
         )
     if trial.state == "done":
         for measure in goals.needed:
-            if measure != goals.names[0] and measure not in trial.measures:
+            if measure not in goals.names[:1] and measure not in trial.measures:
                 raise ValueError(f"a trial that is done needs the measure {measure!r}")
     if trial.is_finished and trial.finished is None:
         raise ValueError("a finished trial needs the time 'finished'")
@@ -259,6 +259,10 @@ def _curve(name: str, value: Any) -> tuple[tuple[int, float], ...]:
     return tuple(curve)
 
 
+def _noises(name: str, value: Any) -> dict[str, float]:
+    return {key: _noise(f"{name}.{key}", each) for key, each in _object(name, value).items()}
+
+
 _READ: dict[str, Callable[[str, Any], Any]] = {
     "value": _number,
     "noise": _noise,
@@ -274,4 +278,5 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
     "traceback": _text,
     "curve": _curve,
     "learn": _flag,
+    "noises": _noises,
 }

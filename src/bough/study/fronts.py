@@ -13,32 +13,72 @@ from bough.points import FloatArray
 from bough.study.goals import Goals, parse_goals
 from bough.trial import Trial
 
-__all__ = ["closest", "front_of", "hypervolume_of"]
+__all__ = ["closest", "front_of", "hypervolume_course", "hypervolume_of", "reference_of"]
 
 
 def front_of(goals: Goals, trials: Sequence[Trial]) -> list[Trial]:
-    """The feasible trials that no other one dominates, the best of the first objective first."""
+    """The feasible trials that no other one dominates, the best of the first objective first.
+
+    Without objectives, all feasible trials.
+    """
     feasible = [trial for trial in trials if trial.feasible]
+    if not goals.objectives:
+        return feasible
     values = _outcomes(goals, feasible)
     rows = np.flatnonzero(non_dominated(values))
     return [feasible[row] for row in rows[np.lexsort(values[rows].T[::-1])]]
 
 
-def hypervolume_of(goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None) -> float:
+def hypervolume_of(
+    goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
+) -> float:
     """The volume between the front and the reference point, in the product of the objectives' units.
 
     reference: a value for each objective. One that is left out is taken from the goals, else inferred.
     """
-    given = {**dict(goals.reference), **dict(parse_goals(goals.names, (), reference).reference)}
+    point = reference_of(goals, trials, reference)
     values = _outcomes(goals, [trial for trial in trials if trial.feasible])
     if not len(values):
         return 0.0
-    inferred = inferred_reference(values)
-    point = [
-        sign * given[name] if name in given else inferred[column]
-        for column, (name, sign) in enumerate(zip(goals.names, goals.signs))
-    ]
-    return hypervolume(values, np.array(point))
+    return hypervolume(values, np.array(goals.signs) * np.array(list(point.values())))
+
+
+def hypervolume_course(
+    goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
+) -> FloatArray:
+    """(n,) the hypervolume after each of the n finished trials, all from the same reference point."""
+    done = [trial for trial in trials if trial.state == "done"]
+    course = np.zeros(len(done))
+    if not any(trial.feasible for trial in done):
+        return course
+    point = np.array(goals.signs) * np.array(list(reference_of(goals, done, reference).values()))
+    front = np.empty((0, len(goals.names)))
+    for row, trial in enumerate(done):
+        course[row] = course[row - 1] if row else 0.0
+        if not trial.feasible:
+            continue
+        value = np.array(goals.outcomes(trial))
+        if np.all(value < point) and not np.any(np.all(front <= value, axis=1)):
+            front = np.vstack([front[~np.all(value <= front, axis=1)], value])
+            course[row] = hypervolume(front, point)
+    return course
+
+
+def reference_of(
+    goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """The reference point by name, in the user's own directions; see ``hypervolume_of``.
+
+    It has no value for an objective that nothing was given for while no trial is feasible.
+    """
+    if not goals.objectives:
+        raise StudyError("a study without objectives has no hypervolume")
+    given = {**dict(goals.reference), **dict(parse_goals(goals.names, (), reference).reference)}
+    values = _outcomes(goals, [trial for trial in trials if trial.feasible])
+    if not len(values):
+        return {name: given[name] for name in goals.names if name in given}
+    inferred = dict(zip(goals.names, np.array(goals.signs) * inferred_reference(values)))
+    return {name: float(given.get(name, inferred[name])) for name in goals.names}
 
 
 def closest(goals: Goals, trials: Sequence[Trial], study: str) -> StudyError:

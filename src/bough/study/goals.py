@@ -20,6 +20,8 @@ __all__ = ["VALUE", "Goals", "Limit", "goals_of", "parse_goals"]
 
 DIRECTIONS = ("minimize", "maximize")
 RESERVED = ("noise", "cost")
+VIOLATED = "violated constraints"
+"""The name of ``trial.value`` where a study has constraints only."""
 
 _LIMIT = re.compile(r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*")
 
@@ -70,7 +72,8 @@ class Limit:
 class Goals:
     """The goals of a study.
 
-    objectives: (name, direction) of each, at least one; the first one is ``trial.value``.
+    objectives: (name, direction) of each; the first one is ``trial.value``. Without any, the study looks for
+    configurations that meet the limits, and ``trial.value`` counts the limits that a trial violates.
     limits: what else must hold. reference: (name, value) for the objectives that have one.
     """
 
@@ -89,8 +92,18 @@ class Goals:
 
     @property
     def direction(self) -> str:
-        """The direction of the first objective."""
-        return self.objectives[0][1]
+        """The direction of ``trial.value``."""
+        return self.objectives[0][1] if self.objectives else "minimize"
+
+    @property
+    def sign(self) -> float:
+        """1 if ``trial.value`` is minimised, -1 if it is maximised."""
+        return 1.0 if self.direction == "minimize" else -1.0
+
+    @property
+    def value_name(self) -> str:
+        """What ``trial.value`` is: the first objective."""
+        return self.names[0] if self.objectives else VIOLATED
 
     @property
     def signs(self) -> tuple[float, ...]:
@@ -115,9 +128,13 @@ class Goals:
 
     def measured(self, trial: Trial, name: str) -> float:
         """What a finished trial measured under that name."""
-        if name == self.names[0] and trial.value is not None:
+        if name in self.names[:1] and trial.value is not None:
             return trial.value
         return trial.measures[name]
+
+    def noise(self, trial: Trial, name: str) -> float | None:
+        """The told standard deviation of that measure; None where none was told."""
+        return trial.noises.get(name, trial.noise if name in self.names[:1] else None)
 
     def outcomes(self, trial: Trial) -> tuple[float, ...]:
         """The objectives of a finished trial, each to be minimised."""
@@ -136,6 +153,8 @@ class Goals:
 
     def describe(self) -> str:
         """The goals in a few words."""
+        if not self.objectives:
+            return "meet " + ", ".join(map(str, self.limits))
         text = ", ".join(f"{direction} {name}" for name, direction in self.objectives)
         if self.limits:
             text += " with " + ", ".join(map(str, self.limits))
@@ -162,6 +181,8 @@ def parse_goals(objectives: Any, constraints: Any, reference: Any, direction: st
         raise StudyError(f"constraints must be a list such as ['memory <= 512'], not {constraints!r}")
     limits = tuple(dict.fromkeys(Limit.parse(text) for text in constraints))
     names = [name for name, _ in named]
+    if not named and not limits:
+        raise StudyError("objectives must name at least one objective, unless there are constraints to meet")
     if any(limit.name == "value" for limit in limits) and "value" not in names:
         raise StudyError("a constraint names 'value', but no objective is called that")
     _check_agreement(limits)
@@ -186,8 +207,6 @@ def _objectives(given: Any) -> tuple[tuple[str, str], ...]:
             f"objectives must be a dict of names and directions, or a list of names, not {given!r}"
         )
     pairs = list(given.items()) if isinstance(given, Mapping) else [(name, "minimize") for name in given]
-    if not pairs:
-        raise StudyError("objectives must name at least one objective")
     for name, direction in pairs:
         _checked_name(name, "objective")
         if direction not in DIRECTIONS:
@@ -224,7 +243,8 @@ def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
         raise StudyError(f"reference must be a dict of objectives and values, not {given!r}")
     for name, value in given.items():
         if name not in names:
-            raise StudyError(f"reference names {name!r}, which is no objective: they are {', '.join(names)}")
+            there = f"they are {', '.join(names)}" if names else "there are none"
+            raise StudyError(f"reference names {name!r}, which is no objective: {there}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise StudyError(f"the reference of {name!r} must be a finite number, not {value!r}")
     return tuple((name, float(given[name])) for name in names if name in given)

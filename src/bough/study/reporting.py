@@ -45,7 +45,7 @@ class StoppingDecision:
 
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
-        self._sign, self._branches = goals.signs[0], branches
+        self._sign, self._branches = goals.sign, branches
         self._replayed = (-1, -1)  # how many trials were over, and how many corrected, at the last replay
         self._rests = False
 

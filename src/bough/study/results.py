@@ -31,24 +31,28 @@ def told(
     kept as the trial's measures, anything else that is JSON data as its notes. A NaN or infinite value makes
     a failure; something that is not a number is a TrialError.
 
-    goals: with objectives or limits that have names, the value is the first objective. A measure that a goal
-    names, but that is missing or not finite, makes a failure that says so.
+    goals: with objectives or limits that have names, the value is the first objective, or without objectives
+    the number of limits that are violated. A measure that a goal names, but that is missing or not finite,
+    makes a failure that says so. Noise is then a dict by the names of measures; a number is that of the only
+    objective.
     """
     parts = value if isinstance(value, Mapping) else {"value": value}
     if not goals.is_plain:
         parts = _by_name(value, goals)
-        if len(goals.names) > 1 and (noise is not None or "noise" in parts):
-            raise TrialError("noise can be told for one objective only")
         if why := _unusable(parts, goals):
             measures, other = _sort(parts)
             failed = failure(number, why, attempt)
             return replace(failed, measures=measures, notes={**other, **_checked_notes(notes)})
-        parts = {**parts, "value": parts[goals.names[0]]}
+        parts = {**parts, "value": _value(parts, goals)}
     if "value" not in parts:
         raise TrialError(f"the dict {_short(dict(parts))} must name the result 'value'")
     for name, given in (("noise", noise), ("cost", cost)):
-        if given is not None and name in parts:
+        if given is not None and parts.get(name) is not None:
             raise TrialError(f"{name} is given twice: in the dict, and as {name}=")
+    noises: dict[str, float] = {}
+    if not goals.is_plain:
+        noise, noises = _noises(parts.get("noise", noise), parts, goals)
+        parts = {name: each for name, each in parts.items() if name != "noise"}
     what = f"the value of trial {number}" if number >= 0 else "the value"
     result = real_number(parts["value"], what)
     measures, other = _sort(parts)
@@ -66,6 +70,7 @@ def told(
         attempt=attempt,
         measures=measures,
         notes=kept,
+        noises=noises,
     )
 
 
@@ -73,9 +78,37 @@ def completed(result: Trial, goals: Goals) -> Trial:
     """The result; a failure if it lacks a measure that a goal names, without which nobody could judge it."""
     if goals.is_plain or result.state != "done":
         return result
-    parts = {**result.measures, goals.names[0]: result.value}
+    parts = {**result.measures, goals.value_name: result.value}
     why = _unusable(parts, goals)
-    return result if why is None else replace(failure(result.number, why, result.attempt), notes=result.notes)
+    if why is not None:
+        return replace(failure(result.number, why, result.attempt), notes=result.notes)
+    return result if goals.objectives else replace(result, value=_value(parts, goals))
+
+
+def _value(parts: Mapping[Any, Any], goals: Goals) -> float:
+    """The value of a trial: its first objective, or how many limits it violates where there is none."""
+    if goals.objectives:
+        return real_number(parts[goals.names[0]], goals.names[0])
+    return float(sum(limit.slack(real_number(parts[limit.name], limit.name)) > 0 for limit in goals.limits))
+
+
+def _noises(given: Any, parts: Mapping[Any, Any], goals: Goals) -> tuple[float | None, dict[str, float]]:
+    """The noise of the value, and that of each measure, from a number or a dict by name."""
+    first = goals.names[0] if goals.objectives else None
+    if not isinstance(given, Mapping):
+        if given is not None and len(goals.names) != 1:
+            raise TrialError(
+                f"noise must be a dict by measure, such as {{{goals.needed[0]!r}: 0.1}}, not {_short(given)}"
+            )
+        return _optional(given, "noise", lowest=0.0), {}
+    noises = {}
+    for name, each in given.items():
+        if name not in parts or not _is_real(parts[name]):
+            raise TrialError(f"noise names {_text(name)}, which was not measured")
+        deviation = _optional(each, f"the noise of {name!r}", lowest=0.0)
+        if deviation is not None:
+            noises[storable(str(name))] = deviation
+    return noises.get(first) if first is not None else None, noises
 
 
 def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
@@ -84,7 +117,7 @@ def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
         return value
     if len(goals.needed) > 1:
         raise TrialError(f"tell a dict with {', '.join(map(repr, goals.needed))}, not {_short(value)}")
-    return {goals.names[0]: value}
+    return {goals.needed[0]: value}
 
 
 def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:

@@ -201,7 +201,7 @@ class StoredStudy:
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
         mean, sd = self._strategy.predict(history, self.space.encode(configs))
-        return self.goals.signs[0] * mean, sd
+        return self.goals.sign * mean, sd
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""

@@ -44,7 +44,7 @@ class TrialIndex:
     """
 
     def __init__(self, goals: Goals) -> None:
-        self._goals, self._sign = goals, goals.signs[0]
+        self._goals, self._sign = goals, goals.sign
         self.revision = 0
         self.now = 0.0
         self.trials: list[Trial] = []

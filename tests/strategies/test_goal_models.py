@@ -1,0 +1,122 @@
+"""Constraints alone, told noise and branch exploration where `auto` has several goals."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.space import Choice, Float, Space
+from bough.study import Study
+
+optimize = partial(bough.optimize, progress=False)
+SQUARE = Space({"x": Float(0, 1), "y": Float(0, 1)})
+
+
+def two_islands(config: dict[str, Any]) -> dict[str, float]:
+    """At most 0.15 around two points: 14 % of the square."""
+    places = ((0.25, 0.25), (0.75, 0.7))
+    return {"distance": min(float(np.hypot(config["x"] - x, config["y"] - y)) for x, y in places)}
+
+
+def search(method: str) -> Study:
+    limits = ["distance <= 0.15"]
+    return optimize(two_islands, SQUARE, 32, objectives={}, constraints=limits, seed=0, method=method)
+
+
+@pytest.mark.parametrize("method", ["auto", "tpe"])
+def test_constraints_alone_find_feasible_configurations_all_over(method: str) -> None:
+    study = search(method)
+    points = np.array([[trial.config["x"], trial.config["y"]] for trial in study.front])
+    assert len(points) >= 10  # chance would give 4 or 5
+    assert {x < 0.5 for x, _ in points} == {True, False}
+    if method == "tpe":
+        return
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)[np.triu_indices(len(points), 1)]
+    assert apart.min() > 0.01
+    reason = study.explain(31)
+    assert reason["reason"] == "likely to meet the constraints, and unlike the trials that are known to"
+    assert reason["objectives"] == {} and set(reason["constraints"]) == {"distance <= 0.15"}
+    mean, sd = study.predict([{"x": 0.25, "y": 0.25}, {"x": 0.02, "y": 0.98}])
+    assert mean[0] < 0.3 < 0.7 < mean[1] and np.all(sd < 0.5)
+
+
+def test_told_noise_of_one_objective_smooths_that_one_alone() -> None:
+    told = Study(SQUARE, seed=0, objectives=["a", "b"])
+    rng = np.random.default_rng(0)
+    configs = SQUARE.sample(20, rng)
+    noise = {"a": 0.3}
+    told.add_many(
+        [
+            (c, {"a": c["x"] + 0.3 * rng.standard_normal(), "b": 0.3 * rng.standard_normal(), "noise": noise})
+            for c in configs
+        ]
+    )
+    with told._current() as view:
+        history = told._encoded.history(view)
+    models = told._strategy._models(history, np.array([0.5, 0.5]))  # type: ignore[attr-defined]
+    noisy, exact = (model.posteriors[0].data.noise for model in models.objectives)
+    assert np.all(noisy > 0) and np.all(np.isnan(exact))
+    a, _ = told.predict(configs)
+    residual = np.array([trial.measures["a"] for trial in told.trials]) - a
+    assert np.std(residual) > 0.1  # not interpolated
+
+
+def test_told_noise_of_a_limit_decides_by_the_expected_slack() -> None:
+    told = Study(SQUARE, seed=0, objectives=["a"], constraints=["m <= 0.5"])
+    rng = np.random.default_rng(1)
+    for config in SQUARE.sample(25, rng):
+        measured = config["x"] + 0.3 * rng.standard_normal()
+        told.add(config, {"a": config["y"], "m": measured, "noise": {"m": 0.3}})
+    with told._current() as view:
+        history = told._encoded.history(view)
+    models = told._strategy._models(history, np.ones(1))  # type: ignore[attr-defined]
+    truth = np.array([trial.config["x"] <= 0.5 for trial in told.trials])
+    observed = np.array([trial.feasible for trial in told.trials])
+    assert np.sum(models.feasible == truth) > np.sum(observed == truth)
+
+
+@pytest.mark.slow
+def test_a_branch_that_looks_poor_gets_another_look() -> None:
+    space = Space(
+        {"kind": Choice({"early": {"x": Float(0, 1)}, "late": {"y": Float(0, 1), "z": Float(0, 1)}})}
+    )
+
+    def measure(config: dict[str, Any]) -> dict[str, float]:
+        if config["kind"] == "early":
+            return {"a": config["x"], "b": 1 - config["x"]}
+        valley = (config["y"] - 0.9) ** 2 + (config["z"] - 0.9) ** 2
+        return {"a": 0.1 + 2 * valley, "b": 0.1 + 2 * valley}
+
+    study = optimize(measure, space, 40, objectives=["a", "b"], seed=0)
+    reasons = [study.explain(number)["reason"] for number in range(12, 40, 2)]
+    assert any(reason.startswith("branch exploration") for reason in reasons)
+    assert any(trial.config["kind"] == "late" for trial in study.front)
+
+
+@pytest.mark.slow  # a fast test changes all units at once
+@pytest.mark.parametrize("measure", ["error", "time", "memory"])
+def test_the_unit_of_one_measure_changes_no_proposal(measure: str) -> None:
+    def toy(config: dict[str, Any]) -> dict[str, float]:
+        return {
+            "error": (config["x"] - 0.3) ** 2,
+            "time": config["x"] + config["y"],
+            "memory": config["y"],
+        }
+
+    def configs(scale: float, shift: float) -> list[dict[str, Any]]:
+        limit = 0.6 if measure != "memory" else 0.6 * scale + shift
+        study = Study(SQUARE, seed=2, objectives=["error", "time"], constraints=[f"memory <= {limit!r}"])
+        for _ in range(12):
+            trial = study.ask()
+            result = toy(trial.config)
+            study.tell(trial, {**result, measure: scale * result[measure] + shift})
+        return [trial.config for trial in study.trials]
+
+    for one, other in zip(configs(1.0, 0.0), configs(1024.0, 0.0), strict=True):
+        assert one == pytest.approx(other, abs=1e-6)
+    for one, other in zip(configs(1.0, 0.0), configs(1.0, 32.0), strict=True):
+        assert one == pytest.approx(other, abs=1e-3)
