@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from bough.strategies.best_answer import best_answer
 try:
     from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler
+    from optuna.samplers._base import _process_constraints_after_trial  # as all samplers do
     from optuna.trial import FrozenTrial, TrialState
 except ModuleNotFoundError:
     raise MissingExtraError(
@@ -37,6 +39,7 @@ except ModuleNotFoundError:
     ) from None
 
 from bough.integrations import optuna_trials as convert
+from bough.integrations.optuna_results import OptunaGoals, complete
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -57,12 +60,14 @@ class _View:
 
 
 class BoughSampler(BaseSampler):
-    """A sampler for Optuna studies with one objective.
+    """A sampler for Optuna studies.
 
     space: the search space, if you have it as a bough ``Space``; otherwise it is learned from the trials.
     method: any method of bough, by name or as ``bough.method(...)``.
     seed: makes a sequential study repeatable.
     learn_failures: let failed trials tell where trials fail.
+    constraints_func: as in Optuna's samplers, numbers of a finished trial that must be at most 0. Constraints
+        that trials have from elsewhere count as well.
     """
 
     def __init__(
@@ -72,16 +77,18 @@ class BoughSampler(BaseSampler):
         method: Any = "auto",
         seed: int | None = None,
         learn_failures: bool = True,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
         self._space = space
         self._method = method
         self._seed = secrets.randbits(31) if seed is None else seed
         self._learn_failures = learn_failures
+        self._constraints_func = constraints_func
         self._forget()
 
     def _forget(self) -> None:
         self._lock = threading.RLock()
-        self._strategy: tuple[Space, Strategy] | None = None
+        self._strategy: tuple[Space, bool, Strategy] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_strategy")}
@@ -94,7 +101,6 @@ class BoughSampler(BaseSampler):
         self._seed = secrets.randbits(31)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
-        _check_single(study)
         if self._space is not None:
             return {parameter.name: convert.distribution_of(parameter.domain) for parameter in self._space}
         found: Distributions = {}
@@ -105,7 +111,6 @@ class BoughSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: Distributions
     ) -> dict[str, Any]:
-        _check_single(study)
         if not search_space:
             return {}
         rng = np.random.default_rng([self._seed, trial.number])
@@ -127,7 +132,6 @@ class BoughSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        _check_single(study)
         rng = np.random.default_rng([self._seed, trial.number, 1 + len(trial.params)])
         with self._lock:
             seen = self.infer_relative_search_space(study, trial)
@@ -142,9 +146,15 @@ class BoughSampler(BaseSampler):
         ).sample(1, rng)
         return convert.answer(param_distribution, drawn[0][param_name])
 
+    def after_trial(
+        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+    ) -> None:
+        if self._constraints_func is not None:
+            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+
     def _view(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> _View:
         others = _others(study, trial)
-        finished = [other for other in others if convert.complete(other)]
+        finished = [other for other in others if complete(other)]
         running = [other for other in others if other.state == TrialState.RUNNING]
         domains = convert.domains_of(search_space, others)
         if self._space is None:
@@ -155,19 +165,20 @@ class BoughSampler(BaseSampler):
             space = self._space
             finished, configs = convert.configs_in(space, finished)
             pending = [dict(other.params) for other in running]
-        if self._strategy is None or self._strategy[0] != space:
-            self._strategy = space, build(self._method, space)
+        goals = OptunaGoals.of(study, finished)
+        if self._strategy is None or self._strategy[:2] != (space, goals.is_plain):
+            self._strategy = space, goals.is_plain, build(self._method, space, several=not goals.is_plain)
         history = convert.history_of(
             space,
             finished,
             configs,
             [config for config in pending if _fits(space, config)],
-            maximise=study.direction.name == "MAXIMIZE",
+            goals,
             learn_failures=self._learn_failures,
             seed=self._seed,
             number=trial.number,
         )
-        return _View(space, history, self._strategy[1], domains)
+        return _View(space, history, self._strategy[2], domains)
 
 
 def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
@@ -176,11 +187,6 @@ def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         for other in study.get_trials(deepcopy=False)
         if other.number != trial.number and other.state != TrialState.WAITING
     ]
-
-
-def _check_single(study: Study) -> None:
-    if len(study.directions) > 1:
-        raise ValueError("BoughSampler optimises one objective: use optuna.samplers.TPESampler for several")
 
 
 def _fits(space: Space, config: dict[str, Any]) -> bool:

@@ -2,15 +2,12 @@
 
 Categories travel by their index, because Optuna allows options that are not JSON, such as classes. A range
 that changed during the study becomes the hull of its ranges. An infinite value counts as the worst or best
-finite one. A pruned trial tells its predicted final value: the last report plus the median change from that
-step to the end over the completed trials. The spread of those changes is its noise.
+finite one (``optuna_results``).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,16 +15,15 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import FrozenTrial, TrialState
 
 from bough.errors import ConfigError
-from bough.history import History
+from bough.history import History, Outcomes
+from bough.integrations.optuna_results import OptunaGoals, results_of
 from bough.space import Categorical, Float, Int, Space
 from bough.space.discovery import whole_runs
 
-__all__ = ["answer", "complete", "configs_in", "distribution_of", "domains_of", "history_of", "run_of"]
+__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "run_of"]
 __all__ += ["whole_trials"]
 
 Domain = Float | Int | Categorical
-MAD_TO_SD = 1.4826
-"""A normal distribution's standard deviation over its median absolute deviation."""
 
 
 def domains_of(
@@ -87,13 +83,6 @@ def answer(distribution: BaseDistribution, value: Any) -> Any:
     return round(number) if isinstance(distribution, IntDistribution) else float(number)
 
 
-def complete(trial: FrozenTrial) -> bool:
-    """Whether a finished trial tells something: a value, reports before it was pruned, or a failure."""
-    if trial.state == TrialState.PRUNED:
-        return any(map(math.isfinite, trial.intermediate_values.values()))
-    return trial.state in (TrialState.COMPLETE, TrialState.FAIL)
-
-
 def run_of(
     params: Mapping[str, Any], distributions: Mapping[str, BaseDistribution], domains: Mapping[str, Domain]
 ) -> dict[str, Any]:
@@ -127,83 +116,41 @@ def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[Frozen
     return kept, configs
 
 
-@dataclass(frozen=True)
-class _Result:
-    """A value to minimise with its noise (NaN: none known), or neither for a failure."""
-
-    value: float
-    noise: float
-    failed: bool = False
-
-
 def history_of(
     space: Space,
     trials: Sequence[FrozenTrial],
     configs: Sequence[Mapping[str, Any]],
     pending: Sequence[Mapping[str, Any]],
+    goals: OptunaGoals,
     *,
-    maximise: bool,
     learn_failures: bool,
     seed: int,
     number: int,
 ) -> History:
     """The trials as a strategy sees them; ``configs`` are theirs, ``pending`` those that run."""
-    results = _results(trials, -1.0 if maximise else 1.0)
+    told = results_of(trials, goals)
     points = space.encode(list(configs))
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)
-    failed = np.array([result.failed for result in results], dtype=bool)
-    lost = failed if learn_failures else np.zeros(len(failed), dtype=bool)
+    lost = told.failed if learn_failures else np.zeros(len(trials), dtype=bool)
     running = space.encode(list(pending))
     return History(
         seed=seed,
         number=number,
-        done=points.take(~failed),
-        y=np.array([result.value for result in results])[~failed],
-        noise=np.array([result.noise for result in results])[~failed],
-        done_numbers=numbers[~failed],
+        done=points.take(told.done),
+        y=told.values[told.done, 0],
+        noise=told.noise[told.done],
+        done_numbers=numbers[told.done],
         failed=points.take(lost),
         failed_numbers=numbers[lost],
         pending=running,
         pending_numbers=np.full(len(running), -1, dtype=np.intp),
-    )
-
-
-def _results(trials: Sequence[FrozenTrial], sign: float) -> list[_Result]:
-    values = [sign * t.value for t in trials if t.state == TrialState.COMPLETE and t.value is not None]
-    finite = [value for value in values if math.isfinite(value)] or [0.0]
-    curves = [
-        (sign * trial.value, {step: sign * v for step, v in trial.intermediate_values.items()})
-        for trial in trials
-        if trial.state == TrialState.COMPLETE and trial.value is not None and trial.intermediate_values
-    ]
-    found = []
-    for trial in trials:
-        if trial.state == TrialState.COMPLETE and trial.value is not None:
-            found.append(_Result(float(np.clip(sign * trial.value, min(finite), max(finite))), math.nan))
-        elif trial.state == TrialState.PRUNED:
-            found.append(_pruned(trial, curves, sign, finite))
-        else:
-            found.append(_Result(math.nan, math.nan, failed=True))
-    return found
-
-
-def _pruned(
-    trial: FrozenTrial,
-    curves: Sequence[tuple[float, Mapping[int, float]]],
-    sign: float,
-    finite: Sequence[float],
-) -> _Result:
-    """What a pruned trial would have come to, with the uncertainty of that guess."""
-    reports = {step: sign * v for step, v in trial.intermediate_values.items() if math.isfinite(v)}
-    last = max(reports)
-    changes = np.array(
-        [final - curve[last] for final, curve in curves if math.isfinite(curve.get(last, math.nan))]
-    )
-    changes = changes[np.isfinite(changes)]
-    if len(changes) == 0:
-        return _Result(reports[last], float(np.ptp(finite)) or 1.0)
-    middle = float(np.median(changes))
-    spread = MAD_TO_SD * float(np.median(np.abs(changes - middle)))
-    return _Result(
-        reports[last] + middle, spread if len(changes) > 1 and spread > 0 else float(np.ptp(finite)) or 1.0
+        outcomes=None
+        if goals.is_plain
+        else Outcomes(
+            told.values[told.done],
+            told.slacks[told.done],
+            np.full(len(goals.signs), np.nan),
+            goals.names,
+            goals.constraints,
+        ),
     )

@@ -1,0 +1,143 @@
+"""What Optuna's trials measured: objectives, constraints, and the values that pruned trials would have had.
+
+An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value: the
+last report plus the median change from that step to the end over the completed trials. The spread of those
+changes is its noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from bough.points import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+
+__all__ = ["OptunaGoals", "Results", "complete", "constraints_of", "results_of"]
+
+MAD_TO_SD = 1.4826
+"""A normal distribution's standard deviation over its median absolute deviation."""
+
+
+@dataclass(frozen=True)
+class OptunaGoals:
+    """The goals of an Optuna study: a name and a sign (-1: maximised) per objective, and its constraints."""
+
+    names: tuple[str, ...]
+    signs: tuple[float, ...]
+    constraints: tuple[str, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there is one objective, and no constraint."""
+        return len(self.signs) == 1 and not self.constraints
+
+    @staticmethod
+    def of(study: Study, trials: Sequence[FrozenTrial]) -> OptunaGoals:
+        """Objectives are those of the study, constraints those that any of the trials has."""
+        signs = tuple(-1.0 if each == StudyDirection.MAXIMIZE else 1.0 for each in study.directions)
+        names = study.metric_names or [f"value {i}" if len(signs) > 1 else "value" for i in range(len(signs))]
+        seen = dict.fromkeys(name for trial in trials for name in constraints_of(trial))
+        return OptunaGoals(tuple(names), signs, tuple(seen))
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What n trials measured.
+
+    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints), at
+    most 0 where one is met. done, failed: (n,).
+    """
+
+    values: FloatArray
+    noise: FloatArray
+    slacks: FloatArray
+    done: BoolArray
+    failed: BoolArray
+
+
+def complete(trial: FrozenTrial) -> bool:
+    """Whether a finished trial tells something: a value, reports before it was pruned, or a failure."""
+    if trial.state == TrialState.PRUNED:
+        return any(map(math.isfinite, trial.intermediate_values.values()))
+    return trial.state in (TrialState.COMPLETE, TrialState.FAIL)
+
+
+def constraints_of(trial: FrozenTrial) -> dict[str, float]:
+    """The constraints of a trial, each met where it is at most 0; Optuna keeps them in one of two forms."""
+    found = {str(i): float(value) for i, value in enumerate(trial.system_attrs.get("constraints") or ())}
+    prefix = "constraints:"
+    for key, value in trial.system_attrs.items():
+        if key.startswith(prefix):
+            found[key.removeprefix(prefix)] = float(value)
+    return found
+
+
+def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals) -> Results:
+    """What the trials measured. A pruned trial needs its constraints to be of use in a study that has some.
+
+    A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
+    """
+    n, signs = len(trials), np.array(goals.signs)
+    values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)
+    slacks = np.full((n, len(goals.constraints)), np.nan)
+    whole = np.array([trial.state == TrialState.COMPLETE for trial in trials], dtype=bool)
+    for row, trial in enumerate(trials):
+        given = constraints_of(trial)
+        slacks[row] = [given.get(name, math.nan) for name in goals.constraints]
+        if whole[row]:
+            values[row] = signs * np.array(trial.values, dtype=float)
+    values, slacks = _clipped(values), _clipped(slacks)
+    worst = np.max(slacks, axis=0, initial=1.0, where=np.isfinite(slacks))
+    slacks[whole] = np.where(np.isnan(slacks[whole]), worst, slacks[whole])
+    done = whole.copy()
+    if len(signs) == 1:
+        curves = [
+            (values[row, 0], {step: signs[0] * v for step, v in trials[row].intermediate_values.items()})
+            for row in np.flatnonzero(whole).tolist()
+        ]
+        for row, trial in enumerate(trials):
+            if trial.state == TrialState.PRUNED and not np.isnan(slacks[row]).any():
+                values[row, 0], noise[row] = _pruned(trial, curves, signs[0], values[whole, 0])
+                done[row] = True
+    failed = np.array([trial.state == TrialState.FAIL for trial in trials], dtype=bool)
+    return Results(values, noise, slacks, done, failed)
+
+
+def _clipped(numbers: FloatArray) -> FloatArray:
+    """Every column with its infinities at the ends of its finite numbers."""
+    finite = np.where(np.isfinite(numbers), numbers, np.nan)
+    clipped: FloatArray = numbers.copy()
+    for column in range(numbers.shape[1]):
+        seen = finite[~np.isnan(finite[:, column]), column]
+        low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
+        clipped[:, column] = np.clip(numbers[:, column], low, high)  # NaN stays NaN
+    return clipped
+
+
+def _pruned(
+    trial: FrozenTrial,
+    curves: Sequence[tuple[float, Mapping[int, float]]],
+    sign: float,
+    finished: FloatArray,
+) -> tuple[float, float]:
+    """What a pruned trial would have come to, and the standard deviation of that guess."""
+    reports = {step: sign * v for step, v in trial.intermediate_values.items() if math.isfinite(v)}
+    last = max(reports)
+    changes = np.array(
+        [final - curve[last] for final, curve in curves if math.isfinite(curve.get(last, math.nan))]
+    )
+    wide = float(np.ptp(finished)) if len(finished) else 0.0
+    if len(changes) == 0:
+        return reports[last], wide or 1.0
+    middle = float(np.median(changes))
+    spread = MAD_TO_SD * float(np.median(np.abs(changes - middle)))
+    return reports[last] + middle, spread if len(changes) > 1 and spread > 0 else wide or 1.0
