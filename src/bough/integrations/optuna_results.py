@@ -53,8 +53,8 @@ class OptunaGoals:
 class Results:
     """What n trials measured.
 
-    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints), at
-    most 0 where one is met. done, failed: (n,).
+    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints),
+    at most 0 where one is met. done, failed: (n,).
     """
 
     values: FloatArray
