@@ -40,11 +40,12 @@ except ModuleNotFoundError:
 
 from bough.integrations import optuna_trials as convert
 from bough.integrations.optuna_results import OptunaGoals, complete
+from bough.integrations.optuna_studies import export_study, import_study
 
 if TYPE_CHECKING:
     from optuna.study import Study
 
-__all__ = ["BoughSampler"]
+__all__ = ["BoughSampler", "export_study", "import_study"]
 
 Distributions = dict[str, BaseDistribution]
 

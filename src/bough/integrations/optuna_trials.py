@@ -20,7 +20,7 @@ from bough.integrations.optuna_results import OptunaGoals, results_of
 from bough.space import Categorical, Float, Int, Space
 from bough.space.discovery import whole_runs
 
-__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "run_of"]
+__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "hull", "run_of"]
 __all__ += ["whole_trials"]
 
 Domain = Float | Int | Categorical
@@ -35,10 +35,10 @@ def domains_of(
         for name, distribution in trial.distributions.items():
             if name in seen:
                 seen[name].append(distribution)
-    return {name: _domain([*seen[name], latest]) for name, latest in distributions.items()}
+    return {name: hull([*seen[name], latest]) for name, latest in distributions.items()}
 
 
-def _domain(distributions: Sequence[BaseDistribution]) -> Domain:
+def hull(distributions: Sequence[BaseDistribution]) -> Domain:
     """The hull of the distributions; scale and step are those of the last one."""
     latest = distributions[-1]
     if isinstance(latest, CategoricalDistribution):

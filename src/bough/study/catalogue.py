@@ -12,7 +12,15 @@ from bough.study.files import read_study_file, study_lines
 from bough.study.study import Study
 from bough.trial import Report, Trial
 
-__all__ = ["copy_study", "delete_study", "export_study", "import_study", "open_study", "studies"]
+__all__ = [
+    "copy_study",
+    "create_study",
+    "delete_study",
+    "export_study",
+    "import_study",
+    "open_study",
+    "studies",
+]
 
 
 def studies(storage: str | Storage) -> list[StudyRecord]:
@@ -34,7 +42,7 @@ def delete_study(name: str, storage: str | Storage) -> None:
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
     """A new study with the trials of this one; those that are running here wait to be handed out there."""
-    return _create(study.record, study.told_trials(), study.amendments, name, storage)
+    return create_study(study.record, study.told_trials(), study.amendments, name, storage)
 
 
 def export_study(study: Study, path: str | Path) -> None:
@@ -52,12 +60,17 @@ def import_study(
     version 0.1, which do not name it.
     """
     record, trials, amendments = read_study_file(path, name, space)
-    return _create(record, trials, amendments, record.name, storage)
+    return create_study(record, trials, amendments, record.name, storage)
 
 
-def _create(
-    record: StudyRecord, trials: list[Trial], amendments: list[Amendment], name: str, storage: str | Storage
+def create_study(
+    record: StudyRecord,
+    trials: list[Trial],
+    amendments: list[Amendment],
+    name: str,
+    storage: str | Storage | None,
 ) -> Study:
+    """Store a study that comes from elsewhere, in one transaction; trials that ran there wait here."""
     opened = open_storage(storage)
     waiting = [
         trial

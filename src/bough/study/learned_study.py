@@ -25,7 +25,7 @@ from bough.strategies.best_answer import best_answer, completions
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.results import failure
 from bough.study.study import Study
-from bough.trial import Trial
+from bough.trial import Report, Trial
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -137,10 +137,12 @@ class LearnedStudy(Study):
         runs = {trial.number: _run_of(trial) for trial in trials} | {result.number: result.config}
         moved = [
             replace(t, config=learned.get(t.number) or _fitted(space, runs[t.number], self.seed))
-            for t in trials
+            for t in self.told_trials()
         ]
+        reports = [Report(t.number, step, value, t.attempt) for t in moved for step, value in t.curve]
         storage = MemoryStorage()
-        record = storage.create(replace(self.record, space=space.to_json()), moved)
+        record = replace(self.record, space=space.to_json())
+        record = storage.create(record, moved, self.amendments, reports=reports)
         self.__dict__.pop("_strategy", None)
         self._open(record, storage, space)
         if self._object is not None:

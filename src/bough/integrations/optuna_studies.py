@@ -1,0 +1,312 @@
+"""An Optuna study as a bough study, and back: trials, objectives, constraints, reports and attributes."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.exceptions import ExperimentalWarning
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from bough.errors import ConfigError, StudyError
+from bough.integrations.optuna_results import constraints_of
+from bough.integrations.optuna_trials import distribution_of, hull
+from bough.registry import Method
+from bough.space import Categorical, Space
+from bough.space.discovery import ASKED, discover, whole_runs
+from bough.space.parameters import Domain
+from bough.space.scalars import Scalar
+from bough.storage import Storage
+from bough.strategies.base import Strategy
+from bough.study import Study
+from bough.study.catalogue import create_study
+from bough.study.goals import Goals, Limit, parse_goals
+from bough.study.records import new_record
+from bough.study.results import failure, told
+from bough.trial import Trial
+
+__all__ = ["export_study", "import_study"]
+
+NOISE, COST, ERROR = "bough:noise", "bough:cost", "bough:error"
+"""User attributes for what a trial of bough has and one of Optuna lacks."""
+
+_FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
+
+
+def import_study(
+    study: optuna.Study,
+    *,
+    name: str | None = None,
+    storage: str | Storage | None = None,
+    space: Space | None = None,
+    method: str | Method | Strategy = "auto",
+    seed: int | None = None,
+) -> Study:
+    """A new bough study with the finished trials of an Optuna study; trials that wait or run stay there.
+
+    name:    of the new study; otherwise that of the Optuna study.
+    storage: where it is kept; otherwise in memory.
+    space:   the search space; otherwise it is learned from the trials. Ranges that changed become their hull.
+
+    Objectives and constraints become the study's goals, and a pruned trial a stopped one with its reports.
+    User attributes become measures where they are numbers, and notes otherwise.
+    """
+    trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state in _FINISHED]
+    asked = [trial for trial in trials if trial.params]
+    if not asked:
+        raise StudyError(f"the Optuna study {study.study_name!r} has no finished trial with parameters")
+    goals = _goals_of(study, trials)
+    if space is None:
+        space, kept, configs = _learned(asked)
+    else:
+        kept, configs = _in_space(space, asked, study.study_name)
+    record = new_record(space, name or study.study_name, goals, method, seed)
+    rows = [
+        _imported(trial, number, config, goals)
+        for number, (trial, config) in enumerate(zip(kept, configs, strict=True))
+    ]
+    return create_study(record, rows, [], record.name, storage)
+
+
+def export_study(
+    study: Study, *, study_name: str | None = None, storage: Any = None, **options: Any
+) -> optuna.Study:
+    """A new Optuna study with the trials of a bough study; those that are queued or running wait there.
+
+    study_name: of the new study, otherwise that of this one. storage and other options are those of
+    ``optuna.create_study``. Limits become constraints, measures and notes user attributes.
+    """
+    goals = study.goals
+    made = optuna.create_study(
+        study_name=study_name or study.name,
+        storage=storage,
+        directions=[StudyDirection[direction.upper()] for _, direction in goals.objectives],
+        **options,
+    )
+    if goals.names != ("value",):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ExperimentalWarning)
+            made.set_metric_names(list(goals.names))
+    for trial in study.trials:
+        config = {name: value for name, value in trial.config.items() if not name.startswith(ASKED)}
+        if not trial.is_finished:
+            made.enqueue_trial(config)
+            continue
+        try:
+            made.add_trial(_exported(trial, config, study.space, goals))
+        except ValueError as error:
+            raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
+    return made
+
+
+# ---- goals -----------------------------------------------------------------------------------
+
+
+def _goals_of(study: optuna.Study, trials: Sequence[FrozenTrial]) -> Goals:
+    directions = [direction.name.lower() for direction in study.directions]
+    names = study.metric_names
+    constraints = [
+        str(_limit(key, trials)) for key in dict.fromkeys(key for t in trials for key in constraints_of(t))
+    ]
+    if len(directions) == 1 and names is None:
+        return parse_goals(None, constraints, None, directions[0])
+    names = names or [f"value {i}" for i in range(len(directions))]
+    return parse_goals(dict(zip(names, directions, strict=True)), constraints, None)
+
+
+def _limit(key: str, trials: Sequence[FrozenTrial]) -> Limit:
+    """The limit for a constraint of Optuna: as bough wrote it, or that a measure of its name is at most 0."""
+    try:
+        limit = Limit.parse(key)
+    except StudyError:
+        return Limit(_measure(key), "<=", 0.0)
+    having = [trial for trial in trials if key in constraints_of(trial)]
+    return (
+        limit if all(limit.name in trial.user_attrs for trial in having) else Limit(_measure(key), "<=", 0.0)
+    )
+
+
+def _measure(key: str) -> str:
+    return f"constraint {key}".replace("`", "'")
+
+
+# ---- trials ----------------------------------------------------------------------------------
+
+
+def _learned(trials: Sequence[FrozenTrial]) -> tuple[Space, list[FrozenTrial], list[dict[str, Any]]]:
+    """The space that the trials tell, and those that are configurations of it."""
+    seen: dict[str, list[BaseDistribution]] = {}
+    for trial in trials:
+        for name, distribution in trial.distributions.items():
+            seen.setdefault(name, []).append(distribution)
+    domains = {name: _domain(distributions) for name, distributions in seen.items()}
+    runs = [_config(trial, domains) for trial in trials]
+    whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
+    kept = [row for row, is_whole in enumerate(whole) if is_whole]
+    space, configs = discover(domains, [runs[row] for row in kept])
+    return space, [trials[row] for row in kept], configs
+
+
+def _domain(distributions: Sequence[BaseDistribution]) -> Domain:
+    latest = distributions[-1]
+    if isinstance(latest, CategoricalDistribution):
+        return Categorical([_option(choice, latest.choices) for choice in latest.choices])
+    if all(each == latest for each in distributions) and latest.single():
+        return Categorical([latest.low])  # type: ignore[attr-defined]  # a number
+    return hull(distributions)
+
+
+def _option(choice: Any, choices: Sequence[Any]) -> Scalar:
+    """An option of Optuna's as JSON data: itself, or its name where that tells it from the others."""
+    if choice is None or isinstance(choice, (str, int, float, bool)):
+        return choice
+    names = [getattr(each, "__name__", None) or str(each) for each in choices]
+    name = names[choices.index(choice)]
+    return name if names.count(name) == 1 and name not in choices else choices.index(choice)
+
+
+def _config(trial: FrozenTrial, domains: Mapping[str, Domain]) -> dict[str, Any]:
+    found = {}
+    for name, value in trial.params.items():
+        distribution = trial.distributions[name]
+        if isinstance(distribution, CategoricalDistribution):
+            value = _option(value, distribution.choices)
+        found[name] = domains[name].check(value)
+    return found
+
+
+def _in_space(
+    space: Space, trials: Sequence[FrozenTrial], name: str
+) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
+    """The trials as configurations of a given space; only a failed one may be none."""
+    kept, configs = [], []
+    for trial in trials:
+        given = {
+            key: _option(value, distribution.choices)
+            if isinstance(distribution := trial.distributions[key], CategoricalDistribution)
+            else value
+            for key, value in trial.params.items()
+        }
+        try:
+            configs.append(space.validate(given))
+            kept.append(trial)
+        except ConfigError as error:
+            if trial.state != TrialState.FAIL:
+                raise StudyError(f"trial {trial.number} of {name!r} is not in the space: {error}") from None
+    return kept, configs
+
+
+def _imported(trial: FrozenTrial, number: int, config: dict[str, Any], goals: Goals) -> Trial:
+    attributes = {key: value for key, value in trial.user_attrs.items() if key not in (NOISE, COST, ERROR)}
+    extra: dict[str, Any] = {
+        _measure(key): value for key, value in constraints_of(trial).items() if _measure(key) in goals.needed
+    }
+    if trial.state == TrialState.COMPLETE:
+        values = dict(zip(goals.names, trial.values, strict=True))
+        noise = trial.user_attrs.get(NOISE) if len(goals.names) == 1 else None
+        result = told(
+            number,
+            {**_measures(attributes), **extra, **values},
+            noise,
+            trial.user_attrs.get(COST),
+            1,
+            goals=goals,
+        )
+    else:
+        result = failure(number, str(trial.user_attrs.get(ERROR) or _why(trial)), 1)
+        result = replace(result, measures={**_measures(attributes), **extra})
+    curve = tuple((step, v) for step, v in sorted(trial.intermediate_values.items()) if math.isfinite(v))
+    if trial.state == TrialState.PRUNED and curve:
+        result = replace(result, state="stopped", error=None)
+    started, finished = trial.datetime_start, trial.datetime_complete
+    return replace(
+        result,
+        config=config,
+        curve=curve,
+        notes={**result.notes, **_notes(attributes)},
+        started=None if started is None else started.timestamp(),
+        finished=0.0 if finished is None else finished.timestamp(),
+    )
+
+
+def _why(trial: FrozenTrial) -> str:
+    pruned = trial.state == TrialState.PRUNED
+    return "pruned in Optuna before it reported a value" if pruned else "failed in Optuna"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _measures(attributes: Mapping[str, Any]) -> dict[str, float]:
+    """The user attributes that are numbers, but for names that mean something else in a result."""
+    return {
+        k: float(v) for k, v in attributes.items() if _is_number(v) and k not in ("noise", "cost", "value")
+    }
+
+
+def _notes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    taken = _measures(attributes)
+    return {
+        key: json.loads(json.dumps(value, default=str))
+        for key, value in attributes.items()
+        if key not in taken
+    }
+
+
+def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) -> FrozenTrial:
+    on = space.layout.active(space.encode([trial.config]).on)[0]
+    distributions = {
+        parameter.name: distribution_of(parameter.domain)
+        for parameter, is_on in zip(space.parameters, on)
+        if is_on and parameter.name in config
+    }
+    names = goals.names if trial.state == "done" else ()
+    attributes: dict[str, Any] = dict(trial.notes)
+    attributes.update({key: value for key, value in trial.measures.items() if key not in names})
+    told = {NOISE: trial.noise, COST: trial.cost, ERROR: trial.error}
+    attributes.update({key: value for key, value in told.items() if value is not None})
+    states = {"done": TrialState.COMPLETE, "stopped": TrialState.PRUNED, "failed": TrialState.FAIL}
+    made = create_trial(
+        state=states[trial.state],
+        values=[goals.measured(trial, name) for name in names] or _last_report(trial),
+        params=config,
+        distributions=distributions,
+        user_attrs=attributes,
+        system_attrs=_constraints(trial, goals) if names else {},
+        intermediate_values=dict(trial.curve),
+    )
+    if trial.started is not None:
+        made.datetime_start = datetime.fromtimestamp(trial.started)
+    if trial.finished is not None:
+        made.datetime_complete = datetime.fromtimestamp(trial.finished)
+    return made
+
+
+def _last_report(trial: Trial) -> list[float] | None:
+    """The value of a pruned trial of Optuna."""
+    return [trial.curve[-1][1]] if trial.state == "stopped" and trial.curve else None
+
+
+def _constraints(trial: Trial, goals: Goals) -> dict[str, Any]:
+    """The limits as Optuna keeps constraints: by name from version 5 on, before that as a list."""
+    slacks = goals.slacks(trial)
+    if not slacks:
+        return {}
+    if not hasattr(FrozenTrial, "constraints"):
+        return {"constraints": list(slacks)}
+    return {f"constraints:{_key(limit)}": slack for limit, slack in zip(goals.limits, slacks)}
+
+
+def _key(limit: Limit) -> str:
+    """The name of a constraint: as it was in the Optuna study it came from, or as bough writes it."""
+    came = limit.name.startswith("constraint ") and limit.sign == "<=" and limit.bound == 0
+    return limit.name.removeprefix("constraint ") if came else str(limit)

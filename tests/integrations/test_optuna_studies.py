@@ -1,0 +1,145 @@
+"""Optuna studies as bough studies and back: nothing is lost on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+import bough
+from bough.errors import StudyError
+from bough.integrations.optuna import export_study, import_study
+from bough.space.discovery import ASKED
+
+optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+def branching(trial: optuna.Trial) -> float:
+    model = trial.suggest_categorical("model", ["svm", "forest", None])
+    trial.set_user_attr("seconds", 1.5)
+    trial.set_user_attr("host", {"name": "a"})
+    if model == "svm":
+        return trial.suggest_float("C", 1e-3, 1e3, log=True)
+    if model == "forest":
+        depth = trial.suggest_int("depth", 1, 9, step=2)
+        for step in range(3):
+            trial.report(depth + step, step)
+        if depth > 5:
+            raise optuna.TrialPruned
+        return float(depth)
+    raise RuntimeError("no model")
+
+
+def of_optuna(directions: list[str], objective: Any, n: int = 25, storage: Any = None) -> optuna.Study:
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    study = optuna.create_study(directions=directions, sampler=sampler, storage=storage, study_name="s")
+    study.optimize(objective, n_trials=n, catch=RuntimeError)
+    return study
+
+
+def facts(study: optuna.Study) -> list[Any]:
+    return [
+        (t.state, t.values, t.params, t.intermediate_values, t.constraints, t.datetime_start, t.distributions)
+        for t in study.trials
+    ]
+
+
+def test_from_optuna_and_back(tmp_path: Path) -> None:
+    there = of_optuna(["maximize"], branching)
+    study = import_study(there, storage=f"sqlite:///{tmp_path}/bough.db", seed=0)
+    assert study.space == bough.Space(
+        {
+            "model": bough.Categorical(["svm", "forest", None]),
+            "C": bough.Float(1e-3, 1e3, log=True, when="model == 'svm'"),
+            "depth": bough.Int(1, 9, step=2, when="model == 'forest'"),
+        }
+    )
+    assert study.direction == "maximize"
+    assert {trial.state for trial in study.trials} == {"done", "stopped", "failed"}
+    assert study.best.value == there.best_value and study.best.config == there.best_params
+    assert study.best.measures == {"seconds": 1.5} and study.best.notes == {"host": {"name": "a"}}
+    back = export_study(bough.open_study("s", f"sqlite:///{tmp_path}/bough.db"))
+    assert facts(back) == facts(there)
+    assert back.best_trial.user_attrs == there.best_trial.user_attrs
+    study.run(lambda config: config.get("C", 0.0), 27, progress=False)
+    assert len(study.trials) == 27  # it goes on, and counts what was imported
+
+
+def test_several_objectives_and_constraints() -> None:
+    def objective(trial: optuna.Trial) -> tuple[float, float]:
+        x = trial.suggest_float("x", 0, 1)
+        return x, 1 - x
+
+    def constraints(trial: optuna.trial.FrozenTrial) -> tuple[float, float]:
+        return trial.params["x"] - 0.7, 0.2 - trial.params["x"]
+
+    sampler = optuna.samplers.TPESampler(seed=0, constraints_func=constraints)
+    there = optuna.create_study(directions=["minimize", "maximize"], sampler=sampler)
+    there.set_metric_names(["error", "speed"])
+    there.optimize(objective, n_trials=15)
+    study = import_study(there)
+    assert study.goals.objectives == (("error", "minimize"), ("speed", "maximize"))
+    assert [str(limit) for limit in study.goals.limits] == ["`constraint 0` <= 0", "`constraint 1` <= 0"]
+    front = [(trial.measures["error"], trial.measures["speed"]) for trial in study.front]
+    assert sorted(front) == sorted(tuple(trial.values) for trial in there.best_trials)
+    back = export_study(study)
+    assert facts(back) == facts(there)
+    assert back.metric_names == ["error", "speed"]
+
+
+def test_from_bough_and_back() -> None:
+    space = bough.Space(
+        {"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {"n": bough.Int(1, 3, log=True)}})}
+    )
+    study = bough.Study(space, objectives=["loss"], constraints=["memory <= 512"], seed=1, method="random")
+    for number in range(8):
+        trial = study.ask()
+        if number == 3:
+            study.fail(trial, "out of memory")
+        else:
+            study.tell(trial, {"loss": number / 3, "memory": 100.1 * number}, noise=0.1, cost=number)
+    study.enqueue({"m": "b", "n": 2})
+    there = export_study(study)
+    assert [t.state for t in there.trials].count(TrialState.WAITING) == 1
+    back = import_study(there, seed=1)
+    assert back.goals == study.goals
+    for old, new in zip(study.trials, back.trials):
+        assert (new.config, new.value, new.noise, new.cost, new.measures, new.error) == (
+            (old.config, old.value, old.noise, old.cost, old.measures, old.error)
+        )
+        assert new.feasible == old.feasible
+
+
+class Wide:
+    pass
+
+
+def test_options_ranges_and_coins_that_bough_lacks() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_categorical("kind", [Wide, (1, 2), "x"])  # type: ignore[list-item]
+        trial.suggest_float("fixed", 2.0, 2.0)
+        if trial.number % 2:
+            trial.suggest_int("sometimes", 1, 5)
+        return trial.suggest_float("moving", 0, 1 + trial.number % 3)
+
+    with pytest.warns(UserWarning, match="Choices for a categorical"):
+        there = of_optuna(["minimize"], objective, 12)
+    study = import_study(there)
+    assert study.space["kind"].domain == bough.Categorical(["Wide", "(1, 2)", "x"])
+    assert study.space["moving"].domain == bough.Float(0, 3)
+    assert study.space["fixed"].domain == bough.Categorical([2.0])
+    assert ASKED + "sometimes" in {parameter.name for parameter in study.space}
+    assert len(study.trials) == 12
+    assert all(ASKED not in "".join(trial.params) for trial in export_study(study).trials)
+
+
+def test_what_cannot_be_imported_is_said_in_one_line() -> None:
+    with pytest.raises(StudyError, match="has no finished trial with parameters"):
+        import_study(optuna.create_study())
+    there = of_optuna(["minimize"], lambda trial: trial.suggest_float("x", 0, 2), 5)
+    with pytest.raises(StudyError, match=r"trial . of 's' is not in the space: parameter 'x'"):
+        import_study(there, space=bough.Space({"x": bough.Float(0, 1)}))
+    assert len(import_study(there, space=bough.Space({"x": bough.Float(0, 9)})).trials) == 5
