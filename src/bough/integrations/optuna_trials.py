@@ -152,5 +152,9 @@ def history_of(
             np.full(len(goals.signs), np.nan),
             goals.names,
             goals.constraints,
+            noise=np.column_stack([told.noise, np.full((len(trials), len(goals.signs) - 1), np.nan)])[
+                told.done
+            ],
+            slack_noise=np.full_like(told.slacks[told.done], np.nan),
         ),
     )
