@@ -17,13 +17,14 @@ from urllib.parse import quote
 
 import numpy as np
 
-from bough.errors import ServiceError, TrialError
+from bough.errors import ServiceError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import Method, describe
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
 from bough.study.events import ProgressOption
+from bough.study.goals import parse_goals
 from bough.study.loop import run_objective
 from bough.study.objective import OnError
 from bough.study.recommend import Recommendation, recommend
@@ -45,6 +46,9 @@ def connect(
     *,
     space: Space | None = None,
     direction: str = "minimize",
+    objectives: Mapping[str, str] | Sequence[str] | None = None,
+    constraints: Sequence[str] = (),
+    reference: Mapping[str, float] | None = None,
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     patience: float = 60.0,
@@ -53,7 +57,8 @@ def connect(
     """The study ``name`` of the service at ``url``, such as ``http://localhost:8000``.
 
     token:    from ``bough token create``; by default the environment variable BOUGH_TOKEN.
-    space:    creates the study, with direction, method and seed, unless there is one that agrees.
+    space:    creates the study, with goals, method and seed, unless there is one that agrees.
+    direction, objectives, constraints, reference: its goals, as for ``bough.Study``.
     patience: seconds, from the first failure on, for which a request is sent again while the service is away.
     timeout:  seconds that a proposal may take; other replies are expected sooner, and asked for again.
     """
@@ -67,13 +72,21 @@ def connect(
         found = connection.call("GET", study_path(name), patience=0.0)
     else:
         chosen = method if isinstance(method, str) else asdict(describe(method))
-        wanted = {
+        goals = parse_goals(objectives, constraints, reference, direction)
+        wanted: dict[str, Any] = {
             "name": name,
             "space": space.to_dict(),
             "direction": direction,
             "method": chosen,
             "seed": seed,
         }
+        if not goals.is_plain:
+            wanted |= {
+                "objectives": dict(goals.objectives),
+                "constraints": [str(limit) for limit in goals.limits],
+                "reference": dict(goals.reference),
+            }
+            wanted["direction"] = "minimize"  # the objectives say it
         found = connection.call("POST", "/studies", wanted, patience=0.0, timeout=timeout)
     return RemoteStudy(connection, found, patience, timeout)
 
@@ -92,13 +105,15 @@ class RemoteStudy:
         self._path = study_path(found["name"])
         self.name: str = found["name"]
         self.direction: str = found["direction"]
+        self.goals = parse_goals(found["objectives"], found["constraints"], found["reference"])
         self.seed: int = found["seed"]
         self.method = Method(found["method"]["name"], found["method"]["options"])
         self.space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
 
     def __repr__(self) -> str:
-        return f"RemoteStudy({self.name!r}, {self.direction}, at {self._connection.where})"
+        goal = self.direction if self.goals.is_plain else self.goals.describe()
+        return f"RemoteStudy({self.name!r}, {goal}, at {self._connection.where})"
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
@@ -118,13 +133,13 @@ class RemoteStudy:
         trial: Trial | int,
         value: Any,
         *,
-        noise: float | None = None,
+        noise: float | Mapping[str, float] | None = None,
         cost: float | None = None,
         notes: Mapping[str, Any] | None = None,
     ) -> Trial:
-        """Give a trial its result and return it as stored."""
+        """Give a trial its result, a number or a dict of measures, and return it as stored."""
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
-        return self.record_result(told(number, value, noise, cost, attempt, notes))
+        return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
 
     def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
         """Say that a trial has no result, and why; ``learn=False`` if its config is not at fault."""
@@ -146,11 +161,11 @@ class RemoteStudy:
     ) -> list[Trial]:
         """Add known results, each (config, value) or (config, value, noise), in one transaction."""
         rows = []
-        for config, *rest in results:
-            result = told(-1, *rest)
+        for config, value, *noise in results:
+            result = told(-1, value, noise[0] if noise else None, goals=self.goals)
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
-            rows.append({"config": dict(config), **_result_json(result)})
+            rows.append({"config": dict(config), **self._result_json(result)})
         return _trials(self._post("add", {"results": rows}, self._timeout))
 
     def enqueue(self, config: Config) -> Trial:
@@ -172,7 +187,7 @@ class RemoteStudy:
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""
-        return Trial(**self._get(f"trials/{number}"))
+        return _trial(self._get(f"trials/{number}"))
 
     @property
     def record(self) -> StudyRecord:
@@ -186,16 +201,27 @@ class RemoteStudy:
             found["seed"],
             found["created"],
             found["trials"],
+            goals=self.goals.to_json(),
         )
 
     @property
     def best(self) -> Trial:
-        """The trial with the best value told so far; StudyError if there is none."""
-        return Trial(**self._get("best"))
+        """The feasible trial with the best value told so far; StudyError if there is none."""
+        return _trial(self._get("best"))
+
+    @property
+    def front(self) -> list[Trial]:
+        """The feasible trials that no other one dominates, the best of the first objective first."""
+        return _trials(self._get("front"))
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """The volume between the front and a reference point; see ``bough.Study``."""
+        given = "" if reference is None else f"?reference={quote(json.dumps(dict(reference)), safe='')}"
+        return float(self._get(f"hypervolume{given}")["hypervolume"])
 
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
-        return table(self.trials)
+        return table(self.trials, feasible=bool(self.goals.limits))
 
     def explain(self, trial: Trial | int) -> dict[str, Any]:
         """The prediction, the criterion and the reason with which the method chose a trial."""
@@ -219,6 +245,8 @@ class RemoteStudy:
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
+        if len(self.goals.objectives) > 1:
+            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
     def run(
@@ -239,6 +267,7 @@ class RemoteStudy:
             self,
             objective,
             trials,
+            goals=self.goals,
             workers=workers,
             executor=executor,
             timeout=timeout,
@@ -262,7 +291,8 @@ class RemoteStudy:
         if result.state == "stopped":  # the report that stopped it is what stored it
             return self.trial(result.number)
         if result.state != "failed":
-            return Trial(**self._post(f"{where}/tell", {"attempt": result.attempt, **_result_json(result)}))
+            body = {"attempt": result.attempt, **self._result_json(result)}
+            return _trial(self._post(f"{where}/tell", body))
         body = {
             "reason": result.error or "failed",
             "attempt": result.attempt,
@@ -271,12 +301,12 @@ class RemoteStudy:
             "traceback": result.traceback,
             **({} if result.learn else {"learn": False}),
         }
-        return Trial(**self._post(f"{where}/fail", body))
+        return _trial(self._post(f"{where}/fail", body))
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""
         found = self._get("status")
-        best = None if found["best"] is None else Trial(**found["best"])
+        best = None if found["best"] is None else _trial(found["best"])
         return Status(
             found["finished"],
             found["failed"],
@@ -299,6 +329,12 @@ class RemoteStudy:
         body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
         return _trials(self._post("ask", body, self._timeout))
 
+    def _result_json(self, result: Trial) -> dict[str, Any]:
+        row = {name: getattr(result, name) for name in ("value", "cost", "measures", "notes")}
+        if not self.goals.objectives:  # the value follows from the measures
+            del row["value"]
+        return {**row, "noise": result.noises or result.noise}
+
     def _get(self, path: str, timeout: float = QUICK_SECONDS) -> Any:
         path = f"{self._path}/{path}"
         return self._connection.call("GET", path, patience=self._patience, timeout=timeout)
@@ -309,9 +345,10 @@ class RemoteStudy:
 
 
 def _trials(page: dict[str, Any]) -> list[Trial]:
-    return [Trial(**row) for row in page["trials"]]
+    return [_trial(row) for row in page["trials"]]
 
 
-def _result_json(result: Trial) -> dict[str, Any]:
-    names = ("value", "noise", "cost", "measures", "notes")
-    return {name: getattr(result, name) for name in names}
+def _trial(row: dict[str, Any]) -> Trial:
+    """A trial from its JSON; what is feasible follows from what is violated."""
+    given = {name: value for name, value in row.items() if name != "feasible"}
+    return Trial(**given | {"violated": tuple(row["violated"])})

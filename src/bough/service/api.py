@@ -19,6 +19,7 @@ from bough.registry import Method, method
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
 from bough.service.figures import FigureCache, FigureName
+from bough.service.goals import add_goal_routes, known_result, told_result
 from bough.service.models import (
     Add,
     Ask,
@@ -47,7 +48,7 @@ from bough.service.studies import NoTrial, OpenStudies, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
 from bough.study import Study, study_lines
-from bough.study.results import failure, told
+from bough.study.results import failure
 from bough.study.tables import csv_lines
 from bough.trial import Trial
 
@@ -81,6 +82,7 @@ def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> AP
     _add_studies(api, studies)
     _add_asking(api, studies)
     _add_reading(api, studies, figures, watchers)
+    add_goal_routes(api, studies)
     return api
 
 
@@ -96,7 +98,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies", response_model=StudyOut, status_code=201, tags=["studies"])
     def create_study(new: NewStudy) -> Response:
-        """Create a study, or open the one of that name if space and direction agree (409 if they do not)."""
+        """Create a study, or open the one of that name if space and goals agree (409 if they do not)."""
         space = Space.from_json(new.space)
         chosen: str | Method = (
             new.method if isinstance(new.method, str) else method(new.method.name, **new.method.options)
@@ -109,6 +111,9 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             method=chosen,
             seed=new.seed,
             direction=new.direction,
+            objectives=new.objectives,
+            constraints=new.constraints,
+            reference=new.reference,
         )
         return JSONResponse(study_json(study.record), 200 if existed else 201)
 
@@ -142,10 +147,9 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
     def tell(study: Name, number: int, result: Tell) -> Response:
-        """Give a trial its value. The same again changes nothing; another value is a conflict."""
+        """Give a trial its value, or measures by name. Told again alike nothing changes, else a conflict."""
         opened = studies.open(study)
-        finished = told(number, result.value, result.noise, result.cost, result.attempt, result.notes)
-        return _recorded(opened, replace(finished, measures=result.measures))
+        return _recorded(opened, told_result(number, result, opened.goals))
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
     def fail(study: Name, number: int, result: Fail) -> Response:
@@ -180,13 +184,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Add results that are known already: all of them, or none if one is malformed."""
         who: Principal = request.scope["principal"]
         opened = await to_thread.run_sync(studies.open, study)
-        rows = [
-            (
-                each.config,
-                {**each.measures, **each.notes, "value": each.value, "noise": each.noise, "cost": each.cost},
-            )
-            for each in known.results
-        ]
+        rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
         mark = request_mark(who.id, key)
         trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
         return _trials(trials, status=201)
@@ -227,7 +225,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         """The prediction and the reason with which the method chose a trial."""
         opened = await to_thread.run_sync(studies.open, study)
         found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
-        return JSONResponse({key: _finite(value) for key, value in found.items()})
+        return JSONResponse(_finite(found))
 
     @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
     async def predict(study: Name, wanted: Predict) -> Response:
@@ -239,7 +237,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
     def best(study: Name) -> Response:
-        """The trial with the best value; 409 while there is none."""
+        """The feasible trial with the best value; 409 while there is none, or with several objectives."""
         return JSONResponse(trial_json(studies.open(study).best))
 
     @api.get("/studies/{study:name}/status", response_model=StatusOut, tags=["studies"])
@@ -314,6 +312,8 @@ def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:
 
 def _finite(value: Any) -> Any:
     """JSON has no infinities; a criterion may be one."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -54,6 +54,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "done": status.done,
         "failed": status.failed,
         "leased": status.leased,
+        "stopped": status.stopped,
         "best": None if status.best is None else trial_json(status.best),
         "has_model": study.has_model,
     }

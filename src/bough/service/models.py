@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from bough.storage import StudyRecord
+from bough.study.goals import goals_of
 from bough.trial import Trial
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
 Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
 Scalar = str | int | float | bool | None
 Config = dict[str, Scalar]
+Noise = Annotated[float, Field(ge=0)] | dict[str, Annotated[float, Field(ge=0)]]
 
 
 class _In(BaseModel):
@@ -38,6 +40,9 @@ class NewStudy(_In):
     name: Annotated[str, Field(min_length=1, max_length=200)]
     space: dict[str, Any]
     direction: Literal["minimize", "maximize"] = "minimize"
+    objectives: dict[str, str] | list[str] | None = None
+    constraints: Annotated[list[str], Field(max_length=100)] = []
+    reference: dict[str, float] | None = None
     method: str | MethodIn = "auto"
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
@@ -53,10 +58,12 @@ class Ask(_In):
 
 
 class Tell(_In):
-    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one."""
+    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one.
+    ``value`` is that of the first objective, or stands in ``measures`` under its name. ``noise`` is a number
+    for one objective, or an object by measure."""
 
-    value: float
-    noise: Annotated[float, Field(ge=0)] | None = None
+    value: float | None = None
+    noise: Noise | None = None
     cost: float | None = None
     attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
     measures: dict[str, float] = {}
@@ -78,8 +85,8 @@ class Enqueue(_In):
 
 class Known(_In):
     config: Config
-    value: float
-    noise: Annotated[float, Field(ge=0)] | None = None
+    value: float | None = None
+    noise: Noise | None = None
     cost: float | None = None
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
@@ -145,6 +152,9 @@ class TrialOut(BaseModel):
     notes: dict[str, Any] = {}
     traceback: str | None = None
     learn: bool = True
+    noises: dict[str, float] = {}
+    feasible: bool
+    violated: list[str] = []
 
 
 class TrialsOut(BaseModel):
@@ -155,8 +165,13 @@ class TrialsOut(BaseModel):
 
 
 class StudyOut(BaseModel):
+    """``direction`` is that of the first objective."""
+
     name: str
     direction: Literal["minimize", "maximize"]
+    objectives: dict[str, str]
+    constraints: list[str]
+    reference: dict[str, float]
     method: MethodIn
     seed: int
     created: float
@@ -177,12 +192,14 @@ class StatusOut(BaseModel):
     done: int
     failed: int
     leased: int
+    stopped: int
     best: TrialOut | None
     has_model: bool
 
 
 class ExplainOut(BaseModel):
-    """``mean`` and ``sd`` are what the model expected, ``criterion`` is what made the trial worth trying."""
+    """``mean`` and ``sd`` are what the model expected, ``criterion`` is what made the trial worth trying.
+    With several goals ``objectives`` has mean and sd of each, ``constraints`` each probability to meet it."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -205,17 +222,20 @@ class BranchOut(BaseModel):
 
 def trial_json(trial: Trial) -> dict[str, Any]:
     """A trial without the marks of requests; they concern only the service."""
-    return {
-        name: getattr(trial, name)
-        for name in Trial.__slots__
-        if name not in ("request", "holder", "violated", "curve")
+    row = {
+        name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder", "curve")
     }
+    return {**row, "violated": list(trial.violated), "feasible": trial.feasible}
 
 
 def study_json(record: StudyRecord) -> dict[str, Any]:
+    goals = goals_of(record.goals, record.direction)
     return {
         "name": record.name,
         "direction": record.direction,
+        "objectives": dict(goals.objectives),
+        "constraints": [str(limit) for limit in goals.limits],
+        "reference": dict(goals.reference),
         "method": json.loads(record.method),
         "seed": record.seed,
         "created": record.created,

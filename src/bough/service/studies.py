@@ -91,11 +91,6 @@ class OpenStudies:
         Opening a study may take seconds. Requests for the same study wait for it, all others go on.
         """
         record = self.find(name)
-        if record.goals is not None:
-            raise StudyError(
-                f"study {name!r} has named objectives or constraints, which the service does not offer yet: "
-                "use it with bough.open_study"
-            )
         with self._lock:
             opening = self._open.get(record.id)
             mine = opening is None

@@ -24,6 +24,8 @@ __all__ = ["KINDS", "amended", "correction", "remark", "retraction"]
 KINDS = ("retract", "correct")
 """The kinds of amendments that this module makes and applies."""
 
+_CORRECTED = ("value", "noise", "noises", "cost", "measures")
+
 MAX_REASON = 2000
 """Characters of a reason that are kept."""
 
@@ -48,13 +50,13 @@ def correction(
     given = value if isinstance(value, Mapping) else {"value" if goals.is_plain else goals.needed[0]: value}
     before: dict[str, Any] = {**trial.measures}
     if trial.value is not None:
-        before |= {"value": trial.value} if goals.is_plain else {}
-        before |= {"noise": trial.noise} if trial.noise is not None else {}
+        before |= {goals.value_name: trial.value} if goals.objectives else {}
+        before |= {"noise": trial.noises or trial.noise} if trial.noise is not None or trial.noises else {}
         before |= {"cost": trial.cost} if trial.cost is not None else {}
     result = told(number, {**before, **given}, goals=goals)
     if result.state != "done":
         raise TrialError(f"trial {number} cannot be corrected: {result.error}; retract it instead")
-    new = {name: getattr(result, name) for name in ("value", "noise", "cost", "measures")}
+    new = {name: getattr(result, name) for name in _CORRECTED}
     if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
         return None
     return Amendment("correct", _body({**new, "reason": why}, by), number)
@@ -75,7 +77,7 @@ def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
         if amendment.kind == "retract":
             trial = replace(trial, retracted=body["reason"])
         else:
-            new = {name: body[name] for name in ("value", "noise", "cost", "measures")}
+            new = {name: body[name] for name in _CORRECTED}
             trial = replace(
                 trial,
                 state="done",

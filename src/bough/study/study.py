@@ -110,7 +110,7 @@ class Study(StoredStudy):
         trial: Trial | int,
         value: Any,
         *,
-        noise: float | None = None,
+        noise: float | Mapping[str, float] | None = None,
         cost: float | None = None,
         notes: Mapping[str, Any] | None = None,
     ) -> Trial:
@@ -119,9 +119,9 @@ class Study(StoredStudy):
         value: a number, or a dict such as an objective returns: {"value": 0.1, "noise": 0.01, "memory": 512}.
         Numbers under other names are kept as ``trial.measures``. Objectives and constraints with names need a
         dict with all of them; one that is missing or not finite makes the trial a failed one. noise: standard
-        deviation of the value; cost: what the evaluation cost, in any unit; notes: JSON data to remember
-        with the trial. NaN and infinities make the trial a failed one. The same result may be told again;
-        another is a ConflictError.
+        deviation of the value, or a dict of them by measure; cost: what the evaluation cost, in any unit;
+        notes: JSON data to remember with the trial. NaN and infinities make the trial a failed one. The same
+        result may be told again; another is a ConflictError.
         """
         number, attempt = number_and_attempt(trial)
         return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))

@@ -1,0 +1,95 @@
+"""Objectives and constraints under ``/api/v1``: results by name, the front and its hypervolume."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel
+
+from bough.errors import ConfigError, TrialError
+from bough.service.models import Known, Tell, TrialsOut, trial_json
+from bough.service.studies import OpenStudies
+from bough.strict_json import JsonError, loads
+from bough.study.fronts import hypervolume_of, reference_of
+from bough.study.goals import RESERVED, Goals
+from bough.study.results import told
+from bough.trial import Trial
+
+__all__ = ["add_goal_routes", "known_result", "told_result"]
+
+Name = Annotated[str, "a study's name"]
+
+
+class HypervolumeOut(BaseModel):
+    """``reference``: the point that it is measured from; empty if none is given and nothing is feasible."""
+
+    hypervolume: float
+    reference: dict[str, float]
+
+
+def told_result(number: int, given: Tell, goals: Goals) -> Trial:
+    """The result that a request tells."""
+    parts = _measured(given, goals)
+    return told(number, parts, given.noise, given.cost, given.attempt, given.notes, goals)
+
+
+def known_result(given: Known, goals: Goals) -> dict[str, Any]:
+    """A result as ``Study.add`` takes it."""
+    return {**given.notes, **_measured(given, goals), "noise": given.noise, "cost": given.cost}
+
+
+def _measured(given: Tell | Known, goals: Goals) -> dict[str, Any]:
+    """What was measured, by name; ``value`` is the first objective."""
+    parts: dict[str, Any] = dict(given.measures)
+    for name in RESERVED:
+        if name in parts:
+            raise TrialError(f"no measure can be called {name!r}: send {name} beside the measures")
+    if given.value is None:
+        return parts
+    if not goals.objectives:
+        raise TrialError("this study has no objective: send measures, not a value")
+    if parts.setdefault(goals.value_name, given.value) != given.value:
+        raise TrialError(
+            f"the value is {given.value!r}, but the measure {goals.value_name!r} is "
+            f"{parts[goals.value_name]!r}: they are the same, so send one"
+        )
+    return parts
+
+
+def add_goal_routes(api: APIRouter, studies: OpenStudies) -> None:
+    @api.get("/studies/{study:name}/front", response_model=TrialsOut, tags=["trials"])
+    def front(study: Name) -> Response:
+        """The feasible trials that no other one dominates, the best of the first objective first."""
+        found = [trial_json(trial) for trial in studies.open(study).front]
+        return JSONResponse({"trials": found, "total": len(found)})
+
+    @api.get("/studies/{study:name}/hypervolume", response_model=HypervolumeOut, tags=["trials"])
+    def hypervolume(
+        study: Name,
+        reference: Annotated[
+            str | None, Query(max_length=4000, description='A JSON object such as {"error": 0.5}.')
+        ] = None,
+    ) -> Response:
+        """The volume between the front and a reference point: given, that of the study, or inferred."""
+        opened = studies.open(study)
+        given, trials = _reference(reference), opened.trials
+        return JSONResponse(
+            {
+                "hypervolume": hypervolume_of(opened.goals, trials, given),
+                "reference": reference_of(opened.goals, trials, given),
+            }
+        )
+
+
+def _reference(text: str | None) -> dict[str, float] | None:
+    if not text:
+        return None
+    try:
+        found = loads(text.encode("utf-8", "replace"))
+    except JsonError as error:
+        raise ConfigError(f"reference: {error}") from None
+    if not isinstance(found, dict):
+        raise ConfigError('reference must be a JSON object such as {"error": 0.5}')
+    return found
