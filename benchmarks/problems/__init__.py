@@ -46,7 +46,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
     "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
     "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
-    "compress": ("compress",),
+    "compress": ("compress", "compress-product"),
     "kinds": KINDS,
     "yahpo-development": DEVELOPMENT,
     "yahpo-published": PUBLISHED,
@@ -66,8 +66,8 @@ def build(name: str, seed: int) -> Problem:
         return further(name, seed)
     if name in KINDS:
         return kind(name, seed)
-    if name == "compress":
-        return compress(seed)
+    if name in FAMILIES["compress"]:
+        return compress(seed, product=name == "compress-product")
     if name in UNEVEN:
         return uneven(name)
     base = name.removesuffix("-shifted")

@@ -18,7 +18,7 @@ from bough.strategies.branch_exploration import BranchExploration
 from bough.strategies.composition import ACQUISITION, ACQUISITIONS, THOMPSON
 from bough.strategies.decisions import Decision, exploit, maximise_with, thompson_sampling
 from bough.strategies.goal_based import GoalBased
-from bough.strategies.initial import InitialDesign
+from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.surrogates.nested import TERMS, nested
@@ -28,7 +28,7 @@ __all__ = ["Auto"]
 
 @dataclass(frozen=True)
 class Auto(ModelOptions):
-    """The options of ``auto``. Inherited: ``refit_growth`` and ``initial``.
+    """The options of ``auto``. Inherited: ``refit_growth``, ``initial`` and ``working_set``.
 
     refit_growth: a fit costs much more than a proposal, and 5 % more data hardly move the hyperparameters.
     """
@@ -82,7 +82,8 @@ class Auto(ModelOptions):
             surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
             decide=self._decision(),
             acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
-            initial=InitialDesign(self.initial),
+            initial=initial_design(self.initial),
+            working_set=self.working_set,
             refit_growth=self.refit_growth,
             surprise_sds=self.refit_surprise_sds,
             fit_transform=partial(OutputTransform.fit, power=self.power),

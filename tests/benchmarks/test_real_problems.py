@@ -218,8 +218,18 @@ def test_compression_of_a_small_network():
     assert function(one) == pytest.approx(0.01 * distance + (20 + 64 + last) / total)
 
 
-def test_the_space_of_compression_is_the_papers():
+def test_the_space_of_compression_is_a_tree_whose_leaves_belong_to_one_path():
+    """Definition 1 of Ma & Blaschko 2020: two children of the root, each with two leaves."""
     space = compress_space()
+    assert space.tree.is_tree and len(space.tree.paths(9)) == 4
+    assert len(space.tree.roles.leaves) == 4
+    assert compress_space(product=True).tree.roles.leaves == ()
+    config = {"layer1": "svd", "rank1": 10, "layer2": "prune", "threshold2": 0.1}
+    assert space.validate(config) == config
+
+
+def test_the_parameters_of_compression_are_the_papers():
+    space = compress_space(product=True)
     assert (space["rank1"].domain, space["threshold2"].domain) == (bough.Int(10, 500), bough.Float(0, 1))
     assert space.active({"layer1": "svd", "rank1": 10, "layer2": "prune", "threshold2": 0.1}) == [
         "layer1", "rank1", "layer2", "threshold2"

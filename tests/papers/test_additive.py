@@ -175,6 +175,21 @@ def test_the_composed_point_is_the_best_of_all(space: Space, tried: int, seed: i
     assert total[mine] == pytest.approx(total.max(), abs=1e-7)
 
 
+@pytest.mark.parametrize("space", [TREE, GRAPH, ORDERED], ids=["tree", "graph", "ordered"])
+@pytest.mark.parametrize("seed", range(2))
+def test_algorithm_2_as_printed_bounds_every_term_by_itself(space: Space, seed: int) -> None:
+    """The largest sum over a path of sqrt(beta) sigma_v - mu_v, over every configuration."""
+    terms, t, rng = Terms(space, seed), 7, np.random.default_rng(seed)
+    near = sample_points(space, 12, rng)
+    found = additive_ucb(space, [terms], t, near=near, avoid=none(space), rng=rng, anchored=False)
+    points = every_point(space, 10**5)
+    mine = row_keys(space.layout, points).index(row_keys(space.layout, found)[0])
+    total = written_out(terms, near.take([]), points, t)
+    assert total[mine] == pytest.approx(total.max(), abs=1e-7)
+    anchored = written_out(terms, near, points, t)
+    assert not np.allclose(anchored, total)  # the two bounds differ
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bound_holds_for_the_sum_and_is_tight_at_the_anchors(seed: int) -> None:
     """sd f <= sd A_p + sum of sd D_v."""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bough.gp.block_solver import factor_blocks
 from bough.gp.kernels import Imputed, Kernel, Matern52, SameSignature, Scale, WhereActive
 from bough.gp.likelihood import Data, log_likelihood
 from bough.gp.params import prior_draw
@@ -16,7 +17,7 @@ from bough.papers.jenatton2017 import features as maps
 from bough.papers.jenatton2017.block_model import BlockModel, block_log_likelihood, block_solver
 from bough.papers.jenatton2017.features import Activity, Fourier, Linear, OneHot, Stack, Weighted
 from bough.papers.jenatton2017.semi_parametric import PathGP
-from bough.papers.jenatton2017.structured import LowRank, factor_blocks
+from bough.papers.jenatton2017.structured import LowRank
 from bough.points import Points
 
 seeds = st.integers(0, 2**32 - 1)

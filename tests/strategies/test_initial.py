@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import bough
+from bough.errors import MethodError
 from bough.history import History
 from bough.points import Points
 from bough.space.sampling import sample_points
-from bough.strategies.initial import MAX_POINTS, MIDDLE_SHARE, MIN_POINTS, InitialDesign
+from bough.strategies.initial import MAX_POINTS, MIDDLE_SHARE, MIN_POINTS, InitialDesign, initial_design
 
 BRANCHES = bough.Space(
     {"kind": bough.Choice({label: {"x": bough.Float(0, 1)} for label in "abc"}), "w": bough.Float(0, 1)}
@@ -98,3 +100,43 @@ def test_very_many_paths_are_bounded() -> None:
     assert design.size(many) == MAX_POINTS
     assert len(design.points(many, seed=1)) == MAX_POINTS
     assert InitialDesign(3).size(many) == 3
+
+
+@pytest.mark.parametrize("kind", ["paths", "random", "sobol", "lhs"])
+def test_other_designs_have_their_size_and_depend_on_the_seed_only(kind: str) -> None:
+    design = initial_design((kind, 12))
+    points = design.points(BRANCHES, 3)
+    assert len(points) == 12 and BRANCHES.legal(points).all()
+    assert np.array_equal(points.x, design.points(BRANCHES, 3).x)
+    assert not np.array_equal(points.x, design.points(BRANCHES, 4).x)
+    assert initial_design(kind) == InitialDesign(kind=kind)
+
+
+def test_a_point_per_path_may_lie_anywhere_in_its_ranges() -> None:
+    x = np.concatenate([initial_design("paths").points(BRANCHES, seed).x[:3, 1] for seed in range(60)])
+    assert x.min() < 0.1 and x.max() > 0.9
+    kinds = {config["kind"] for config in BRANCHES.decode(initial_design("paths").points(BRANCHES, 0))[:3]}
+    assert kinds == set("abc")
+
+
+def test_a_latin_hypercube_has_one_point_in_every_slice() -> None:
+    space = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
+    points = initial_design(["lhs", 10]).points(space, 1)
+    for column in points.x.T:
+        assert sorted(np.floor(10 * column).astype(int)) == list(range(10))
+
+
+@pytest.mark.parametrize("option", [0, -1, 2.5, "halton", ("sobol", 0), ("sobol",), (5, "sobol"), True])
+def test_a_wrong_initial_design_is_refused_in_one_line(option: object) -> None:
+    with pytest.raises(MethodError, match=r"option 'initial' is .*: give a number of initial points.*sobol"):
+        bough.method("gp", initial=option)
+
+
+def test_the_design_is_what_a_study_begins_with() -> None:
+    study = bough.Study(BRANCHES, method=bough.method("gp", initial=("lhs", 6)), seed=5)
+    asked = []
+    for _ in range(6):
+        asked.append(study.ask())
+        study.tell(asked[-1], 1.0)
+    design = BRANCHES.decode(initial_design(("lhs", 6)).points(BRANCHES, 5))
+    assert [trial.config for trial in asked] == design

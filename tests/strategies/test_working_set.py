@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from tests.strategies.histories import history
 
+import bough
+from bough.registry import build
 from bough.strategies.working_set import working_rows
 
 
@@ -21,3 +25,19 @@ def test_large_ones_keep_the_best_the_latest_and_a_spread() -> None:
     others = [row for row in rows if row < 1900 and row not in set(np.argsort(y)[:200])]
     assert min(others) < 50
     assert max(np.diff(others)) < 100
+
+
+@pytest.mark.parametrize(("options", "rows"), [({}, 30), ({"working_set": 20}, 20)])
+def test_the_limit_is_an_option(options: dict[str, int], rows: int) -> None:
+    space = bough.Space({"x": bough.Float(0, 1)})
+    strategy = build(bough.method("gp", **options), space)
+    done = [({"x": i / 30}, float(np.sin(i / 6))) for i in range(30)]
+    (posterior,) = strategy.model(history(space, done)).posteriors
+    assert len(posterior.inner.data.y) == rows
+
+
+def test_the_papers_methods_see_two_thousand_rows() -> None:
+    space = bough.Space({"x": bough.Float(0, 1)})
+    for name in ("tree", "add-tree", "add-tree-interactions", "conditional", "treed", "gp", "independent"):
+        assert build(name, space).working_set == 2000
+    assert build("auto", space).working_set == 400

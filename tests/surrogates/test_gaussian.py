@@ -26,7 +26,7 @@ from bough.surrogates.kernel_gp import flat
 SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
     "add-tree": lambda s: additive_tree(s.layout, s.tree),
     "add-tree se": lambda s: additive_tree(s.layout, s.tree, base=SE),
-    "add-tree interactions": lambda s: additive_tree(s.layout, s.tree, interactions=True),
+    "add-tree interactions": lambda s: additive_tree(s.layout, s.tree, products="joint"),
     "conditional": lambda s: conditional(s.layout, samples=1),
     "matern": lambda s: joint(s.layout, samples=2),
     "laplace": lambda s: joint(s.layout, base="laplace", samples=2),

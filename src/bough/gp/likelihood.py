@@ -9,15 +9,17 @@ One noise variance is learned for all rows whose noise was not reported.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from bough.gp.block_solver import factor_blocks
 from bough.gp.kernels.base import Kernel, Pullback
 from bough.gp.params import JointPrior, Param
 from bough.gp.priors import LogNormal
-from bough.gp.solvers import Dense, factor
+from bough.gp.solvers import Solver, factor
 from bough.points import FloatArray, IntArray, Points
 
 __all__ = [
@@ -38,12 +40,20 @@ NOISE = Param("noise", 1, LogNormal(float(np.log(1e-3)), 2.0), NOISE_FLOOR, 1.0)
 """The noise variance of standardised values."""
 
 
+BLOCKS_FROM_ROWS = 250
+"""With fewer rows, a loop over blocks costs as much as a dense factorisation (``benchmarks.block_cost``)."""
+
+
 @dataclass(frozen=True)
 class GPModel:
-    """A covariance and a noise variance; theta = (kernel's theta, log noise variance)."""
+    """A covariance and a noise variance; theta = (kernel's theta, log noise variance).
+
+    blocks: points -> the rows of each block, where points of different blocks never covary.
+    """
 
     kernel: Kernel
     noise: Param = NOISE
+    blocks: Callable[[Points], Sequence[IntArray]] | None = None
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
@@ -110,13 +120,16 @@ def log_density(model: GPModel, theta: FloatArray, data: Data) -> float:
     return _log_normal(float(white @ white), solver) + model.prior.log_density(theta)[0]
 
 
-def factorise(model: GPModel, theta: FloatArray, data: Data) -> tuple[Dense, Pullback]:
+def factorise(model: GPModel, theta: FloatArray, data: Data) -> tuple[Solver, Pullback]:
     """M = K + diag(σ²), factorised, and the pullback of K."""
     matrix = np.diag(data.variances(theta[-1]))
     pull = model.kernel.add_to(matrix, theta[:-1], data.points, data.points)
+    if model.blocks is not None and len(matrix) >= BLOCKS_FROM_ROWS:
+        rows = model.blocks(data.points)
+        return factor_blocks(rows, [matrix[np.ix_(some, some)] for some in rows]), pull
     return factor(matrix), pull
 
 
-def _log_normal(quadratic: float, solver: Dense) -> float:
+def _log_normal(quadratic: float, solver: Solver) -> float:
     """log N(y | 0, M) from yᵀM⁻¹y."""
     return float(-0.5 * (quadratic + solver.logdet + len(solver) * np.log(2 * np.pi)))

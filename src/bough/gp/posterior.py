@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from bough.gp.block_solver import Blocks
 from bough.gp.kernels.base import Kernel, Pullback, Toward
 from bough.gp.kernels.nested import Nested
 from bough.gp.kernels.nested_core import CompiledSide
@@ -129,7 +130,7 @@ class GPPosterior(Posterior):
     def standardised_residuals(self) -> FloatArray:
         # L⁻¹y for the Cholesky factor L of M. Other solvers have no such order: there, by leave-one-out,
         # (y_i − μ_i) / σ_i = α_i / √(M⁻¹)_ii (Rasmussen & Williams 2006, eq. 5.12).
-        if isinstance(self.solver, Dense):
+        if isinstance(self.solver, (Dense, Blocks)):
             return self.solver.whiten(self.data.y)
         return self.alpha / np.sqrt(np.diag(self.solver.inverse()))
 

@@ -97,18 +97,30 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
 
 
 def neighbours(
-    space: Space, point: Points, rng: np.random.Generator, n_per_numeric: int = 4, scale: float = 0.2
+    space: Space,
+    point: Points,
+    rng: np.random.Generator,
+    n_per_numeric: int = 4,
+    scale: float = 0.2,
+    fixed_step: float | None = None,
 ) -> Points:
     """The one-exchange neighbourhood of one row: one active parameter changed at a time.
 
     Numbers take ``n_per_numeric`` Gaussian steps, grids and ordered options also the two adjacent
-    values, categories every other option. If a switch changes, the parameters it activates are drawn."""
+    values, categories every other option. If a switch changes, the parameters it activates are drawn.
+    fixed_step: of the unit interval; then numbers take this step in both directions, and grids and
+    ordered options only the adjacent values (Lévesque et al. 2017, eq. 7)."""
+    steps = n_per_numeric if fixed_step is None else 0
     active = space.layout.active(point.on)[0]
     rows: list[FloatArray] = []
     for column in np.flatnonzero(active):
-        for unit in _exchanges(space, int(column), float(point.x[0, column]), rng, n_per_numeric, scale):
+        unit = float(point.x[0, column])
+        tried = _exchanges(space, int(column), unit, rng, steps, scale)
+        if fixed_step is not None and space.layout.levels[column] == 0:
+            tried = np.clip([unit - fixed_step, unit + fixed_step], 0.0, 1.0)
+        for other in tried:
             rows.append(point.x[0].copy())
-            rows[-1][column] = unit
+            rows[-1][column] = other
     if not rows:
         return sample_points(space, 0, rng)
     x = np.array(rows)

@@ -8,7 +8,7 @@ from bough.gp.kernels import SE, Laplace, Matern32, Matern52
 from bough.points import Layout
 from bough.strategies.decisions import Decision, maximise_with, thompson_sampling
 from bough.strategies.flat import FlatModelBased
-from bough.strategies.initial import InitialDesign
+from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import ModelOptions, one_of
 from bough.surrogates.base import Surrogate
@@ -37,5 +37,13 @@ def model_based(
     if acquisition == THOMPSON:
         return model_based(surrogate, options, decide=thompson_sampling, flat=flat)
     chosen = decide or maximise_with(search_paths)
-    parts = surrogate, chosen, ACQUISITIONS[acquisition], InitialDesign(options.initial), options.refit_growth
-    return ModelBased(*parts) if flat is None else FlatModelBased(*parts, layout=flat)
+    parts = (
+        surrogate,
+        chosen,
+        ACQUISITIONS[acquisition],
+        initial_design(options.initial),
+        options.refit_growth,
+    )
+    if flat is None:
+        return ModelBased(*parts, working_set=options.working_set)
+    return FlatModelBased(*parts, working_set=options.working_set, layout=flat)

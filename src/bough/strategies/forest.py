@@ -11,10 +11,11 @@ from bough.gp.output_transform import OutputTransform
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.decisions import maximise_with
-from bough.strategies.initial import InitialDesign
+from bough.strategies.initial import initial_design
 from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased
-from bough.strategies.options import INITIAL, SHARE, Options, at_least, option, require
+from bough.strategies.options import INITIAL, SHARE, WORKING_SET, Options, at_least, option, require
+from bough.strategies.working_set import LIMIT
 from bough.surrogates.forest import Forest
 
 __all__ = ["RandomForest"]
@@ -28,7 +29,8 @@ class RandomForest(Options):
 
     trees: int = option(10, at_least(1))
     random_fraction: float = option(0.2, SHARE)
-    initial: int | None = option(None, INITIAL)
+    initial: int | str | tuple[str, int] | None = option(None, INITIAL)
+    working_set: int = option(LIMIT, WORKING_SET)
 
     def strategy(self, space: Space) -> Strategy:
         require(
@@ -39,7 +41,8 @@ class RandomForest(Options):
             Forest(space.layout, self.trees),
             maximise_with(partial(local_search, starts=LOCAL_SEARCH_STARTS)),
             LOG_EI,
-            InitialDesign(self.initial),
+            initial_design(self.initial),
             fit_transform=OutputTransform.logarithm,
+            working_set=self.working_set,
         )
         return Interleaved(model, self.random_fraction)

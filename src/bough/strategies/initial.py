@@ -1,9 +1,13 @@
-"""The first points of a study: one per path of the space, from the middle half of its ranges.
+"""The first points of a study, before a model has anything to learn from.
 
-Before any observation, every branch gets one look, at a point that represents it fairly. A uniform point in
-many dimensions is extreme in some of them, and users choose ranges whose ends they do not expect to be best.
-A space with few paths gets more points, spread evenly. A space with very many paths gets a random
-subset of them; the model explores the rest because it is uncertain there.
+By default one per path of the space, from the middle half of its ranges: every branch gets one look, at a
+point that represents it fairly. A uniform point in many dimensions is extreme in some of them, and users
+choose ranges whose ends they do not expect to be best. A space with few paths gets more points, spread
+evenly. A space with very many paths gets a random subset of them; the model explores the rest because it is
+uncertain there.
+
+``paths`` draws the point of each path uniformly from all of its box, as the experiments of Jenatton et al.
+2017 do. ``random``, ``sobol`` and ``lhs`` ignore the paths (Dewancker et al., the designs of INITSAMPLES).
 """
 
 from __future__ import annotations
@@ -15,11 +19,17 @@ import numpy as np
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
-from bough.space.sampling import path_points, spread_points
+from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies.base import tried_points
 from bough.strategies.beliefs import draw_believed
 
-__all__ = ["InitialDesign"]
+__all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
+
+KINDS = ("middle", "paths", "random", "sobol", "lhs")
+"""``middle``: a point per path from the middle of its ranges, the default. The others: see above."""
+
+InitialOption = int | str | tuple[str, int] | None
+"""What a method's option ``initial`` may be: a number of points, a kind, both, or None."""
 
 MIN_POINTS = 4
 """Points even if there are fewer paths: a model cannot be fitted to fewer."""
@@ -40,6 +50,7 @@ class InitialDesign:
     """A design of ``count`` points; None: one per path, at least MIN_POINTS and at most MAX_POINTS."""
 
     count: int | None = None
+    kind: str = "middle"
 
     def size(self, space: Space) -> int:
         if self.count is not None:
@@ -50,16 +61,24 @@ class InitialDesign:
         """The whole design. It depends on the study's seed only."""
         rng = np.random.default_rng([seed, _DESIGN_STREAM])
         size = self.size(space)
-        first = path_points(space, size, rng, share=MIDDLE_SHARE)
+        if self.kind == "random":
+            return sample_points(space, size, rng)
+        if self.kind == "sobol":
+            return sobol_points(space, size, rng)
+        if self.kind == "lhs":
+            return _latin_hypercube(space, size, rng)
+        middle = self.kind == "middle"
+        first = path_points(space, size, rng, share=MIDDLE_SHARE if middle else 1.0)
         if len(first) >= size:
             return first.take(slice(0, size))
-        return Points.concat([first, spread_points(space, size - len(first), rng)])
+        rest = (spread_points if middle else sample_points)(space, size - len(first), rng)
+        return Points.concat([first, rest])
 
     def next(self, space: Space, history: History) -> Points | None:
         """The next design point, or None when the design is done.
 
-        Points that came from elsewhere (defaults, queued or added trials) count: a path they
-        cover is not visited again.
+        Points that came from elsewhere (defaults, queued or added trials) count: where the design has a point
+        per path, a path they cover is not visited again.
         """
         tried = tried_points(history)
         if len(tried) >= self.size(space):
@@ -69,11 +88,12 @@ class InitialDesign:
             design, believed = self._believed(space, history, design)
             if len(tried) % 2 == 0 and believed is not None:
                 return believed.take([len(tried)])
-        branch = space.tree.branch_ids(Points.concat([tried, design]))
-        seen = set(branch[: len(tried)].tolist())
-        for index, number in enumerate(branch[len(tried) :].tolist()):
-            if number not in seen:
-                return design.take([index])
+        if self.kind in ("middle", "paths"):
+            branch = space.tree.branch_ids(Points.concat([tried, design]))
+            seen = set(branch[: len(tried)].tolist())
+            for index, number in enumerate(branch[len(tried) :].tolist()):
+                if number not in seen:
+                    return design.take([index])
         return design.take([len(tried)])
 
     def _believed(self, space: Space, history: History, design: Points) -> tuple[Points, Points | None]:
@@ -86,3 +106,19 @@ class InitialDesign:
         if not any(space.layout.switch[belief.column] for belief in history.beliefs):
             return drawn, None
         return drawn, draw_believed(space, history.beliefs, design, rng, branches=True)
+
+
+def initial_design(option: InitialOption) -> InitialDesign:
+    """The design that the option ``initial`` of a method stands for."""
+    if isinstance(option, (tuple, list)):
+        kind, count = option
+        return InitialDesign(int(count), str(kind))
+    return InitialDesign(kind=option) if isinstance(option, str) else InitialDesign(option)
+
+
+def _latin_hypercube(space: Space, size: int, rng: np.random.Generator) -> Points:
+    """One point in each of ``size`` equal slices of every column. Random points replace forbidden ones."""
+    slices = rng.permuted(np.tile(np.arange(size), (len(space), 1)), axis=1).T
+    points = space.snap((slices + rng.random(slices.shape)) / size)
+    legal = points.take(space.legal(points))
+    return Points.concat([legal, sample_points(space, size - len(legal), rng)])

@@ -32,7 +32,7 @@ from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import InitialDesign
 from bough.strategies.schedule import following, half_way, scheduled
 from bough.strategies.viability import Viability
-from bough.strategies.working_set import working_rows
+from bough.strategies.working_set import LIMIT, working_rows
 from bough.surrogates.base import Surrogate
 
 __all__ = ["ModelBased", "choose", "criterion_weights", "mixture_moments"]
@@ -65,6 +65,7 @@ class ModelBased:
     surprise_sds: or earlier, if an observation is this many predictive standard deviations off.
     fit_transform: fits the output transform to the observed values.
     boundary_penalty: whether points on the boundary of the space count less (``acquisition.edges``).
+    working_set: how many observations the surrogate sees at most (``strategies.working_set``).
     """
 
     surrogate: Surrogate
@@ -75,6 +76,7 @@ class ModelBased:
     surprise_sds: float = 3.0
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     boundary_penalty: bool = False
+    working_set: int = LIMIT
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
 
@@ -146,7 +148,7 @@ class ModelBased:
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
         length = scheduled(len(history.done), self.refit_growth)
-        rows = working_rows(history.y)
+        rows = working_rows(history.y, self.working_set)
         model = self._model(history, rows, length)
         residuals = model.posteriors[0].standardised_residuals()
         surprising = np.abs(residuals) > self.surprise_sds
@@ -192,7 +194,8 @@ class ModelBased:
             earlier = half_way(length, self.refit_growth)
             start = self._fit(history, earlier).theta if earlier else None
             transform = self.fit_transform(y)
-            z, z_noise, rows = transform.forward(y), transform.noise(y, noise), working_rows(y)
+            rows = working_rows(y, self.working_set)
+            z, z_noise = transform.forward(y), transform.noise(y, noise)
             rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
             data = Data(points.take(rows), z[rows], z_noise[rows])
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))

@@ -12,13 +12,19 @@ from importlib import import_module
 from typing import Any
 
 from bough.errors import MethodError, MissingExtraError
+from bough.strategies.initial import KINDS
+from bough.strategies.working_set import LIMIT, PAPER_LIMIT
 
 __all__ = [
+    "INITIAL",
     "POSITIVE",
+    "SAMPLES",
     "SHARE",
+    "WORKING_SET",
     "Check",
     "ModelOptions",
     "Options",
+    "PaperOptions",
     "at_least",
     "flag",
     "one_of",
@@ -72,7 +78,23 @@ REFIT_GROWTH = Check(
     lambda v: _real(v) and 0 <= v < 10,
     "the fraction by which the data grow before a refit, 0 to refit at every trial",
 )
-INITIAL = at_least(1, "a number of initial points, or None for one per path, 4 to 16", or_none=True)
+INITIAL = Check(
+    lambda v: (
+        _count(v) or v in KINDS or (isinstance(v, (tuple, list)) and len(v) == 2 and _kind_and_count(*v))
+    ),
+    "a number of initial points, None for one per path (4 to 16), a design "
+    f"({', '.join(KINDS)}), or both as in ('sobol', 10)",
+)
+SAMPLES = at_least(0, "a number of slice samples of the hyperparameters, 0 for the mode")
+WORKING_SET = at_least(16, "how many observations a model sees at most, at least 16")
+
+
+def _count(value: Any) -> bool:
+    return value is None or (_whole(value) and value >= 1)
+
+
+def _kind_and_count(kind: Any, count: Any) -> bool:
+    return kind in KINDS and _whole(count) and count >= 1
 
 
 @dataclass(frozen=True)
@@ -89,10 +111,25 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions(Options):
-    """Options that all methods with a surrogate share."""
+    """Options that all methods with a Gaussian process share.
+
+    working_set: with more observations than this, the model sees so many of them (``working_set``).
+    """
 
     refit_growth: float = option(0.05, REFIT_GROWTH)
-    initial: int | None = option(None, INITIAL)
+    initial: int | str | tuple[str, int] | None = option(None, INITIAL)
+    working_set: int = option(LIMIT, WORKING_SET)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperOptions(ModelOptions):
+    """Options of the papers' methods and baselines. The papers condition on every observation.
+
+    samples: how many slice samples of the hyperparameters EI is averaged over; 0 uses the mode.
+    """
+
+    working_set: int = option(PAPER_LIMIT, WORKING_SET)
+    samples: int = option(0, SAMPLES)
 
 
 def require(module: str, hint: str) -> None:

@@ -1,8 +1,9 @@
 """Which observations a Gaussian process sees when there are too many for all of them.
 
-Inference costs n³. Beyond LIMIT observations the model sees a working set. Half of it are the best
-observations, which show where to refine. A quarter are the latest, so recent trials are not proposed again.
-A quarter are spread evenly over the others in time; they represent distant regions and other branches.
+Inference costs n³. Beyond a limit, the option ``working_set``, the model sees that many observations. Half of
+it are the best observations, which show where to refine. A quarter are the latest, so recent trials are not
+proposed again. A quarter are spread evenly over the others in time; they represent distant regions and other
+branches.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import numpy as np
 
 from bough.points import FloatArray, IntArray
 
-__all__ = ["LIMIT", "working_rows"]
+__all__ = ["LIMIT", "PAPER_LIMIT", "working_rows"]
 
 LIMIT = 400
+PAPER_LIMIT = 2000
+"""Of the papers' methods, which condition on all observations; a fit then takes seconds."""
 
 
 def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:

@@ -7,7 +7,7 @@ hyperparameters, and a single one for a point estimate. Neither remembers anythi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from bough.gp.fit import fit_map
 from bough.gp.likelihood import Data, GPModel, log_density
-from bough.gp.params import bounds
+from bough.gp.params import Param, bounds
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.gp.slice import slice_sample
 from bough.points import FloatArray
 
-__all__ = ["KernelGP", "Surrogate"]
+__all__ = ["KernelGP", "Surrogate", "fit_samples"]
 
 BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS = 10, 3
 """Sweeps to discard if the chain starts at the mode, or where an earlier chain ended."""
@@ -50,22 +50,41 @@ class KernelGP:
     samples: int = 0
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        warm = None if start is None else np.atleast_2d(start)[-1]
-        if self.samples and warm is not None:
-            return self._sample(warm, data, rng, WARM_BURN_IN_SWEEPS)
-        mode = fit_map(self.model, data, rng, start=warm)
-        return self._sample(mode, data, rng, BURN_IN_SWEEPS) if self.samples else mode
+        if not self.samples:
+            return fit_map(self.model, data, rng, start=start)
+        ordered = data.sorted()
+        return fit_samples(
+            lambda theta: log_density(self.model, theta, ordered),
+            lambda: fit_map(self.model, data, rng),
+            self.model.params,
+            rng,
+            self.samples,
+            start,
+        )
 
     def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
         return tuple(posterior(self.model, row, data) for row in np.atleast_2d(theta))
 
-    def _sample(self, start: FloatArray, data: Data, rng: np.random.Generator, burn: int) -> FloatArray:
-        """(samples, p) draws of theta given the data, inside its bounds."""
-        ordered = data.sorted()
-        low, high = bounds(self.model.params)
 
-        def log_target(theta: FloatArray) -> float:
-            inside = bool(np.all(theta >= low) and np.all(theta <= high))
-            return log_density(self.model, theta, ordered) if inside else -np.inf
+def fit_samples(
+    log_target: Callable[[FloatArray], float],
+    find_mode: Callable[[], FloatArray],
+    params: Sequence[Param],
+    rng: np.random.Generator,
+    samples: int,
+    start: FloatArray | None = None,
+) -> FloatArray:
+    """(samples, p) slice samples of theta inside its bounds.
 
-        return slice_sample(log_target, np.clip(start, low, high), rng, samples=self.samples, burn=burn)
+    start: the samples of an earlier fit, whose last one begins the chain; otherwise the mode does.
+    """
+    low, high = bounds(params)
+
+    def bounded(theta: FloatArray) -> float:
+        inside = bool(np.all(theta >= low) and np.all(theta <= high))
+        return log_target(theta) if inside else -np.inf
+
+    first, burn = (
+        (find_mode(), BURN_IN_SWEEPS) if start is None else (np.atleast_2d(start)[-1], WARM_BURN_IN_SWEEPS)
+    )
+    return slice_sample(bounded, np.clip(first, low, high), rng, samples=samples, burn=burn)

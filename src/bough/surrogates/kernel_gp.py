@@ -1,4 +1,4 @@
-"""The plain Gaussian process: one stationary kernel over all columns, hyperparameters at their mode.
+"""The plain Gaussian process: one stationary kernel over all columns.
 
 Categories are compared by Hamming distance: one-hot coding with one length-scale per parameter.
 """
@@ -27,9 +27,9 @@ class Base(Protocol):
     ) -> Kernel: ...
 
 
-def flat(layout: Layout, *, base: Base = Matern52) -> KernelGP:
+def flat(layout: Layout, *, base: Base = Matern52, samples: int = 0) -> KernelGP:
     """The structure-blind process of GPyOpt and Spearmint: it reads every column."""
-    return KernelGP(GPModel(Scale(base(*all_columns(layout)), VARIANCE)))
+    return KernelGP(GPModel(Scale(base(*all_columns(layout)), VARIANCE)), samples)
 
 
 def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

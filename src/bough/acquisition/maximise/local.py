@@ -32,12 +32,18 @@ def local_search(
     samples: int = 1000,
     starts: int = 10,
     steps: int = 20,
+    fixed_step: float | None = None,
 ) -> Points:
-    """The best point seen on searches from the best of uniform samples and of the points in ``near``."""
+    """The best point seen on searches from the best of uniform samples and of the points in ``near``.
+
+    fixed_step: steps of one size and no sideways moves, as Lévesque et al. 2017 print them (eq. 6-7).
+    """
     pool = Points.concat([sample_points(space, samples, rng), near.take(slice(0, starts))])
     value = np.where(space.legal(pool), criterion(pool), -np.inf)
     best = np.argsort(-value, kind="stable")[:starts]
-    seen, seen_value = local_search_from(space, criterion, pool.take(best), value[best], rng, steps)
+    seen, seen_value = local_search_from(
+        space, criterion, pool.take(best), value[best], rng, steps, fixed_step
+    )
     every, values = Points.concat([pool, seen]), np.concatenate([value, seen_value])
     found = best_row(every, CandidateFilter(space, avoid).score(every, values))
     return found if len(found) else best_of_samples(space, criterion, near=near, avoid=avoid, rng=rng)
@@ -50,19 +56,22 @@ def local_search_from(
     value: FloatArray,
     rng: np.random.Generator,
     steps: int,
+    fixed_step: float | None = None,
 ) -> tuple[Points, FloatArray]:
     """Every point scored on the way from ``starts`` (whose values are given), with its value.
 
     A search moves to its best neighbour if that is better. It also moves to one that is as good and that no
     search has visited, up to MAX_SIDEWAYS_MOVES times in a row: this crosses plateaus without cycling.
+    Searches with a ``fixed_step`` make no such moves.
     """
+    patience = MAX_SIDEWAYS_MOVES if fixed_step is None else 0
     current, height = starts, value.copy()
     visited = set(row_keys(space.layout, starts))
     sideways = np.zeros(len(starts), dtype=int)
     alive = np.arange(len(starts))
     seen, seen_value = [starts], [value]
     for _ in range(steps):
-        around = [neighbours(space, current.take([int(row)]), rng) for row in alive]
+        around = [neighbours(space, current.take([int(row)]), rng, fixed_step=fixed_step) for row in alive]
         moves = Points.concat([*around, starts.take([])])
         if not len(moves):
             break
@@ -75,9 +84,7 @@ def local_search_from(
         end = 0
         for row, part in zip(alive, around):
             begin, end = end, end + len(part)
-            pick = _step(
-                space, part, score[begin:end], height[row], sideways[row] < MAX_SIDEWAYS_MOVES, visited
-            )
+            pick = _step(space, part, score[begin:end], height[row], sideways[row] < patience, visited)
             if pick is None:
                 continue
             visited.add(row_keys(space.layout, part.take([pick]))[0])

@@ -2,12 +2,13 @@
 
 ``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): only points with the same active
 groups are compared. ``Imputed`` reads inactive columns as the middle of their range, as they do for joint
-kernels.
+kernels. Categories have no middle: an inactive one is read as one more option, as far from every other.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,16 +22,28 @@ __all__ = ["Imputed", "SameSignature"]
 MIDDLE = 0.5
 """The value that stands in for an inactive column (Lévesque 2017, sec. 4.2: the default value)."""
 
+NO_OPTION = 2.0
+"""The value that stands in for an inactive category. Positions of options lie between 0 and 1."""
+
 
 @dataclass(frozen=True)
 class Imputed(Kernel):
-    """k_inner with inactive columns read as 0.5.
+    """k_inner with inactive columns read as 0.5, and inactive categories as an option that no point has.
 
     group: for each column of the points, the group that activates it (``Layout.group``).
+    nominal: the columns of categories.
     """
 
     inner: Kernel
     group: tuple[int, ...]
+    nominal: tuple[int, ...] = ()
+
+    @cached_property
+    def _default(self) -> FloatArray:
+        """(columns,) the value of each column where it is inactive."""
+        values = np.full(len(self.group), MIDDLE)
+        values[list(self.nominal)] = NO_OPTION
+        return values
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -38,7 +51,7 @@ class Imputed(Kernel):
 
     def _fill(self, points: Points) -> tuple[Points, BoolArray]:
         active = points.on[:, list(self.group)]
-        return Points(np.where(active, points.x, MIDDLE), points.on), active
+        return Points(np.where(active, points.x, self._default), points.on), active
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         full_a, active_a = self._fill(a)

@@ -8,5 +8,5 @@
 | eq. 10, sampling the hyperparameters | ``pooled_density.sample_targets`` | the constant mean is integrated out; all leaves advance side by side |
 | prediction in the leaves | ``treed_posterior.TreedPosterior`` | |
 | input warping (Snoek et al. 2014) | ``warp.Warp`` | |
-| EI on a Sobol grid of 20,000 points | ``sobol_grid.best_of_sobol`` | a finite space no larger than the grid is listed completely |
+| EI on a Sobol grid of 20,000 points | ``bough.acquisition.maximise.sobol_grid`` | a finite space no larger than the grid is listed completely |
 """

@@ -22,7 +22,7 @@ from bough.gp.likelihood import Data
 from bough.gp.params import bounds
 from bough.papers.assael2014.pooling import Target
 from bough.papers.assael2014.side_by_side import slice_side_by_side
-from bough.papers.assael2014.stacked import LOG_2PI, Block, Blocks
+from bough.papers.assael2014.stacked import LOG_2PI, PROFILES, Block, Blocks
 from bough.papers.assael2014.warp import MARGIN
 from bough.points import FloatArray, IntArray
 
@@ -39,7 +39,7 @@ INTERVAL_PRIOR_SDS = 4.0
 class Columns:
     """What the covariance compares: numeric columns by difference, nominal ones by being unequal.
 
-    group: (columns,) what switches each column of the points on.
+    group: (columns,) what switches each column of the points on. kernel: of PROFILES.
     warp: whether numeric columns are warped by Beta CDFs first. The covariance's theta are the logs of
     variance, with ``warp`` α and β of all numeric columns, and length-scales, numeric columns first.
     """
@@ -48,6 +48,7 @@ class Columns:
     nominal: tuple[int, ...]
     group: IntArray
     warp: bool
+    kernel: str = "matern52"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,14 @@ class Terms:
         """(targets,) the log density with the mean integrated out, less ½ log 2π."""
         return self.base + 0.5 * self.cross**2 / (1 + self.square) - 0.5 * np.log1p(self.square)
 
+    def most_likely_mean(self) -> FloatArray:
+        """(targets,) the means with the largest likelihood, without their prior."""
+        return self.cross / self.square
+
+    def profile(self) -> FloatArray:
+        """(targets,) the log likelihood at those means."""
+        return self.base + 0.5 * self.cross**2 / self.square
+
     def draw_mean(self, rng: np.random.Generator) -> FloatArray:
         """(targets,) means from their density given all else."""
         return rng.normal(self.cross / (1 + self.square), 1 / np.sqrt(1 + self.square))
@@ -77,11 +86,13 @@ class Densities:
 
     Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. What a call leaves
     behind in the arrays of this object only saves work in the next one.
+    prior: False for the pseudo-likelihood of eq. (8) alone; ``Terms`` still count the mean's prior.
     """
 
     columns: Columns
     targets: Sequence[Target]
     data: Data
+    prior: bool = True
 
     def __call__(self, logs: FloatArray) -> Terms:
         """The terms of each target at its hyperparameters (targets, p), which are inside their bounds."""
@@ -93,14 +104,16 @@ class Densities:
         if self.columns.warp:
             self._warp(kernel[:, 1:used].reshape(count, 2, numeric))
         inverse = np.zeros((count, kernel.shape[1] - used + 1))
-        inverse[:, :-1] = np.sqrt(5.0) * np.exp(-kernel[:, used:])
+        unit, profile = PROFILES[self.columns.kernel]
+        inverse[:, :-1] = unit * np.exp(-kernel[:, used:])
         variance, noise = np.exp(kernel[:, 0]), np.exp(rows.take(self._noise))
-        parts = self._blocks.terms(self._values, inverse, variance, noise)
+        parts = self._blocks.terms(self._values, inverse, variance, noise, profile)
         base, cross, square = (
             np.bincount(self._blocks.owner, part, minlength=count).astype(float) for part in parts
         )
-        means, sds, constants = self._prior
-        base += constants - 0.5 * np.square((rows - means) / sds).sum(axis=1)
+        if self.prior:
+            means, sds, constants = self._prior
+            base += constants - 0.5 * np.square((rows - means) / sds).sum(axis=1)
         return Terms(base, cross, square)
 
     def _warp(self, shapes: FloatArray) -> None:

@@ -15,7 +15,7 @@ also gives L⁻¹y and L⁻¹1:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -53,6 +53,39 @@ class Block:
     rows: IntArray
     numeric: IntArray
     nominal: IntArray
+
+
+Profile = Callable[[FloatArray], FloatArray]
+"""Correlations (P,) as a function of s² = (unit · r)² (P,), which it may overwrite."""
+
+
+def matern52(s2: FloatArray) -> FloatArray:
+    """(1 + s + s²/3) e^{−s}, s = √5 r."""
+    s = np.sqrt(s2)
+    s2 *= 1.0 / 3.0
+    s2 += s
+    s2 += 1.0
+    s2 *= np.exp(np.negative(s, out=s), out=s)
+    return s2
+
+
+def matern32(s2: FloatArray) -> FloatArray:
+    """(1 + s) e^{−s}, s = √3 r."""
+    s = np.sqrt(s2)
+    return np.asarray((1.0 + s) * np.exp(-s))
+
+
+def squared_exponential(s2: FloatArray) -> FloatArray:
+    """e^{−s²/2}, s = r."""
+    return np.exp(-0.5 * s2)
+
+
+PROFILES: dict[str, tuple[float, Profile]] = {
+    "matern52": (5.0**0.5, matern52),
+    "matern32": (3.0**0.5, matern32),
+    "se": (1.0, squared_exponential),
+}
+"""The unit and the profile of each kernel that the leaves may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,12 +212,17 @@ class Blocks:
         return [0, *accumulate(len(stack.at) for stack in self.stacks)]
 
     def terms(
-        self, values: FloatArray, inverse: FloatArray, variance: FloatArray, noise: FloatArray
+        self,
+        values: FloatArray,
+        inverse: FloatArray,
+        variance: FloatArray,
+        noise: FloatArray,
+        profile: Profile = matern52,
     ) -> tuple[FloatArray, ...]:
         """(B,) a, b, c of all blocks, stack by stack (see there).
 
-        M is a Matérn-5/2 covariance plus noise. values: (owners, numeric, n) of numeric columns;
-        inverse: (owners, columns + 1) √5 / ℓ and a zero; variance, noise: (owners,).
+        M is a stationary covariance plus noise. values: (owners, numeric, n) of numeric columns;
+        inverse: (owners, columns + 1) unit / ℓ and a zero; variance, noise: (owners,); profile: of PROFILES.
         """
         scaled = values * inverse[:, : values.shape[1], None]
         difference = scaled.take(self.first)
@@ -193,14 +231,10 @@ class Blocks:
         s2 = difference.sum(axis=0)
         if len(self.unequal):
             s2 += np.square(inverse).take(self.unequal).sum(axis=0)
-        s = np.sqrt(s2)  # √5 r;  k = (1 + s + s²/3) e^{−s}
-        s2 *= 1.0 / 3.0
-        s2 += s
-        s2 += 1.0
-        s2 *= np.exp(np.negative(s, out=s), out=s)
+        correlations = profile(s2)
         ends = self._ends
         parts = [
-            stack.terms(s2[start:end], variance, noise)
+            stack.terms(correlations[start:end], variance, noise)
             for stack, start, end in zip(self.stacks, ends, ends[1:])
         ]
         return tuple(np.concatenate([np.empty(0), *part]) for part in zip(*parts)) or (np.empty(0),) * 3

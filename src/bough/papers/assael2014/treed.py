@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels import Imputed, Kernel, Matern52, Scale
+from bough.gp.kernels import SE, Imputed, Kernel, Matern32, Matern52, Scale
 from bough.gp.likelihood import NOISE, Data, GPModel
 from bough.gp.posterior import posterior
 from bough.gp.priors import LogNormal
@@ -26,17 +26,21 @@ from bough.papers.assael2014.cart import grow, leaves
 from bough.papers.assael2014.pooled_density import Columns, sample_targets
 from bough.papers.assael2014.pooling import OUTSIDE, Hyper, Target, ancestors, pool
 from bough.papers.assael2014.treed_posterior import Leaf, Partition, Region, TreedPosterior
+from bough.papers.assael2014.type_two import most_likely_theta
 from bough.papers.assael2014.warp import Warp
 from bough.points import BoolArray, FloatArray, IntArray, Layout, rows_by_signature
 from bough.space.tree import Tree
+from bough.surrogates.kernel_gp import Base
 
-__all__ = ["Treed"]
+__all__ = ["LEAF_KERNELS", "Treed"]
 
 NO_ROWS = np.empty(0, dtype=np.intp)
 
 QUIET_NOISE = replace(NOISE, prior=LogNormal(float(np.log(1e-6)), 3.0), low=1e-10)
 """Of a leaf, which may be all but noiseless: noise that is only left over at the best point looks like a
 chance to improve there, and keeps the search from the leaves where there is one."""
+
+LEAF_KERNELS: dict[str, Base] = {"matern52": Matern52, "matern32": Matern32, "se": SE}
 
 BURN_IN = 5
 """Sweeps of the sampler to discard, from the prior's median."""
@@ -50,7 +54,8 @@ class Treed:
     its ancestors follow. The paper's 2 makes a density that is too sharp by its square root when it
     is sampled; 1 gives the usual posterior where there is no split.
     samples: posteriors to average over. Few are not enough: EI in a leaf of few points comes from the
-    rare samples with short length-scales.
+    rare samples with short length-scales. 0: the maximum of eq. (8) instead, ML-II.
+    leaf_kernel: the covariance of a leaf, one of LEAF_KERNELS.
     """
 
     layout: Layout
@@ -59,6 +64,7 @@ class Treed:
     least: int = 5
     weight: float = 1.0
     samples: int = 10
+    leaf_kernel: str = "matern52"
 
     @cached_property
     def kernel(self) -> Kernel:
@@ -68,14 +74,18 @@ class Treed:
 
     @cached_property
     def compared(self) -> Columns:
-        return Columns(*self._columns(self._all), self.layout.group, self.warp)
+        return Columns(*self._columns(self._all), self.layout.group, self.warp, self.leaf_kernel)
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         """Grow the tree and sample the hyperparameters of every leaf; theta (samples, all of them).
 
+        One row without samples: their most likely values.
+
         ``start`` is ignored: the tree of other data has other leaves.
         """
         targets = self.targets(data, self.partition(data))
+        if not self.samples:
+            return np.concatenate(most_likely_theta(self.compared, targets, data))[None]
         chains = sample_targets(self.compared, targets, data, rng, samples=self.samples, burn=BURN_IN)
         return np.concatenate(chains, axis=1)
 
@@ -137,7 +147,7 @@ class Treed:
         return Hyper(params, np.array([places.get(e, missing.get(e[0], -1)) for e in every]), noise)
 
     def _stationary(self, numeric: tuple[int, ...], nominal: tuple[int, ...]) -> Kernel:
-        inner = Matern52(numeric, nominal)
+        inner = LEAF_KERNELS[self.leaf_kernel](numeric, nominal)
         return Warp(numeric, self.layout.columns, inner) if self.warp and numeric else inner
 
     def _entries(self, numeric: tuple[int, ...], nominal: tuple[int, ...]) -> list[tuple[str, int]]:

@@ -19,11 +19,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from bough.gp.block_solver import factor_blocks
 from bough.gp.kernels import FeatureMap, Kernel, Pullback, WhereActive
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import Param, log_prior, total_size
 from bough.papers.jenatton2017.features import Dot
-from bough.papers.jenatton2017.structured import LowRank, factor_blocks
+from bough.papers.jenatton2017.structured import LowRank
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
 
 __all__ = ["BlockModel", "block_log_likelihood", "block_log_posterior", "block_solver"]

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.gp.fit import fit_map
 from bough.gp.kernels import Constant, Kernel, Matern52, Scale
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import prior_median, total_size
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
+from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import Base, split_columns
 
 __all__ = ["Independent", "PathPosteriors"]
@@ -27,26 +27,34 @@ __all__ = ["Independent", "PathPosteriors"]
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """The surrogate. base: the kernel of a path, of its numeric and nominal columns."""
+    """The surrogate.
+
+    base: the kernel of a path, of its numeric and nominal columns.
+    samples: 0 for the mode of the hyperparameters, else how many slice samples.
+    """
 
     layout: Layout
     tree: Tree
     base: Base = Matern52
+    samples: int = 0
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        """Each path by itself, by maximum a posteriori."""
-        thetas = [np.empty(0)]
+        """Each path by itself: theta (p,) at the mode, or (samples, p)."""
+        thetas = [np.empty((self.samples, 0) if self.samples else 0)]
         for _, rows, model, known in self._models(data.points, start):
-            thetas.append(fit_map(model, data.take(rows), rng, start=known))
-        return np.concatenate(thetas)
+            thetas.append(KernelGP(model, self.samples).fit(data.take(rows), rng, known))
+        return np.concatenate(thetas, axis=-1)
 
-    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathPosteriors]:
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathPosteriors, ...]:
         """Condition on data at given hyperparameters; a path beyond theta has its prior's median."""
-        parts = {}
-        for path, rows, model, known in self._models(data.points, theta):
-            mine = prior_median(model.params) if known is None else known
-            parts[path] = (rows, posterior(model, mine, data.take(rows)))
-        return (PathPosteriors(self, parts),)
+        found = []
+        for sample in np.atleast_2d(theta):
+            parts = {}
+            for path, rows, model, known in self._models(data.points, sample):
+                mine = prior_median(model.params) if known is None else known
+                parts[path] = (rows, posterior(model, mine, data.take(rows)))
+            found.append(PathPosteriors(self, parts))
+        return tuple(found)
 
     def model(self, on: BoolArray) -> GPModel:
         """The process of the path with signature ``on`` (groups,). Nominal switches are fixed on it."""
@@ -65,7 +73,7 @@ class Independent:
         for path, rows in self.tree.rows_by_path(points).items():
             model = self.model(points.on[rows[0]])
             stop = start + total_size(model.params)
-            known = theta[start:stop] if theta is not None and stop <= len(theta) else None
+            known = theta[..., start:stop] if theta is not None and stop <= theta.shape[-1] else None
             found.append((path, rows, model, known))
             start = stop
         return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from bough.gp.kernels import Scale
 from bough.gp.likelihood import GPModel
+from bough.papers.jenatton2017.anchor_search import anchor_search
 from bough.papers.jenatton2017.arc import Arc
 from bough.papers.jenatton2017.independent import Independent
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
@@ -15,85 +16,109 @@ from bough.papers.jenatton2017.two_step import path_ei, two_step
 from bough.points import Layout
 from bough.space import Space
 from bough.strategies.base import Strategy
-from bough.strategies.composition import ACQUISITION, model_based
+from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
 from bough.strategies.decisions import Choice, Decision, ProposalContext
-from bough.strategies.options import ModelOptions, option
+from bough.strategies.options import PaperOptions, at_least, one_of, option
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import VARIANCE
 
 
 @dataclass(frozen=True)
-class SemiParametricTree(ModelOptions):
+class TreeOptions(PaperOptions):
+    """Options of the two-step methods.
+
+    search: ``anchors`` as in sec. 3, or ``exact``: both steps maximised exactly, as version 0.1 did with
+    keep=4.
+    keep: how many of the best paths by eq. (6) are searched in step two; the paper keeps one.
+    anchors: points per kept path in step two.
+    """
+
+    kernel: str = option("matern52", KERNEL)
+    search: str = option("anchors", one_of(("anchors", "exact")))
+    keep: int = option(1, at_least(1))
+    anchors: int = option(1000, at_least(1))
+
+
+@dataclass(frozen=True)
+class SemiParametricTree(TreeOptions):
     """``tree``: leaf processes with linear weights at inner nodes, two-step path EI (sec. 2-3)."""
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = SemiParametric(space.layout, space.tree)
-        return model_based(surrogate, self, decide=two_step_decision(linear=True))
+        surrogate = SemiParametric(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
+        return model_based(surrogate, self, decide=two_step_decision(self, linear=True))
 
 
 @dataclass(frozen=True)
-class NonlinearTree(ModelOptions):
+class NonlinearTree(TreeOptions):
     """``tree-nonlinear``: the same with random Fourier features at inner nodes (sec. 4.3)."""
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = SemiParametric(space.layout, space.tree, nonlinear=True)
-        return model_based(surrogate, self, decide=two_step_decision(linear=False))
+        surrogate = SemiParametric(
+            space.layout, space.tree, nonlinear=True, base=KERNELS[self.kernel], samples=self.samples
+        )
+        return model_based(surrogate, self, decide=two_step_decision(self, linear=False))
 
 
 @dataclass(frozen=True)
-class MarginalTree(ModelOptions):
+class MarginalTree(PaperOptions):
     """``marginal``: the model of ``tree`` with the weights integrated out, EI on every path (eq. 4)."""
 
+    kernel: str = option("matern52", KERNEL)
     acquisition: str = option("log-ei", ACQUISITION)
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = SemiParametric(space.layout, space.tree, structured=False)
+        surrogate = SemiParametric(
+            space.layout, space.tree, structured=False, base=KERNELS[self.kernel], samples=self.samples
+        )
         return model_based(surrogate, self, self.acquisition)
 
 
 @dataclass(frozen=True)
-class IndependentPaths(ModelOptions):
+class IndependentPaths(PaperOptions):
     """``independent``: one Gaussian process per path, nothing shared (table 1)."""
 
+    kernel: str = option("matern52", KERNEL)
     acquisition: str = option("log-ei", ACQUISITION)
 
     def strategy(self, space: Space) -> Strategy:
-        return model_based(Independent(space.layout, space.tree), self, self.acquisition)
+        surrogate = Independent(space.layout, space.tree, KERNELS[self.kernel], self.samples)
+        return model_based(surrogate, self, self.acquisition)
 
 
 @dataclass(frozen=True)
-class ArcGP(ModelOptions):
+class ArcGP(PaperOptions):
     """``arc``: a Gaussian process with the arc kernel over all parameters (Swersky et al. 2014)."""
 
     acquisition: str = option("log-ei", ACQUISITION)
 
     def strategy(self, space: Space) -> Strategy:
-        return model_based(arc_process(space.layout), self, self.acquisition)
+        return model_based(arc_process(space.layout, self.samples), self, self.acquisition)
 
 
-def arc_process(layout: Layout) -> KernelGP:
+def arc_process(layout: Layout, samples: int = 0) -> KernelGP:
     """A Gaussian process with the arc kernel."""
-    return KernelGP(GPModel(Scale(Arc(layout), VARIANCE)))
+    return KernelGP(GPModel(Scale(Arc(layout), VARIANCE)), samples)
 
 
-def two_step_decision(linear: bool) -> Decision:
-    """Rank the paths by the EI of their shared weights, then find the best point on the best paths.
+def two_step_decision(options: TreeOptions, linear: bool) -> Decision:
+    """Choose a path by the EI of its shared weights, eq. (6), then the best point on it, eq. (5).
 
-    Eq. (6) and (5). linear: shared variables enter linearly, so the first step checks only the corners
-    of their ranges.
+    linear: shared variables enter linearly, so an exact first step checks only the corners of their ranges.
     """
 
     def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
         rank = path_ei(context.model.posteriors, context.model.best)  # type: ignore[arg-type]
-        found = two_step(
-            context.space,
-            context.criterion,
-            rank,
-            near=context.near,
-            avoid=context.avoid,
-            rng=rng,
-            linear=linear,
+        parts = context.space, context.criterion, rank
+        if options.search == "anchors":
+            return Choice(
+                anchor_search(
+                    *parts, avoid=context.avoid, rng=rng, keep=options.keep, anchors=options.anchors
+                )
+            )
+        return Choice(
+            two_step(
+                *parts, near=context.near, avoid=context.avoid, rng=rng, keep=options.keep, linear=linear
+            )
         )
-        return Choice(found)
 
     return decide

@@ -23,7 +23,7 @@ import numpy as np
 
 from bough.gp.fit import fit_map, maximise
 from bough.gp.kernels import FeatureMap, Kernel, Matern52, Scale, Sum, WhereActive
-from bough.gp.likelihood import Data, factorise
+from bough.gp.likelihood import Data, factorise, log_density
 from bough.gp.posterior import GPPosterior
 from bough.gp.priors import LogNormal
 from bough.gp.solvers import Solver
@@ -32,6 +32,7 @@ from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterio
 from bough.papers.jenatton2017.features import Activity, Dot, Fourier, Linear, OneHot, Stack, Weighted
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
+from bough.surrogates.base import fit_samples
 from bough.surrogates.kernel_gp import Base, split_columns
 
 __all__ = ["PathGP", "SemiParametric"]
@@ -64,6 +65,7 @@ class SemiParametric:
     nonlinear: shared columns by ``frequencies`` random Fourier features per node, not linearly.
     structured: infer by blocks (eq. 3) where that is cheaper; otherwise always densely (eq. 4).
     base: the kernel of a leaf, of its numeric and nominal columns.
+    samples: 0 for the mode of the hyperparameters, else how many slice samples.
     """
 
     layout: Layout
@@ -72,6 +74,7 @@ class SemiParametric:
     structured: bool = True
     frequencies: int = 16
     base: Base = Matern52
+    samples: int = 0
 
     @cached_property
     def model(self) -> BlockModel:
@@ -99,20 +102,37 @@ class SemiParametric:
         return Stack(tuple(parts))
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        """theta by maximum a posteriori on eq. (3)."""
+        """theta (p,) by maximum a posteriori on eq. (3), or (samples, p) slice samples."""
+        if not self.samples:
+            return self._mode(data, rng, start)
+        by_blocks, ordered = self._by_blocks(len(data.y)), data.sorted()
+
+        def log_target(theta: FloatArray) -> float:
+            if by_blocks:
+                return block_log_posterior(self.model, theta, data)[0]
+            return log_density(self.model.dense, theta, ordered)
+
+        return fit_samples(
+            log_target, lambda: self._mode(data, rng, None), self.model.params, rng, self.samples, start
+        )
+
+    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathGP, ...]:
+        """Condition on data at given hyperparameters."""
+        return tuple(self._posterior(row, data) for row in np.atleast_2d(theta))
+
+    def _mode(self, data: Data, rng: np.random.Generator, start: FloatArray | None) -> FloatArray:
         if not self._by_blocks(len(data.y)):
             return fit_map(self.model.dense, data, rng, start=start)
         return maximise(
             lambda theta: block_log_posterior(self.model, theta, data), self.model.params, rng, start=start
         )
 
-    def posterior(self, theta: FloatArray, data: Data) -> tuple[PathGP]:
-        """Condition on data at given hyperparameters."""
+    def _posterior(self, theta: FloatArray, data: Data) -> PathGP:
         if self._by_blocks(len(data.y)):
             solver: Solver = block_solver(self.model, theta, data)
         else:
             solver, _ = factorise(self.model.dense, theta, data)
-        return (PathGP(self.model.dense, theta, data, solver, solver.solve(data.y)),)
+        return PathGP(self.model.dense, theta, data, solver, solver.solve(data.y))
 
     def _by_blocks(self, n: int) -> bool:
         return self.structured and self.features.size < n

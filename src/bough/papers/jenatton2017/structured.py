@@ -1,6 +1,5 @@
-"""Solvers for covariance matrices with structure, behind the interface of ``solvers.Solver``.
+"""Solvers for block-diagonal plus low-rank covariances, behind the interface of ``solvers.Solver``.
 
-``Blocks``    M = blockdiag(M_1, …, M_P): paths that share nothing. O(Σ n_p³).
 ``LowRank``   K = blockdiag(M_1, …, M_P) + F Fᵀ: paths that share a linear model with V features
               (Jenatton et al. 2017, eq. 4, with F = Zᵀ Σ_c^½). O(Σ n_p³ + n V² + V³).
 ``Bordered``  any solver with a few rows appended.
@@ -15,86 +14,16 @@ whose eigenvalues are at least one for all variances.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from bough.gp.block_solver import Blocks
 from bough.gp.solvers import Dense, Solver, factor
-from bough.points import FloatArray, IntArray
+from bough.points import FloatArray
 
-__all__ = ["Blocks", "Bordered", "LowRank", "factor_blocks"]
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A block-diagonal matrix. ``rows[p]`` are the positions of block p, ``parts[p]`` its solver."""
-
-    rows: tuple[IntArray, ...]
-    parts: tuple[Dense, ...]
-
-    def __len__(self) -> int:
-        return sum(len(rows) for rows in self.rows)
-
-    @cached_property
-    def logdet(self) -> float:
-        return sum(part.logdet for part in self.parts)
-
-    def solve(self, b: FloatArray) -> FloatArray:
-        return self.unwhiten(self.whiten(b))
-
-    def whiten(self, b: FloatArray) -> FloatArray:
-        out = np.zeros_like(b)
-        for rows, part in zip(self.rows, self.parts):
-            mine = b[rows]
-            if mine.any():  # a new point covaries with its own block only
-                out[rows] = part.whiten(mine)
-        return out
-
-    def unwhiten(self, h: FloatArray) -> FloatArray:
-        out = np.empty_like(h)
-        for rows, part in zip(self.rows, self.parts):
-            out[rows] = part.unwhiten(h[rows])
-        return out
-
-    def inverse(self) -> FloatArray:
-        out = np.zeros((len(self), len(self)))
-        for rows, part in zip(self.rows, self.parts):
-            out[np.ix_(rows, rows)] = part.inverse()
-        return out
-
-    def append(self, cross: FloatArray, corner: FloatArray) -> Blocks:
-        """New rows join the blocks with which they covary; those become one block."""
-        n, m = cross.shape
-        touched = [bool(cross[rows].any()) for rows in self.rows]
-        merged = _merge([part for part, hit in zip(self.parts, touched) if hit])
-        joined = np.concatenate(
-            [np.empty(0, np.intp), *(rows for rows, hit in zip(self.rows, touched) if hit)]
-        )
-        grown = merged.append(cross[joined], corner)
-        return Blocks(
-            (*(rows for rows, hit in zip(self.rows, touched) if not hit), np.append(joined, range(n, n + m))),
-            (*(part for part, hit in zip(self.parts, touched) if not hit), grown),
-        )
-
-
-def _merge(parts: Sequence[Dense]) -> Dense:
-    """Independent blocks as one dense solver."""
-    if len(parts) == 1:
-        return parts[0]
-    size = sum(len(part) for part in parts)
-    root, start = np.zeros((size, size), order="F"), 0
-    for part in parts:
-        stop = start + len(part)
-        root[start:stop, start:stop] = part.root
-        start = stop
-    return Dense(root, sum(part.logdet for part in parts))
-
-
-def factor_blocks(rows: Sequence[IntArray], matrices: Sequence[FloatArray]) -> Blocks:
-    """Factorise blockdiag(matrices), of which block p stands at the positions ``rows[p]``."""
-    return Blocks(tuple(rows), tuple(factor(matrix) for matrix in matrices))
+__all__ = ["Bordered", "LowRank"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
-"""Two-step expected improvement (Jenatton et al. 2017, sec. 3.2): first the path, then the point on it.
+"""Two-step expected improvement (Jenatton et al. 2017, sec. 3.2), both steps maximised exactly.
 
 Step one ranks paths by the path EI of eq. (6), E[(best - b - z_p'c)+], which leaves out the leaf's own
 Gaussian process: cheap, but blind to variation inside the leaf. Step two maximises the full EI of eq. (5)
 inside the best paths, over leaf and shared variables together. The paper keeps one path; keeping a few is
-the extension it suggests.
+the extension it suggests. ``anchor_search`` has the paper's own search, over a finite set of points.
 
 Why corners. For fixed weights c the improvement (best - b - z'c)+ is convex in the linear features z, and
 an expectation over c keeps that. So over a box of shared variables the maximum of (6) lies at a corner (for
@@ -32,7 +32,8 @@ from bough.space import Space
 from bough.space.sampling import sample_points
 from bough.space.tree import Path
 
-__all__ = ["PathPosterior", "path_ei", "rank_paths", "two_step"]
+__all__ = ["PathCriterion", "PathPosterior", "candidate_paths", "path_ei", "rank_paths", "shared_columns"]
+__all__ += ["two_step"]
 
 PATHS = 256
 """With more paths than this, the paths of random points are used instead."""
@@ -76,17 +77,17 @@ def two_step(
     near: Points,
     avoid: Points,
     rng: np.random.Generator,
-    keep: int = 4,
+    keep: int = 1,
     linear: bool = True,
 ) -> Points:
     """The best point by ``criterion`` on the ``keep`` best paths by ``path_criterion``: one row, or none.
 
     Where everything on those is to be avoided, the next best paths are searched.
     """
-    boxes = _boxes(space, rng)
+    boxes = candidate_paths(space, rng)
     value, at = rank_paths(space, path_criterion, boxes, rng, linear)
     order = np.argsort(-value, kind="stable")
-    shared = _shared(space)
+    shared = shared_columns(space)
     tried = [path.key for path in space.tree.path_of(near)]
     for begin in range(0, len(order), keep):
         rows = order[begin : begin + keep]
@@ -107,7 +108,7 @@ def rank_paths(
     space: Space, path_criterion: PathCriterion, boxes: Sequence[Path], rng: np.random.Generator, linear: bool
 ) -> tuple[FloatArray, FloatArray]:
     """(paths,) the largest worth of each path, and (paths, columns) where its shared variables attain it."""
-    shared = _shared(space)
+    shared = shared_columns(space)
     choices = [_corner_choices(space, box, shared) for box in boxes]
     many = [row for row, choice in enumerate(choices) if prod(map(len, choice.values())) > CORNERS]
     reached = _ascend(space, path_criterion, [boxes[row] for row in many], [choices[row] for row in many])
@@ -125,7 +126,7 @@ def rank_paths(
     return score[best], points.x[best]
 
 
-def _boxes(space: Space, rng: np.random.Generator) -> Sequence[Path]:
+def candidate_paths(space: Space, rng: np.random.Generator) -> Sequence[Path]:
     """All paths, or where there are too many, the distinct ones of a random sample."""
     boxes = space.tree.all_paths(PATHS)
     if len(boxes) <= PATHS:
@@ -135,7 +136,7 @@ def _boxes(space: Space, rng: np.random.Generator) -> Sequence[Path]:
     return space.tree.path_of(sample.take(np.sort(first)))
 
 
-def _shared(space: Space) -> BoolArray:
+def shared_columns(space: Space) -> BoolArray:
     """(columns,) whether a column belongs to an inner node, a group that several paths share."""
     return np.isin(space.layout.group, space.tree.roles.shared)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.sample import best_of_samples
@@ -10,16 +11,32 @@ from bough.papers.levesque2017 import surrogates
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import model_based
-from bough.strategies.decisions import maximise_with
+from bough.strategies.decisions import Decision, maximise_with
 from bough.strategies.flat import flat_layout
-from bough.strategies.options import ModelOptions, at_least, option
+from bough.strategies.options import SAMPLES, SHARE, Check, PaperOptions, option
 
 
 @dataclass(frozen=True)
-class SampledOptions(ModelOptions):
+class SampledOptions(PaperOptions):
     """samples: slice samples of the hyperparameters to average over; 0 uses the mode."""
 
-    samples: int = option(10, at_least(0, "a number of slice samples, 0 for the mode"))
+    samples: int = option(10, SAMPLES)
+
+
+@dataclass(frozen=True)
+class LocalOptions(SampledOptions):
+    """fixed_step: steps of this share of a range, integers by one, as printed (eq. 6-7).
+
+    None: Gaussian steps and walks over plateaus, as in SMAC. The paper does not give its step.
+    """
+
+    fixed_step: float | None = option(
+        None, Check(lambda v: v is None or SHARE.holds(v), "a share of the range between 0 and 1, or None")
+    )
+
+    @property
+    def search(self) -> Decision:
+        return maximise_with(partial(local_search, fixed_step=self.fixed_step))
 
 
 @dataclass(frozen=True)
@@ -32,12 +49,12 @@ class Conditional(SampledOptions):
 
 
 @dataclass(frozen=True)
-class ConditionalLocal(SampledOptions):
+class ConditionalLocal(LocalOptions):
     """``conditional-ls``: covariance only between equal signatures, local search."""
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.conditional(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(local_search))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -50,12 +67,12 @@ class LaplaceGP(SampledOptions):
 
 
 @dataclass(frozen=True)
-class LaplaceLocal(SampledOptions):
+class LaplaceLocal(LocalOptions):
     """``laplace-ls``: Laplace kernel over imputed values, local search."""
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.joint(space.layout, base="laplace", samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(local_search))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -68,12 +85,12 @@ class MaternGP(SampledOptions):
 
 
 @dataclass(frozen=True)
-class MaternLocal(SampledOptions):
+class MaternLocal(LocalOptions):
     """``matern-ls``: Matérn-5/2 over imputed values, local search."""
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.joint(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(local_search))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)

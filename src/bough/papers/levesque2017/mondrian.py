@@ -35,7 +35,8 @@ Keys = NDArray[np.uint64]
 class Mondrian(Correlation):
     """The kernel of ``trees`` Mondrian partitions over ``columns`` and one-hot ``nominal`` columns.
 
-    nominal: (column, levels); half a unit per indicator, so two different options are 1/ℓ apart.
+    nominal: (column, levels); half a unit per indicator, so two different options are 1/ℓ apart. One more
+    indicator stands for no option, the value of an inactive category (``Imputed``).
     theta: log ℓ of columns, then of nominal ones. The covariance is piecewise constant in theta and
     in x, so its gradients are zero: it is made for slice sampling and for searches by value.
     """
@@ -56,10 +57,11 @@ class Mondrian(Correlation):
         inverse = np.exp(-theta)
         wide = len(self.columns)
         indicators = [
-            np.eye(levels)[np.floor(a.x[:, column] * levels).astype(int)] for column, levels in self.nominal
+            np.eye(levels + 1)[np.minimum(np.floor(a.x[:, column] * levels), levels).astype(int)]
+            for column, levels in self.nominal
         ]
         x = np.hstack([a.x[:, list(self.columns)], *indicators])
-        halves = [np.full(levels, 0.5 * s) for (_, levels), s in zip(self.nominal, inverse[wide:])]
+        halves = [np.full(levels + 1, 0.5 * s) for (_, levels), s in zip(self.nominal, inverse[wide:])]
         side = np.concatenate([inverse[:wide], *halves])
         trees = np.random.default_rng(0).integers(0, 2**64, self.trees, dtype=np.uint64)
         return _walk(x * side, side, trees)

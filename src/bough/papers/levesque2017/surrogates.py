@@ -7,6 +7,7 @@ with one length-scale per parameter.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -14,7 +15,7 @@ from bough.gp.kernels import Imputed, Kernel, Laplace, Matern52, SameSignature, 
 from bough.gp.likelihood import NOISE, GPModel
 from bough.gp.priors import Horseshoe, LogNormal, SquareOf
 from bough.papers.levesque2017.mondrian import Mondrian
-from bough.points import Layout
+from bough.points import IntArray, Layout, Points, rows_by_signature
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import all_columns
 
@@ -30,8 +31,13 @@ SAMPLES = 10
 
 def conditional(layout: Layout, *, samples: int = SAMPLES) -> KernelGP:
     """Lévesque's conditional kernel: Matérn-5/2 between points that activate the same parameters."""
-    inner = Imputed(Matern52(*all_columns(layout), LENGTHSCALE), _groups(layout))
-    return _sampled(SameSignature(inner), samples)
+    inner = _imputed(layout, Matern52(*all_columns(layout), LENGTHSCALE))
+    return _sampled(SameSignature(inner), samples, blocks=same_signature_rows)
+
+
+def same_signature_rows(points: Points) -> list[IntArray]:
+    """The rows of each activation signature: the blocks of eq. (9)."""
+    return list(rows_by_signature(points.on).values())
 
 
 def joint(
@@ -45,20 +51,23 @@ def joint(
     numeric, nominal = all_columns(layout)
     kind = Matern52 if base == "matern" else Laplace
     inner: Kernel = kind(numeric, nominal, LENGTHSCALE)
-    return _sampled(Imputed(inner, _groups(layout)) if impute else inner, samples)
+    return _sampled(_imputed(layout, inner) if impute else inner, samples)
 
 
 def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> KernelGP:
     """Mondrian features over all columns, inactive ones at mid-range."""
     numeric, nominal = all_columns(layout)
     levels = tuple((c, int(layout.levels[c])) for c in nominal)
-    return _sampled(Imputed(Mondrian(numeric, levels, trees, prior=LENGTHSCALE), _groups(layout)), samples)
+    return _sampled(_imputed(layout, Mondrian(numeric, levels, trees, prior=LENGTHSCALE)), samples)
 
 
-def _sampled(kernel: Kernel, samples: int) -> KernelGP:
+def _sampled(
+    kernel: Kernel, samples: int, blocks: Callable[[Points], Sequence[IntArray]] | None = None
+) -> KernelGP:
     """A process with the priors and the slice sampling of Lévesque et al. 2017; samples = 0: the mode."""
-    return KernelGP(GPModel(Scale(kernel, AMPLITUDE), SAMPLED_NOISE), samples)
+    return KernelGP(GPModel(Scale(kernel, AMPLITUDE), SAMPLED_NOISE, blocks), samples)
 
 
-def _groups(layout: Layout) -> tuple[int, ...]:
-    return tuple(layout.group.tolist())
+def _imputed(layout: Layout, inner: Kernel) -> Kernel:
+    """The kernel with inactive numbers in the middle of their range, and inactive categories as no option."""
+    return Imputed(inner, tuple(layout.group.tolist()), all_columns(layout)[1])

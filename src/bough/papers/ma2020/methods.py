@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bough.acquisition.maximise.paths import search_paths
-from bough.papers.ma2020.additive_tree import additive_tree
+from bough.papers.ma2020.additive_tree import PRODUCTS, additive_tree
 from bough.papers.ma2020.changes import AdditiveGP
+from bough.papers.ma2020.evidence import BestByEvidence
 from bough.papers.ma2020.separable_ucb import additive_ucb
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
 from bough.strategies.decisions import Choice, ProposalContext, exploit, maximise_with
-from bough.strategies.options import ModelOptions, at_least, option
+from bough.strategies.options import WORKING_SET, ModelOptions, PaperOptions, at_least, one_of, option
+from bough.strategies.working_set import PAPER_LIMIT
+from bough.surrogates.base import Surrogate
 
 EXPLOIT_SD_SHARE = 0.3
 """As in ``auto``."""
 
 
 @dataclass(frozen=True)
-class AddTree(ModelOptions):
+class AddTree(PaperOptions):
     """``add-tree``: the additive tree covariance, EI searched on every path (Algorithm 1)."""
 
     kernel: str = option("matern52", KERNEL)
@@ -29,7 +33,7 @@ class AddTree(ModelOptions):
     exploit_every: int = option(0, at_least(0, "every how many trials one exploits, 0 for never"))
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel])
+        surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
         decide = maximise_with(search_paths)
         if self.exploit_every:
             decide = exploit(decide, self.exploit_every, EXPLOIT_SD_SHARE)
@@ -38,30 +42,52 @@ class AddTree(ModelOptions):
 
 @dataclass(frozen=True)
 class AddTreeInteractions(ModelOptions):
-    """``add-tree-interactions``: with products along a path (Appendix E)."""
+    """``add-tree-interactions``: with products along a path (Appendix E).
+
+    products: ``pairs`` of vertices; ``paths``: pairs and all vertices of a path; ``joint``: one covariance
+    per signature; ``evidence``: none, pairs or paths, whichever has the largest evidence at each refit.
+    """
 
     kernel: str = option("matern52", KERNEL)
     acquisition: str = option("log-ei", ACQUISITION)
+    products: str = option("pairs", one_of([*PRODUCTS, "evidence"]))
+    working_set: int = option(PAPER_LIMIT, WORKING_SET)
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], interactions=True)
+        make = partial(additive_tree, space.layout, space.tree, base=KERNELS[self.kernel])
+        surrogate: Surrogate = make(products=self.products)
+        if self.products == "evidence":
+            surrogate = BestByEvidence([make(), make(products="pairs"), make(products="paths")])
         return model_based(surrogate, self, self.acquisition)
 
 
 @dataclass(frozen=True)
-class AddTreeUcb(ModelOptions):
-    """``add-tree-ucb``: a confidence bound per vertex (Algorithm 2)."""
+class AddTreeUcb(PaperOptions):
+    """``add-tree-ucb``: a confidence bound per vertex (Algorithm 2).
+
+    bound: ``anchored`` bounds the changes from tried points and the level of a path; ``literal`` bounds each
+    vertex's own term, as Algorithm 2 is printed.
+    """
 
     kernel: str = option("matern52", KERNEL)
+    bound: str = option("anchored", one_of(("anchored", "literal")))
 
     def strategy(self, space: Space) -> Strategy:
-        surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel])
-        return model_based(surrogate, self, decide=vertex_bounds)
+        surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
+        return model_based(surrogate, self, decide=partial(vertex_bounds, anchored=self.bound == "anchored"))
 
 
-def vertex_bounds(context: ProposalContext, rng: np.random.Generator) -> Choice:
+def vertex_bounds(context: ProposalContext, rng: np.random.Generator, *, anchored: bool = True) -> Choice:
     """Algorithm 2: every vertex optimises its own confidence bound."""
     posteriors = [AdditiveGP.of(posterior) for posterior in context.model.posteriors]
     trial = context.number + 1
-    found = additive_ucb(context.space, posteriors, trial, near=context.near, avoid=context.avoid, rng=rng)
+    found = additive_ucb(
+        context.space,
+        posteriors,
+        trial,
+        near=context.near,
+        avoid=context.avoid,
+        rng=rng,
+        anchored=anchored,
+    )
     return Choice(found, "the lowest confidence bound, added up vertex by vertex along each path")

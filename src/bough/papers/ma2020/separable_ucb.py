@@ -18,7 +18,8 @@ This implementation reads the algorithm as follows:
   the constants cancel in D_v, and A_p is as well known as any value of f. By the triangle
   inequality sd f(x) <= sd A_p + sum over v of sd D_v(x_v), with equality at the anchors. Lines 3-5
   maximise the bounds of D_v, line 7 adds that of A_p, which is a constant of the path.
-- Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p leaves it out.
+- Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p leaves it out. Without
+  any anchor this is Algorithm 2 as printed (``anchored=False``).
 """
 
 from __future__ import annotations
@@ -103,17 +104,20 @@ def additive_ucb(
     near: Points,
     avoid: Points,
     rng: np.random.Generator,
+    anchored: bool = True,
 ) -> Points:
     """The point whose vertices each maximise their bound, on the path where those add up to most.
 
     t: the number of the trial, from 1. near: finished points, best first. If the point is forbidden or
     in ``avoid``, the bound of the whole sum is searched on every path. No row if no point is allowed.
+    anchored: False for Algorithm 2 as printed, mu_v - sqrt(beta) sigma_v of each term by itself.
     """
     layout = space.layout
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups)
     kappa = np.sqrt([beta(int(dimension), t) for dimension in own])
     of_level = float(np.sqrt(beta(1, t)))
-    point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, of_level, near, rng)
+    anchors = near if anchored else near.take([])
+    point = (_on_tree if by_activity(space) else _on_paths)(space, posteriors, kappa, of_level, anchors, rng)
     if CandidateFilter(space, avoid).mask(point).all():
         return point
     whole = lcb(float(np.sqrt(beta(int(own[point.on[0]].sum()), t))))
