@@ -233,9 +233,7 @@ def test_additive_model_shares_between_branches() -> None:
 def test_interactions_are_independent_between_leaves() -> None:
     """Ma & Blaschko App. E: the extra term covers one path at a time and lets its columns interact."""
     space, rng = SPACES["branching"], np.random.default_rng(12)
-    plain, more = (
-        additive_tree(space.layout, space.tree, interactions=i).model.kernel for i in (False, True)
-    )
+    plain, more = (additive_tree(space.layout, space.tree, products=p).model.kernel for p in (None, "joint"))
     points = sample_points(space, 30, rng)
     theta = prior_median(more.params)
     extra = (
