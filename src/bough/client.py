@@ -28,6 +28,8 @@ from bough.study.goals import parse_goals
 from bough.study.loop import run_objective
 from bough.study.objective import OnError
 from bough.study.recommend import Recommendation, recommend
+from bough.study.records import STOPPING_RULES
+from bough.study.reporting import checked_report
 from bough.study.results import failure, told
 from bough.study.tables import table
 from bough.study.trial_index import Status
@@ -51,13 +53,14 @@ def connect(
     reference: Mapping[str, float] | None = None,
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
+    stopping: str | None = None,
     patience: float = 60.0,
     timeout: float = 300.0,
 ) -> RemoteStudy:
     """The study ``name`` of the service at ``url``, such as ``http://localhost:8000``.
 
     token:    from ``bough token create``; by default the environment variable BOUGH_TOKEN.
-    space:    creates the study, with goals, method and seed, unless there is one that agrees.
+    space:    creates the study, with goals, method, seed and stopping, unless there is one that agrees.
     direction, objectives, constraints, reference: its goals, as for ``bough.Study``.
     patience: seconds, from the first failure on, for which a request is sent again while the service is away.
     timeout:  seconds that a proposal may take; other replies are expected sooner, and asked for again.
@@ -79,6 +82,7 @@ def connect(
             "direction": direction,
             "method": chosen,
             "seed": seed,
+            "stopping": stopping,
         }
         if not goals.is_plain:
             wanted |= {
@@ -107,6 +111,7 @@ class RemoteStudy:
         self.direction: str = found["direction"]
         self.goals = parse_goals(found["objectives"], found["constraints"], found["reference"])
         self.seed: int = found["seed"]
+        self.stopping: str = found["stopping"]
         self.method = Method(found["method"]["name"], found["method"]["options"])
         self.space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
@@ -149,7 +154,8 @@ class RemoteStudy:
     def report(self, trial: Trial | int, value: float, step: int) -> bool:
         """Report how a running trial is doing; whether it should stop, and is stored as stopped."""
         number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
-        body = {"value": value, "step": step, "attempt": attempt}
+        given = checked_report(number, attempt, value, step, self.goals, self.name)
+        body = {"value": given.value, "step": given.step, "attempt": attempt}
         return bool(self._post(f"trials/{number}/report", body)["stop"])
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
@@ -177,7 +183,7 @@ class RemoteStudy:
         """All trials, in the order of their numbers."""
         found = list(self._over)
         while True:
-            page = self._get(f"trials?offset={len(found)}&limit={_PAGE}")
+            page = self._get(f"trials?offset={len(found)}&limit={_PAGE}&curves=true")
             found += _trials(page)
             if len(found) >= page["total"] or not page["trials"]:
                 break
@@ -202,6 +208,7 @@ class RemoteStudy:
             found["created"],
             found["trials"],
             goals=self.goals.to_json(),
+            stopping=None if found["stopping"] == STOPPING_RULES[0] else found["stopping"],
         )
 
     @property
@@ -351,4 +358,5 @@ def _trials(page: dict[str, Any]) -> list[Trial]:
 def _trial(row: dict[str, Any]) -> Trial:
     """A trial from its JSON; what is feasible follows from what is violated."""
     given = {name: value for name, value in row.items() if name != "feasible"}
-    return Trial(**given | {"violated": tuple(row["violated"])})
+    curve = tuple((step, value) for step, value in row.get("curve", ()))
+    return Trial(**given | {"violated": tuple(row["violated"]), "curve": curve})

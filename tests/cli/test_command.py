@@ -14,10 +14,13 @@ import pytest
 from bough.cli.command import ENVIRONMENT_BYTES, Command, shared_variables
 from bough.cli.placeholders import units_of
 from bough.space import Float, Space
+from bough.study import Study
 from bough.study.orphans import Guardian
 from bough.trial import Config, Trial
 
 from .programs import STUBBORN_PARENT, alive, pid_in, script
+
+STUDY = Study(Space({"x": Float(0, 1)}), name="study")
 
 
 @pytest.fixture
@@ -44,7 +47,7 @@ def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
         "print('chatter', file=sys.stderr); print('8');"
         "open(os.environ['BOUGH_RESULT'], 'w').write(json.dumps({'value': 9, 'cost': 2}))"
     )
-    program = Command(units_of([*python(code), "{config}", "{m}"]), "study", tmp_path, guardian)
+    program = Command(units_of([*python(code), "{config}", "{m}"]), STUDY, tmp_path, guardian)
     trial = running({"m": "a", "x y": 0.25}, number=3)
     result = program(trial)
     assert (result.value, result.cost) == (9, 2)
@@ -59,13 +62,13 @@ def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
 def test_a_program_may_say_that_its_config_is_not_at_fault(
     code: int, learn: bool, tmp_path: Path, guardian: Guardian
 ):
-    program = Command(units_of(python(f"raise SystemExit({code})")), "study", tmp_path, guardian)
+    program = Command(units_of(python(f"raise SystemExit({code})")), STUDY, tmp_path, guardian)
     result = program(running())
     assert (result.state, result.learn) == ("failed", learn)
 
 
 def test_each_attempt_keeps_its_own_output(tmp_path: Path, guardian: Guardian):
-    program = Command(units_of(python("print(1)")), "study", tmp_path, guardian)
+    program = Command(units_of(python("print(1)")), STUDY, tmp_path, guardian)
     program(running(attempt=1))
     program(running(attempt=2))
     assert sorted(path.name for path in tmp_path.glob("*.out")) == ["00000-2.out", "00000.out"]
@@ -73,7 +76,7 @@ def test_each_attempt_keeps_its_own_output(tmp_path: Path, guardian: Guardian):
 
 def test_failures_say_how_and_which_command(tmp_path: Path, guardian: Guardian):
     def run(words: list[str], timeout: float | None = None) -> str:
-        result = Command(units_of(words), "study", tmp_path, guardian, timeout)(running())
+        result = Command(units_of(words), STUDY, tmp_path, guardian, timeout)(running())
         assert result.state == "failed" and result.error is not None and result.notes["command"]
         return result.error
 
@@ -97,9 +100,7 @@ def test_failures_say_how_and_which_command(tmp_path: Path, guardian: Guardian):
 def test_config_file_holds_exact_values(tmp_path: Path, guardian: Guardian):
     value = 0.1 + 0.2
     code = "import sys; print(open(sys.argv[1]).read())"
-    result = Command(units_of([*python(code), "{config}"]), "study", tmp_path, guardian)(
-        running({"x": value})
-    )
+    result = Command(units_of([*python(code), "{config}"]), STUDY, tmp_path, guardian)(running({"x": value}))
     assert result.error is not None and 'has no "value"' in result.error
     assert json.loads((tmp_path / "00000.out").read_text()) == {"x": value}
 
@@ -111,12 +112,12 @@ def test_a_large_config_goes_by_file_alone(tmp_path: Path, guardian: Guardian):
         "import json, os; assert 'BOUGH_CONFIG' not in os.environ;"
         "print(len(json.load(open(os.environ['BOUGH_CONFIG_FILE']))))"
     )
-    assert Command(units_of(python(code)), "study", tmp_path, guardian)(running(config)).value == 6000
+    assert Command(units_of(python(code)), STUDY, tmp_path, guardian)(running(config)).value == 6000
 
 
 def test_other_names_of_an_object_become_measures(tmp_path: Path, guardian: Guardian):
     code = """print('{"value": 1, "noise": 0.5, "memory": 9, "host": "a"}')"""
-    result = Command(units_of(python(code)), "study", tmp_path, guardian)(running())
+    result = Command(units_of(python(code)), STUDY, tmp_path, guardian)(running())
     assert (result.value, result.noise, result.measures) == (1, 0.5, {"memory": 9})
     assert result.notes["host"] == "a"
 
@@ -125,26 +126,26 @@ def test_a_variable_for_several_parameters_is_not_set(tmp_path: Path, guardian: 
     space = Space({"a-b": Float(0, 1), "a_b": Float(0, 1), "c": Float(0, 1)})
     assert shared_variables(space) == {"BOUGH_PARAM_A_B"}
     code = "import os; assert 'BOUGH_PARAM_A_B' not in os.environ; print(os.environ['BOUGH_PARAM_C'])"
-    program = Command(units_of(python(code)), "study", tmp_path, guardian, unset=shared_variables(space))
+    program = Command(units_of(python(code)), STUDY, tmp_path, guardian, unset=shared_variables(space))
     assert program(running({"a-b": 0.1, "a_b": 0.2, "c": 0.3})).value == 0.3
 
 
 def test_a_timeout_ends_children_that_ignore_sigterm(tmp_path: Path, guardian: Guardian):
     program = script(tmp_path, "program.py", STUBBORN_PARENT)
-    command = Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian, timeout=3.0)
+    command = Command(units_of([program, str(tmp_path / "pid")]), STUDY, tmp_path, guardian, timeout=3.0)
     assert (command(running()).error or "").startswith("stopped after 3 s")
     assert not alive(pid_in(tmp_path / "pid"))
 
 
 def test_children_that_a_program_leaves_behind_are_ended(tmp_path: Path, guardian: Guardian):
     program = script(tmp_path, "program.sh", '#!/bin/sh\nsleep 100 &\necho $! > "$1"\necho 5\n')
-    ran = Command(units_of([program, str(tmp_path / "pid")]), "study", tmp_path, guardian)(running())
+    ran = Command(units_of([program, str(tmp_path / "pid")]), STUDY, tmp_path, guardian)(running())
     assert ran.value == 5
     assert not alive(pid_in(tmp_path / "pid"))
 
 
 def test_a_stopped_command_starts_nothing(tmp_path: Path, guardian: Guardian):
-    program = Command(units_of(["touch", str(tmp_path / "started")]), "study", tmp_path, guardian)
+    program = Command(units_of(["touch", str(tmp_path / "started")]), STUDY, tmp_path, guardian)
     program.stop()
     assert (program(running()).error or "").startswith("the run was stopped")
     assert not (tmp_path / "started").exists()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -23,16 +25,21 @@ from typing import IO, Any
 
 from bough.cli.output import CommandFailed, first_and_last_line, read_tail, result_in
 from bough.cli.placeholders import Unit, as_text, fill
+from bough.cli.reported_lines import ReportedLines
 from bough.errors import ConfigError
 from bough.space import Space
-from bough.study import failure, outcome
+from bough.study import Study, failure, outcome
 from bough.study.orphans import KILL, Guardian, signal_group
+from bough.study.results import stopped
 from bough.trial import Trial
 
 __all__ = ["Command", "log_files", "logs_of", "shared_variables"]
 
 TERMINATION_SECONDS = 5.0
-"""How long an overdue program has between SIGTERM and SIGKILL."""
+"""How long a program that is to end has between SIGTERM and SIGKILL."""
+
+POLL_SECONDS = 0.1
+"""How often the output of a running program is read for reports."""
 
 ENVIRONMENT_BYTES = 100_000
 """A larger config is passed by file alone; Linux allows 128 KB for one variable."""
@@ -44,16 +51,21 @@ QUOTED_CHARACTERS, NOTED_CHARACTERS = 300, 10_000
 """How much of a command an error quotes and a trial's notes keep; the log has all of it."""
 
 
+class CommandStopped(Exception):
+    """The reports of the program say that it is not worth going on."""
+
+
 @dataclass(frozen=True)
 class Command:
     """Runs a program for a trial.
 
+    study: gets what programs report while they run.
     logs: folder for what each trial prints. timeout: seconds after which the program is ended.
     unset: environment variables that would stand for several parameters.
     """
 
     units: Sequence[Unit]
-    study: str
+    study: Study
     logs: Path
     guardian: Guardian
     timeout: float | None = None
@@ -74,6 +86,8 @@ class Command:
             command = shlex.join(words)
             try:
                 result = outcome(trial, self._result(words, trial, files))
+            except CommandStopped:
+                return stopped(trial)
             except CommandFailed as error:
                 why = f"{error}; command: {_shortened(command, QUOTED_CHARACTERS)}"
                 result = failure(trial.number, why, trial.attempt, error.learn)
@@ -90,20 +104,28 @@ class Command:
     def _result(self, words: Sequence[str], trial: Trial, files: dict[str, str]) -> dict[str, Any]:
         """Run the program and read its result; CommandFailed says why there is none."""
         out, err = log_files(self.logs, trial)
-        code, header = self._run(words, self._environment(trial, files), out, err)
+        reported = ReportedLines(self.study, trial, out)
+        code, header = self._run(words, self._environment(trial, files), out, err, reported)
         if code != 0:
             why = _how_it_ended(code) + _quoted(*first_and_last_line(err, header))
             raise CommandFailed(why, learn=code != TEMPORARY_FAILURE)
+        reported.keep()
         if Path(files["result"]).exists():
             return result_in(read_tail(Path(files["result"])), "the result file")
         try:
-            return result_in(read_tail(out), "standard output")
+            result = result_in(read_tail(out), "standard output")
+            return {name: value for name, value in result.items() if name != "step"}
         except CommandFailed as error:
             said = _quoted(*first_and_last_line(err, header))
             raise CommandFailed(f"{error}; stderr{said}" if said else str(error)) from None
 
     def _run(
-        self, words: Sequence[str], environment: dict[str, str], out: Path, err: Path
+        self,
+        words: Sequence[str],
+        environment: dict[str, str],
+        out: Path,
+        err: Path,
+        reported: ReportedLines,
     ) -> tuple[int, int]:
         """Run the program to its end; its exit code, and the length of the log's first line, the command."""
         with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -111,11 +133,13 @@ class Command:
             stderr.flush()
             process = self._start(words, environment, stdout, stderr)
         try:
-            return process.wait(self.timeout), header
-        except subprocess.TimeoutExpired:
+            return self._wait(process, reported), header
+        except (subprocess.TimeoutExpired, CommandStopped) as why:
             signal_group(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(TERMINATION_SECONDS)
+            if isinstance(why, CommandStopped):
+                raise
             raise CommandFailed(f"stopped after {self.timeout:g} s (--trial-timeout)") from None
         finally:
             signal_group(process.pid, KILL)  # children that ignored SIGTERM or were left behind
@@ -123,6 +147,19 @@ class Command:
             with self._lock:
                 self._running.discard(process.pid)
             self.guardian.release(process.pid)
+
+    def _wait(self, process: subprocess.Popen[bytes], reported: ReportedLines) -> int:
+        """The exit code; TimeoutExpired after the timeout, CommandStopped if a report says so."""
+        deadline = time.monotonic() + (math.inf if self.timeout is None else self.timeout)
+        while True:
+            seconds = min(POLL_SECONDS, max(deadline - time.monotonic(), 0.0))
+            try:
+                return process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= deadline:
+                    raise
+            if reported.should_stop():
+                raise CommandStopped
 
     def _start(
         self, words: Sequence[str], environment: dict[str, str], stdout: IO[bytes], stderr: IO[bytes]
@@ -149,7 +186,7 @@ class Command:
 
     def _environment(self, trial: Trial, files: dict[str, str]) -> dict[str, str]:
         variables = {
-            "BOUGH_STUDY": self.study,
+            "BOUGH_STUDY": self.study.name,
             "BOUGH_TRIAL": str(trial.number),
             "BOUGH_CONFIG_FILE": files["config"],
             "BOUGH_RESULT": files["result"],
@@ -165,7 +202,8 @@ class Command:
             for name, value in os.environ.items()
             if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG"))
         }
-        return {**inherited, **variables}
+        # Otherwise a Python program would keep its reports to itself until it ends.
+        return {"PYTHONUNBUFFERED": "1", **inherited, **variables}
 
 
 def shared_variables(space: Space) -> frozenset[str]:

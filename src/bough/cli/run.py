@@ -49,6 +49,11 @@ NO_RESULT, INTERRUPTED = 1, 130
 @click.option("--name", help="Name of the study; otherwise the name of the space file.")
 @method_option
 @click.option("--seed", type=int, help="Random seed; makes the search repeatable.")
+@click.option(
+    "--stopping",
+    type=click.Choice(["median", "asha", "none"]),
+    help="Which trials that report their progress are stopped; median unless the study has another rule.",
+)
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no new trial starts."
@@ -74,6 +79,7 @@ def run(
     name: str | None,
     method: str,
     seed: int | None,
+    stopping: str | None,
     maximize: bool,
     timeout: float | None,
     trial_timeout: float | None,
@@ -94,6 +100,9 @@ def run(
     The result is the last number, or the last JSON object with a "value", that the program prints or writes
     to the file named by {result}. A program that ends with an error, prints no number or takes too long
     makes a failed trial. Nothing goes through a shell.
+
+    A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
+    worth going on, it is ended by SIGTERM, and five seconds later by SIGKILL, with all its children.
 
     The same command again continues the study. Ctrl-C keeps all results.
 
@@ -123,6 +132,7 @@ def run(
         method=method_of(method),
         seed=seed,
         direction="maximize" if maximize else "minimize",
+        stopping=stopping,
     )
     _warn_about_variables(wanted)
     done = study.status().finished
@@ -136,7 +146,7 @@ def run(
         # A thread per program: it only waits.
         with Guardian() as guardian, ThreadPoolExecutor(workers) as executor:
             shared = shared_variables(wanted)
-            program = Command(units, study.name, folder, guardian, trial_timeout, shared)
+            program = Command(units, study, folder, guardian, trial_timeout, shared)
             shown = progress_of("none" if quiet else progress)
             try:
                 run_trials(study, program, trials, executor=executor, timeout=timeout, progress=shown)
@@ -202,7 +212,8 @@ def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
     if json_:
         as_json({"study": study.name, "number": best.number, "value": best.value, "config": best.config})
     else:
-        failed = f", {status.failed} failed" if status.failed else ""
+        failed = f", {status.stopped} stopped" if status.stopped else ""
+        failed += f", {status.failed} failed" if status.failed else ""
         click.echo(
             f"best of {counted(status.finished, 'trial')}{failed}: {best.value!r}  (trial {best.number})"
         )

@@ -14,6 +14,7 @@ from bough.cli.style import bold, printable
 from bough.cli.text import branch_tree, config_text, number, table, value_text
 from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
+from bough.study.progress import sparkline
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _show_study(study: Study, count: int) -> None:
     snapshot = StudySnapshot.of(study)
     states = {
         state: sum(t.state == state for t in snapshot.trials)
-        for state in ("done", "failed", "running", "queued")
+        for state in ("done", "stopped", "failed", "running", "queued")
     }
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
@@ -128,6 +129,13 @@ def _as_data(trial: Trial) -> dict[str, Any]:
     }
 
 
+def _curve(trial: Trial) -> str:
+    """What a trial reported, in a line: the first and the last value, and the course between them."""
+    (first, start), (last, end) = trial.curve[0], trial.curve[-1]
+    course = sparkline([value for _, value in trial.curve], 20)
+    return f"step {first}: {number(start)}  {course}  step {last}: {number(end)}"
+
+
 def _show_trial(trial: Trial, json_: bool) -> None:
     if json_:
         return as_json(_as_data(trial))
@@ -137,6 +145,8 @@ def _show_trial(trial: Trial, json_: bool) -> None:
     given = {name: fact for name, fact in facts.items() if fact is not None}
     if given:
         click.echo(_lines(given))
+    if trial.curve:
+        click.echo(f"{bold('curve')}\n  {_curve(trial)}")
     click.echo(f"{bold('config')}\n{_lines(trial.config)}")
     if trial.error:
         click.echo(f"{bold('error')}\n  {printable(trial.error)}")

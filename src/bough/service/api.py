@@ -33,6 +33,8 @@ from bough.service.models import (
     Predict,
     PredictOut,
     Renew,
+    ReportIn,
+    ReportOut,
     StatusOut,
     StudiesOut,
     StudyOut,
@@ -50,7 +52,7 @@ from bough.space import Space
 from bough.study import Study, study_lines
 from bough.study.results import failure
 from bough.study.tables import csv_lines
-from bough.trial import Trial
+from bough.trial import State, Trial
 
 __all__ = ["router"]
 
@@ -114,6 +116,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             objectives=new.objectives,
             constraints=new.constraints,
             reference=new.reference,
+            stopping=new.stopping,
         )
         return JSONResponse(study_json(study.record), 200 if existed else 201)
 
@@ -163,6 +166,16 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         )
         return _recorded(opened, finished)
 
+    @api.post(
+        "/studies/{study:name}/trials/{number:number}/report", response_model=ReportOut, tags=["trials"]
+    )
+    def report(study: Name, number: int, given: ReportIn) -> Response:
+        """Report how a running trial is doing. The same again changes nothing; steps must grow."""
+        opened = studies.open(study)
+        trial = Trial(number, {}, "running", attempt=given.attempt)
+        stop = _existing(opened, number, lambda: opened.report(trial, given.value, given.step))
+        return JSONResponse({"stop": stop})
+
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
     def renew(study: Name, leases: Renew) -> Response:
         """Keep the leases of trials that are being evaluated, or give the trials back."""
@@ -195,15 +208,19 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     async def trials(
         study: Name,
         branch: Branch = None,
-        state: Literal["queued", "running", "done", "failed"] | None = None,
+        state: State | None = None,
         search: Annotated[str, Query(max_length=200)] = "",
         order: Order = "number",
         by: Annotated[str | None, Query(max_length=300)] = None,
         descending: bool = False,
         offset: Annotated[int, Query(ge=0, lt=2**31)] = 0,
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        curves: bool = False,
     ) -> Response:
-        """One page of the trials that match; ``by`` sorts them by a parameter instead of ``order``."""
+        """One page of the trials that match, with their ``curves`` if you like.
+
+        ``by`` sorts them by a parameter instead of ``order``.
+        """
         opened = await to_thread.run_sync(studies.open, study)
         wanted = Selection(state, search, order, offset, limit, by, descending)
         within = branch_of(branch)
@@ -212,11 +229,11 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         def read() -> tuple[list[Trial], int]:
             return select(opened.trials if snapshot is None else snapshot.trials, opened, wanted)
 
-        return _trials(*await to_thread.run_sync(read))
+        return _trials(*await to_thread.run_sync(read), curves=curves)
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
     def trial(study: Name, number: int) -> Response:
-        return JSONResponse(trial_json(_trial(studies.open(study), number)))
+        return JSONResponse(trial_json(_trial(studies.open(study), number), curve=True))
 
     @api.get(
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
@@ -338,6 +355,9 @@ def _trial(study: Study, number: int) -> Trial:
         raise NoTrial(str(error)) from None
 
 
-def _trials(trials: list[Trial], total: int | None = None, status: int = 200) -> Response:
+def _trials(
+    trials: list[Trial], total: int | None = None, status: int = 200, curves: bool = False
+) -> Response:
     count = len(trials) if total is None else total
-    return JSONResponse({"trials": [trial_json(trial) for trial in trials], "total": count}, status)
+    rows = [trial_json(trial, curve=curves) for trial in trials]
+    return JSONResponse({"trials": rows, "total": count}, status)

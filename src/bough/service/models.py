@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bough.storage import StudyRecord
 from bough.study.goals import goals_of
+from bough.study.records import STOPPING_RULES
 from bough.trial import Trial
 
 __all__ = [
     "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "NewStudy", "Predict",
-    "PredictOut", "Renew", "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut", "TrialsOut",
-    "study_json", "trial_json",
+    "PredictOut", "Renew", "ReportIn", "ReportOut", "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut",
+    "TrialsOut", "study_json", "trial_json",
 ]  # fmt: skip
 
 Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
@@ -45,6 +46,7 @@ class NewStudy(_In):
     reference: dict[str, float] | None = None
     method: str | MethodIn = "auto"
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    stopping: Literal["median", "asha", "none"] | None = None
 
 
 class Ask(_In):
@@ -77,6 +79,20 @@ class Fail(_In):
     notes: dict[str, Any] = {}
     traceback: Annotated[str, Field(max_length=200_000)] | None = None
     learn: bool = True
+
+
+class ReportIn(_In):
+    """How a running trial is doing at a step; ``attempt`` as for a result."""
+
+    value: float
+    step: Annotated[int, Field(ge=0, lt=2**62)]
+    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+
+class ReportOut(BaseModel):
+    """Whether the trial should stop; then it is stored as stopped, and need not be told."""
+
+    stop: bool
 
 
 class Enqueue(_In):
@@ -138,7 +154,7 @@ class Health(BaseModel):
 class TrialOut(BaseModel):
     number: int
     config: Config
-    state: Literal["queued", "running", "done", "failed"]
+    state: Literal["queued", "running", "done", "failed", "stopped"]
     value: float | None
     noise: float | None
     cost: float | None
@@ -155,6 +171,7 @@ class TrialOut(BaseModel):
     noises: dict[str, float] = {}
     feasible: bool
     violated: list[str] = []
+    curve: list[tuple[int, float]] = []
 
 
 class TrialsOut(BaseModel):
@@ -177,6 +194,7 @@ class StudyOut(BaseModel):
     created: float
     trials: int
     space: dict[str, Any]
+    stopping: Literal["median", "asha", "none"] = "median"
 
 
 class StudiesOut(BaseModel):
@@ -220,11 +238,10 @@ class BranchOut(BaseModel):
     best: float | None
 
 
-def trial_json(trial: Trial) -> dict[str, Any]:
-    """A trial without the marks of requests; they concern only the service."""
-    row = {
-        name: getattr(trial, name) for name in Trial.__slots__ if name not in ("request", "holder", "curve")
-    }
+def trial_json(trial: Trial, curve: bool = False) -> dict[str, Any]:
+    """A trial without the marks of requests, which concern only the service, and perhaps with its curve."""
+    left_out = ("request", "holder") if curve else ("request", "holder", "curve")
+    row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in left_out}
     return {**row, "violated": list(trial.violated), "feasible": trial.feasible}
 
 
@@ -241,4 +258,5 @@ def study_json(record: StudyRecord) -> dict[str, Any]:
         "created": record.created,
         "trials": record.trials,
         "space": json.loads(record.space),
+        "stopping": record.stopping or STOPPING_RULES[0],
     }

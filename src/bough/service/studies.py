@@ -110,7 +110,9 @@ class OpenStudies:
 
     def version(self, study: Study) -> Version:
         status = study.status()
-        return Version(study.record.id, status.trials, status.done, status.failed, status.leased)
+        return Version(
+            study.record.id, status.trials, status.done, status.failed + status.stopped, status.leased
+        )
 
     async def consult_model(self, work: Callable[[], T]) -> T:
         """Compute with a study's model, in threads that no other kind of request needs."""

@@ -181,17 +181,24 @@ class Study(StoredStudy):
         grow. If the answer is true, the trial is stored as stopped and need not be told; see ``stopping`` of
         the study. The same report may be sent again; another value at the same step is a ConflictError.
         """
-        number, attempt = number_and_attempt(trial)
-        report = checked_report(number, attempt, value, step, self.goals, self.name)
-        current = self._storage.report(self._record.id, report)
+        current = self._store_report(trial, value, step)
         if current.is_finished:  # the same report was sent before
             return current.state == "stopped"
         with self._current() as view:
-            why = self._stopping.reason(view, number)
+            why = self._stopping.reason(view, current.number)
         if why is None:
             return False
-        result = Trial(number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
+        result = Trial(current.number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
         return self.record_result(result).state == "stopped"
+
+    def keep_report(self, trial: Trial | int, value: float, step: int) -> bool:
+        """Like ``report``, for an evaluation that has ended and will be told: it cannot stop the trial."""
+        return self._store_report(trial, value, step).state == "stopped"
+
+    def _store_report(self, trial: Trial | int, value: float, step: int) -> Trial:
+        number, attempt = number_and_attempt(trial)
+        report = checked_report(number, attempt, value, step, self.goals, self.name)
+        return self._storage.report(self._record.id, report)
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a result that is known already; it informs the method, but is not counted by ``run``."""

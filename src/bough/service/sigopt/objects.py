@@ -163,8 +163,8 @@ def checkpoint_json(document: Document) -> Json:
         "id": document.name,
         "created": int(document.created),
         "training_run": document.owner,
-        "should_stop": False,
-        "stopping_reasons": {},
+        "should_stop": document.body.get("should_stop", False),
+        "stopping_reasons": {"bough": True} if document.body.get("should_stop") else {},
         "metadata": document.body.get("metadata"),
         "values": [{"object": "metric_evaluation", **each} for each in document.body["values"]],
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from bough.errors import ConflictError, TrialError
+from bough.errors import ConflictError, StudyError, TrialError
 from bough.service.records import Document
 from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.definition import optimised
@@ -15,6 +15,7 @@ from bough.service.sigopt.errors import SigOptError, known_keys, number, object_
 from bough.service.sigopt.experiments import change_experiment, create
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
 from bough.strict_json import JsonError, loads
+from bough.study import Study
 
 __all__ = [
     "best_runs", "create_ai", "create_ai_run", "create_checkpoint", "create_project", "create_run",
@@ -230,11 +231,24 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
         raise SigOptError("Invalid value for values: expected a list of objects")
     for each in values:
         number(each.get("value"), "the value of a checkpoint")
-    made = context.new("checkpoint", dict(call.body), run.name)
-    context.records.change(
+    changed = context.records.change(
         "run", run.name, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1}
     )
-    return checkpoint_json(made)
+    assert changed is not None
+    stop = changed.body["trial"] is not None and _report(context, changed.body, values)
+    return checkpoint_json(context.new("checkpoint", {**call.body, "should_stop": stop}, run.name))
+
+
+def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
+    """Report the optimised metric of a checkpoint, whose number is the step; whether the run should stop."""
+    study, name = _optimised_study(context, run)
+    reported = [each["value"] for each in values if each.get("name") == name]
+    if study.trial(run["trial"]).state == "stopped":
+        return True
+    try:
+        return bool(reported) and study.report(run["trial"], reported[0], run["checkpoint_count"])
+    except (StudyError, TrialError) as error:
+        raise SigOptError(f"The checkpoint cannot be stored: {error}") from None
 
 
 def list_checkpoints(context: SigOptContext, call: Call) -> Json:
@@ -303,11 +317,10 @@ def _merged(body: Json, changes: Json) -> Json:
 
 def _tell(context: SigOptContext, run: Json) -> None:
     """Give the trial of a finished run its result; without the metric it failed."""
-    experiment = context.records.get("experiment", run["experiment"])
-    assert experiment is not None
-    study = context.studies.open(experiment.body["study"])
-    name = optimised(experiment.body["definition"])["name"]
+    study, name = _optimised_study(context, run)
     result = run["values"].get(name)
+    if study.trial(run["trial"]).state == "stopped":  # its checkpoints said so
+        return
     try:
         if run["state"] == "completed" and result is not None:
             study.tell(run["trial"], result["value"], noise=result.get("value_stddev"))
@@ -316,6 +329,14 @@ def _tell(context: SigOptContext, run: Json) -> None:
             study.fail(run["trial"], why)
     except (ConflictError, TrialError) as error:
         raise SigOptError(f"The run has another result already: {error}") from None
+
+
+def _optimised_study(context: SigOptContext, run: Json) -> tuple[Study, str]:
+    """The study of a run, and the name of its metric."""
+    experiment = context.records.get("experiment", run["experiment"])
+    assert experiment is not None
+    name: str = optimised(experiment.body["definition"])["name"]
+    return context.studies.open(experiment.body["study"]), name
 
 
 def _owner(experiment: Document) -> str:

@@ -1,0 +1,63 @@
+"""Reads what a program reports while it runs: lines such as ``{"step": 3, "value": 0.25}`` on its output."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bough.errors import StudyError, TrialError
+from bough.study import Study
+from bough.trial import Trial
+
+__all__ = ["ReportedLines"]
+
+LONGEST_LINE = 10_000
+"""Bytes; a longer line is no report."""
+
+_log = logging.getLogger("bough")
+
+
+class ReportedLines:
+    """Passes the reports in a program's output on to its study. A report that is refused ends the reading:
+    the program goes on, and its result counts."""
+
+    def __init__(self, study: Study, trial: Trial, output: Path) -> None:
+        self._study, self._trial, self._output = study, trial, output
+        self._offset = 0
+        self._refused = False
+
+    def should_stop(self) -> bool:
+        """Store what was reported since the last call; whether the program should end now."""
+        return self._pass_on(self._study.report)
+
+    def keep(self) -> None:
+        """Store what was reported since the last call by a program that has ended, so nothing can stop it."""
+        self._pass_on(self._study.keep_report)
+
+    def _pass_on(self, report: Callable[[Trial, Any, Any], bool]) -> bool:
+        try:
+            return any(report(self._trial, given["value"], given["step"]) for given in self._new())
+        except (TrialError, StudyError) as error:
+            _log.warning("trial %d: its reports are ignored from now on: %s", self._trial.number, error)
+            self._refused = True
+            return False
+
+    def _new(self) -> Iterator[dict[str, Any]]:
+        if self._refused:
+            return
+        with self._output.open("rb") as file:
+            file.seek(self._offset)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return  # the rest of it is still to come
+                self._offset += len(line)
+                if line.lstrip().startswith(b"{") and len(line) <= LONGEST_LINE:
+                    try:
+                        found = json.loads(line)
+                    except (ValueError, RecursionError):
+                        continue
+                    if "step" in found and "value" in found:
+                        yield found

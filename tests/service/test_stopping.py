@@ -1,0 +1,128 @@
+"""Reports over REST, by ``connect`` and as SigOpt's checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.service.running import SPACE, Service
+
+import bough
+from bough.errors import ConflictError, TrialError
+
+space = bough.Space.from_json(SPACE)
+CONFIG = {"model": "bayes", "scale": "none"}
+
+
+def fill(study: Any, levels: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1)) -> None:
+    """Finished trials of one branch whose curves fall to these levels in ten steps."""
+    for level in levels:
+        study.enqueue(CONFIG)
+        trial = study.ask()
+        for step in range(1, 11):
+            assert study.report(trial, level + 1 - step / 10, step) is False
+        study.tell(trial, level)
+
+
+def test_a_served_study_takes_reports_and_stops(served: Service) -> None:
+    options: dict[str, Any] = {"space": space, "method": "random", "seed": 3}
+    study = bough.connect(served.url, served.write, "demo", stopping="asha", **options)
+    fill(study)
+    study.enqueue(CONFIG)
+    trial = study.ask()
+    assert study.report(trial, 9.0, 2) and study.report(trial.number, 9.0, 2), "the same report again"
+    found = study.trial(trial.number)
+    assert (found.state, found.curve, found.value) == ("stopped", ((2, 9.0),), None)
+    assert [len(each.curve) for each in study.trials] == [10, 10, 10, 10, 1]
+    status = study.status()
+    assert (status.finished, status.stopped, status.failed) == (5, 1, 0)
+    assert study.stopping == "asha" == bough.connect(served.url, served.write, "demo").stopping
+
+
+def test_errors_are_those_of_a_local_study(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+    trial = study.ask()
+    study.report(trial, 0.5, 5)
+    for call, error, words in (
+        (lambda: study.report(trial, 0.5, 4), TrialError, "step 4 is too late: steps must grow"),
+        (lambda: study.report(trial, 0.6, 5), ConflictError, "reported 0.5 at step 5 already"),
+        (lambda: study.report(trial, float("nan"), 6), TrialError, "is nan: it must be finite"),
+        (lambda: study.report(trial, 0.5, "6"), TrialError, "a step must be an integer from 0 on, not '6'"),
+        (lambda: study.report(7, 0.5, 1), TrialError, "no trial 7"),
+    ):
+        with pytest.raises(error, match=words):
+            call()
+    assert study.trial(0).curve == ((5, 0.5),)
+
+
+def test_an_objective_reports_to_a_served_study(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+    fill(study)
+    for _ in range(2):
+        study.enqueue(CONFIG)
+
+    def objective(config: Any, run: Any) -> float:
+        for step in range(1, 11):
+            if run.report(2.0 - step / 10, step):
+                break
+        return 1.0
+
+    study.run(objective, trials=6, workers=2, progress=False)
+    assert [trial.state for trial in study.trials] == ["done"] * 4 + ["stopped"] * 2
+
+
+def test_the_route(api: httpx.Client) -> None:
+    api.post("/studies/demo/ask", json={})
+    assert api.post("/studies/demo/trials/0/report", json={"value": 1, "step": 3}).json() == {"stop": False}
+    for path, body, status in (
+        ("0", {"value": 1, "step": -1}, 422),
+        ("0", {"value": 1, "step": 1.5}, 422),
+        ("0", {"value": 1, "step": True}, 422),
+        ("0", {"value": "1", "step": 4}, 422),
+        ("0", {"step": 4}, 422),
+        ("0", {"value": 2, "step": 3}, 409),
+        ("0", {"value": 1, "step": 2}, 409),
+        ("9", {"value": 1, "step": 1}, 404),
+    ):
+        reply = api.post(f"/studies/demo/trials/{path}/report", json=body)
+        assert reply.status_code == status and "message" in reply.json()["error"], reply.text
+    assert api.get("/studies/demo/trials/0").json()["curve"] == [[3, 1.0]]
+    assert "curve" not in api.get("/studies/demo/trials").json()["trials"][0]
+    assert api.get("/studies/demo/trials?curves=true").json()["trials"][0]["curve"] == [[3, 1.0]]
+    assert api.get("/studies/demo/trials?state=stopped").json()["total"] == 0
+
+
+def test_checkpoints_of_sigopt(served: Service) -> None:
+    with served.client(served.write) as client:
+        client.base_url = f"{served.url}/v1"
+
+        def call(path: str, **body: Any) -> Any:
+            reply = client.post(path, json=body)
+            assert reply.status_code < 300, reply.text
+            return reply.json()
+
+        call("/clients/1/projects", id="p", name="p")
+        made = call(
+            "/clients/1/projects/p/aiexperiments",
+            name="runs",
+            budget=20,
+            metrics=[{"name": "loss", "objective": "minimize", "strategy": "optimize"}],
+            parameters=[{"name": "x", "type": "double", "bounds": {"min": 0, "max": 1}}],
+        )
+
+        def checkpoint(run: str, loss: float) -> bool:
+            values = [{"name": "loss", "value": loss}, {"name": "other", "value": 3.0}]
+            made = call(f"/training_runs/{run}/checkpoints", values=values)
+            assert made["stopping_reasons"] == ({"bough": True} if made["should_stop"] else {})
+            return bool(made["should_stop"])
+
+        for level in (0.4, 0.3, 0.2, 0.1):
+            run = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
+            assert not any(checkpoint(run, level + 1 - step / 10) for step in range(1, 11))
+            finished = {"state": "completed", "values": {"loss": {"value": level}}}
+            client.request("MERGE", f"/training_runs/{run}", json=finished)
+        run = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
+        assert [checkpoint(run, 9.0) for _ in range(3)] == [False, True, True]
+        ended = client.put(f"/training_runs/{run}", json={"state": "completed"})
+        assert ended.status_code == 200, ended.text
