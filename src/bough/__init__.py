@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bough.space import Choice as Choice
     from bough.space import Float as Float
     from bough.space import Int as Int
+    from bough.space import Mixture as Mixture
     from bough.space import Space as Space
     from bough.strategies.base import Strategy as Strategy
     from bough.study import Study as Study
@@ -35,6 +36,7 @@ _HOME = {
     "Choice": "bough.space",
     "Float": "bough.space",
     "Int": "bough.space",
+    "Mixture": "bough.space",
     "Space": "bough.space",
     "Strategy": "bough.strategies.base",
     "Study": "bough.study",
@@ -53,7 +55,7 @@ _HOME = {
 }
 
 __all__ = [
-    "Categorical", "Choice", "Float", "Int", "Space", "Strategy", "Study", "Transient", "Trial", "connect",
+    "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study", "Transient", "Trial", "connect",
     "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot", "studies",
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bough import Categorical, Choice, Float, Int, Space
+from bough import Categorical, Choice, Float, Int, Mixture, Space
 
 UNBRANCHED = Space(
     {
@@ -65,6 +65,16 @@ FORBIDDEN = Space(
     forbid=["solver == 'lu' and n > 10", "sparse == True and n < 4"],
 )
 
+RELATED = Space(
+    {
+        "a": Float(0, 1),
+        "b": Float(0, 1),
+        "c": Float(0, 0.5),
+        "split": Choice({"yes": {"chunk": Int(1, 40), "overlap": Int(0, 40)}, "no": {}}),
+    },
+    require=["overlap < chunk", Mixture(["a", "b", "c"])],
+)
+
 FINITE = Space(
     {"m": Choice({"a": {"i": Int(1, 3)}, "b": {"k": Categorical(["p", "q"])}, "c": {}})}, forbid=["k == 'q'"]
 )
@@ -75,6 +85,7 @@ SPACES = {
     "nested": NESTED,
     "conditions": CONDITIONS,
     "forbidden": FORBIDDEN,
+    "related": RELATED,
 }
 
 

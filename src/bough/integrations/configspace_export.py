@@ -45,6 +45,10 @@ def to_configspace_dict(space: Space) -> dict[str, Any]:
     Reused names are replaced by paths, steps become ordinals. If reading the document would not give an
     equal space, the key "bough" holds the space in bough's format as well.
     """
+    if space.require:
+        raise SpaceError(
+            f"ConfigSpace cannot express require={list(space.require)!r:.120}; save bough's own JSON"
+        )
     writer = _Writer(space)
     data: dict[str, Any] = {
         "name": None,

@@ -36,8 +36,8 @@ CONDITIONS = ("EQ", "NEQ", "LT", "GT")
 CLAUSES = ("EQUALS", "CLAUSE_LT", "CLAUSE_LE", "CLAUSE_GT", "CLAUSE_GE")
 
 
-def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str]]:
-    """The parameters and forbidden clauses of a ConfigSpace JSON document.
+def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str], list[str]]:
+    """The arguments of ``Space`` from a ConfigSpace JSON document, which has no relations to require.
 
     One warning names everything that a Space cannot hold (``meta``, ``q``, the name).
     Priors and weights become beliefs (``likely``), which keep the central 80 % of a distribution.
@@ -84,7 +84,7 @@ def digest(data: Item) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _read(data: Item) -> tuple[dict[str, Declared], list[str]]:
+def _read(data: Item) -> tuple[dict[str, Declared], list[str], list[str]]:
     items = {item["name"]: item for item in data["hyperparameters"]}
     if len(items) < len(data["hyperparameters"]):
         raise SpaceError("malformed ConfigSpace description: two hyperparameters have the same name")
@@ -99,7 +99,7 @@ def _read(data: Item) -> tuple[dict[str, Declared], list[str]]:
             raise SpaceError(f"a condition has the unknown child {child!r}")
         when[child] = _condition(condition, items, conditional)
     parameters = {name: _parameter(item, when.get(name)) for name, item in items.items()}
-    return parameters, [_clause(clause, items) for clause in data.get("forbiddens", ())]
+    return parameters, [_clause(clause, items) for clause in data.get("forbiddens", ())], []
 
 
 def _parameter(item: Item, when: str | None) -> Declared:

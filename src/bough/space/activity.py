@@ -29,6 +29,7 @@ from bough.space.binding import (
     columns_read,
 )  # fmt: skip
 from bough.space.groups import Group
+from bough.space.parameter_constraints import ParameterConstraint
 from bough.space.parameters import Categorical, Domain
 
 __all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "leaf_nodes", "real_values"]
@@ -110,13 +111,14 @@ def _bounds(cuts: FloatArray, first: float, last: float) -> tuple[FloatArray, Fl
 class Rules:
     """Everything that decides activity and legality of encoded points.
 
-    group: (columns,) index of each column's group.
+    group: (columns,) index of each column's group. constraints: relations between parameters.
     """
 
     domains: tuple[Domain, ...]
     groups: tuple[Group, ...]
     clauses: tuple[Bound, ...]
     group: IntArray
+    constraints: tuple[ParameterConstraint, ...] = ()
 
     @cached_property
     def even_grids(self) -> tuple[IntArray, FloatArray]:
@@ -170,10 +172,12 @@ class Rules:
         return on
 
     def violations(self, view: EncodedView, on: BoolArray) -> BoolArray:
-        """(n, clauses) which forbidden clauses are true."""
-        found = np.empty((len(self.clauses), len(view.x)), dtype=bool).T
+        """(n, clauses + constraints) which forbidden clauses are true, and which relations do not hold."""
+        found = np.empty((len(self.clauses) + len(self.constraints), len(view.x)), dtype=bool).T
         for i, clause in enumerate(self.clauses):
             found[:, i] = self.holds(clause, view, on)
+        for i, constraint in enumerate(self.constraints, start=len(self.clauses)):
+            found[:, i] = constraint.violated(view.number, on[:, self.group])
         return found
 
 
@@ -201,6 +205,10 @@ class EncodedView:
         """(n,) the numbers that a relation compares."""
         if codes is not None:
             return np.array(codes)[self.rules.domains[column].rank_at(self._unit(column)).astype(np.intp)]
+        return self.number(column)
+
+    def number(self, column: int) -> NDArray[Any]:
+        """(n,) the values of a numeric column."""
         if column not in self._numbers:
             self._numbers[column] = real_values(self.rules, column, self._unit(column))
         return self._numbers[column]

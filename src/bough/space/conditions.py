@@ -25,7 +25,7 @@ from bough.errors import ConditionError
 from bough.space.scalars import Scalar
 
 __all__ = [
-    "All", "Any", "Compare", "Condition", "Not", "Relate",
+    "All", "Any", "Compare", "Condition", "Not", "Parser", "Relate",
     "canonical", "names_read", "parse", "quote", "rename",
 ]  # fmt: skip
 
@@ -179,15 +179,18 @@ def parse(text: str) -> Condition:
         raise ConditionError(f"a condition must be a string such as \"model == 'svm'\", not {_shown(text)}")
     if len(text) > MAX_LENGTH:
         raise ConditionError(f"condition {text[:40]!r}... is longer than {MAX_LENGTH} characters")
-    return _Parser(text).parse()
+    return Parser(text).parse()
 
 
 def _shown(value: object) -> str:
     return "a function" if callable(value) else repr(value)
 
 
-class _Parser:
-    """Recursive descent over the tokens of one expression."""
+class Parser:
+    """Recursive descent over the tokens of one expression; ``space.relations`` has one for sums."""
+
+    noun = "condition"
+    pattern = TOKEN
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -200,7 +203,7 @@ class _Parser:
             if self.text[at].isspace():
                 at += 1
                 continue
-            found = TOKEN.match(self.text, at)
+            found = self.pattern.match(self.text, at)
             if found is None:
                 raise self.error(self._why_not(at), at)
             kind = str(found.lastgroup)
@@ -226,7 +229,7 @@ class _Parser:
 
     def error(self, what: str, at: int) -> ConditionError:
         shown = self.text if len(self.text) <= 120 else self.text[:117] + "..."
-        return ConditionError(f"condition {shown!r}: {what} at character {at + 1}")
+        return ConditionError(f"{self.noun} {shown!r}: {what} at character {at + 1}")
 
     def parse(self) -> Condition:
         condition = self.disjunction(0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from bough.errors import ConditionError, SpaceError
@@ -16,7 +16,9 @@ from bough.space import conditions
 from bough.space.binding import Bound, bind, columns_read, implies, needed_active
 from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
+from bough.space.parameter_constraints import ParameterConstraint, bind_relation
 from bough.space.parameters import Categorical, Domain
+from bough.space.relations import parse_relation, rename_relation
 
 __all__ = ["Flat", "Parameter", "desugar"]
 
@@ -41,13 +43,15 @@ class Flat(NamedTuple):
     """A space without choices, from which everything else is derived.
 
     parameters: in column order.   bound: the condition of each, over columns; None = always active.
-    clauses: forbidden clauses.    order: columns such that conditions read only earlier ones.
+    clauses: forbidden clauses.    constraints: relations between parameters.
+    order: columns such that conditions read only earlier ones.
     unique: what conditions call each column: its name where no other has it, else its path.
     """
 
     parameters: tuple[Parameter, ...]
     bound: tuple[Bound | None, ...]
     clauses: tuple[Bound, ...]
+    constraints: tuple[ParameterConstraint, ...]
     order: tuple[int, ...]
     unique: tuple[str, ...]
 
@@ -65,7 +69,7 @@ class _Entry:
     when: str | None
 
 
-def desugar(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
+def desugar(declared: Mapping[str, Declared], forbid: Sequence[str], require: Sequence[str] = ()) -> Flat:
     """Desugar and bind a whole space, or raise the first mistake in it."""
     entries = list(_entries(declared, (), ""))
     _check_names(entries)
@@ -88,11 +92,12 @@ def desugar(declared: Mapping[str, Declared], forbid: Sequence[str]) -> Flat:
     _drop_implied(order, texts, rebind)
     bound = [None if text is None else rebind(text) for text in texts]
     clauses = tuple(_bind_clause(clause, names, rebind) for clause in forbid)
+    constraints = [each for relation in require for each in _bind_relation(relation, names, domains)]
     unique = tuple(map(names.unique, range(len(entries))))
     parameters = tuple(
         Parameter(entry.name, entry.path, entry.domain, text) for entry, text in zip(entries, texts)
     )
-    return Flat(parameters, tuple(bound), clauses, tuple(order), unique)
+    return Flat(parameters, tuple(bound), clauses, tuple(constraints), tuple(order), unique)
 
 
 def _entries(declared: Mapping[str, Declared], scope: Scope, prefix: str) -> Iterator[_Entry]:
@@ -196,6 +201,14 @@ def _bind_clause(clause: str, names: _Names, rebind: Callable[[Condition], Bound
         return rebind(text)
     except ConditionError as error:
         raise ConditionError(f"forbid {clause!r:.120}: {error}") from None
+
+
+def _bind_relation(text: str, names: _Names, domains: Sequence[Domain]) -> list[ParameterConstraint]:
+    try:
+        relation = rename_relation(parse_relation(text), lambda name: names.resolve(name, ()))
+        return [replace(each, text=text) for each in bind_relation(relation, names.column, domains)]
+    except ConditionError as error:
+        raise ConditionError(f"require {text!r:.120}: {error}") from None
 
 
 def _topological(entries: Sequence[_Entry], bound: Sequence[Bound | None]) -> list[int]:

@@ -17,9 +17,10 @@ PLAIN = re.compile(r"[^\W\d][^,|<]*")
 WORDS = {"True", "False", "None"}
 
 
-def render(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
-    """The whole space: choices as branches, then the forbidden clauses."""
-    return "\n".join(["Space", *_branch(declared), *(f"forbidden: {clause}" for clause in forbid)])
+def render(declared: Mapping[str, Declared], forbid: Sequence[str], require: Sequence[str] = ()) -> str:
+    """The whole space: choices as branches, then the forbidden clauses and the required relations."""
+    limits = [*(f"forbidden: {clause}" for clause in forbid), *(f"required: {each}" for each in require)]
+    return "\n".join(["Space", *_branch(declared), *limits])
 
 
 def _branch(parameters: Mapping[str, Declared]) -> Iterator[str]:

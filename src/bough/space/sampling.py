@@ -16,6 +16,7 @@ from bough.errors import SpaceError
 from bough.points import FloatArray, Points
 from bough.space.activity import EncodedView
 from bough.space.binding import columns_read
+from bough.space.feasible_sampling import uniform_points
 from bough.space.halton import halton
 from bough.space.parameters import Domain
 from bough.space.tree import Path
@@ -43,6 +44,8 @@ REPAIR_ROUNDS = 300
 
 def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` uniform legal points. The columns that conditions or clauses read are drawn first."""
+    if space.require:
+        return _topped_up(space, uniform_points(space.rules, n, rng), n, rng)
     found = _rejection(space, n, lambda count: _decisive(space, count, rng))
     return _topped_up(space, _completed(space, found, rng), n, rng)
 
@@ -58,7 +61,7 @@ def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 
 def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
-    found = _rejection(space, n, lambda count: _only_legal(space, space.snap(draw(count))))
+    found = _rejection(space, n, lambda count: _only_legal(space, space.scatter(draw(count))))
     return _topped_up(space, found, n, rng)
 
 
@@ -86,12 +89,12 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     share: of what is ordered only so large a part of the box, around its middle, is used."""
     low, high = _widened(space, path)
     free = np.flatnonzero(high > low)
-    draws = 8 * n + 56 if space.forbid or space.tree.has_relations else n
+    draws = 8 * n + 56 if _is_limited(space) or space.tree.has_relations else n
     unit = halton(len(free), rng)(draws)
     unit = np.where(space.layout.nominal[free], unit, 0.5 + share * (unit - 0.5))
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]
-    points = space.snap(np.clip(x, low, high))
+    points = space.scatter(np.clip(x, low, high))
     same = (points.on == path.on).all(axis=1)
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
 
@@ -208,7 +211,9 @@ def _rejection(space: Space, n: int, draw: Callable[[int], Points]) -> Points:
     found: list[Points] = []
     missing, accepted, drawn = n, 1, 1
     while missing and len(found) < REJECTION_ROUNDS:
-        count = min(int(1.1 * missing * drawn / accepted) + 16, 4 * n + 1000) if space.forbid else missing
+        count = (
+            min(int(1.1 * missing * drawn / accepted) + 16, 4 * n + 1000) if _is_limited(space) else missing
+        )
         points = draw(count)
         found.append(points.take(slice(missing)))
         missing, accepted, drawn = missing - len(found[-1]), accepted + len(points), drawn + count
@@ -216,7 +221,11 @@ def _rejection(space: Space, n: int, draw: Callable[[int], Points]) -> Points:
 
 
 def _only_legal(space: Space, points: Points) -> Points:
-    return points.take(space.legal(points)) if space.forbid else points
+    return points.take(space.legal(points)) if _is_limited(space) else points
+
+
+def _is_limited(space: Space) -> bool:
+    return bool(space.forbid or space.require)
 
 
 def _topped_up(space: Space, points: Points, n: int, rng: np.random.Generator) -> Points:
@@ -228,15 +237,19 @@ def _scarce(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a space where hardly anything is legal; they may repeat."""
     found = _repair(space, space.snap(rng.random((max(n, 256), len(space)))), rng)
     if not len(found):
-        raise SpaceError("no legal configuration was found: forbid excludes every one, or nearly every one")
+        raise SpaceError(
+            "no legal configuration was found: forbid or require excludes every one, or nearly every one"
+        )
     return found.take(rng.integers(len(found), size=n))
 
 
 def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
     """Legal points found from ``points`` by re-drawing the parameters of violated clauses only."""
-    reads = np.zeros((len(space.rules.clauses), len(space)), dtype=bool)
+    reads = np.zeros((len(space.rules.clauses) + len(space.rules.constraints), len(space)), dtype=bool)
     for i, clause in enumerate(space.rules.clauses):
         reads[i, sorted(columns_read(clause))] = True
+    for i, constraint in enumerate(space.rules.constraints, start=len(space.rules.clauses)):
+        reads[i, list(constraint.columns)] = True
     found: list[Points] = []
     for _ in range(REPAIR_ROUNDS):
         violated = space.violations(points)

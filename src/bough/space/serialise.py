@@ -1,5 +1,5 @@
-"""Spaces as JSON or YAML: ``{name: {"type": ..., ...}}``, or with forbidden clauses
-``{"parameters": {...}, "forbid": [...]}``. An unknown key is an error; nothing is skipped."""
+"""Spaces as JSON or YAML: ``{name: {"type": ..., ...}}``, or with forbidden clauses or required relations
+``{"parameters": {...}, "forbid": [...], "require": [...]}``. An unknown key is an error."""
 
 from __future__ import annotations
 
@@ -36,14 +36,22 @@ CLASSES: dict[str, type[Declared]] = {
 """The class of each type. A file gives the arguments of its constructor by name."""
 
 
-def to_json(declared: Mapping[str, Declared], forbid: Sequence[str]) -> str:
+Parts = tuple[dict[str, Declared], list[str], list[str]]
+"""The arguments of ``Space``: parameters, forbidden clauses, required relations."""
+
+
+def to_json(declared: Mapping[str, Declared], forbid: Sequence[str], require: Sequence[str] = ()) -> str:
     """The space as a JSON text."""
-    return json.dumps(to_dict(declared, forbid), indent=1, allow_nan=False, ensure_ascii=False)
+    return json.dumps(to_dict(declared, forbid, require), indent=1, allow_nan=False, ensure_ascii=False)
 
 
-def to_dict(declared: Mapping[str, Declared], forbid: Sequence[str]) -> dict[str, Any]:
+def to_dict(
+    declared: Mapping[str, Declared], forbid: Sequence[str], require: Sequence[str] = ()
+) -> dict[str, Any]:
     """The space as JSON-able data."""
     parameters = {name: _describe(parameter) for name, parameter in declared.items()}
+    if require:
+        return {"parameters": parameters, "forbid": list(forbid), "require": list(require)}
     if forbid or "parameters" in parameters or "hyperparameters" in parameters:
         return {"parameters": parameters, "forbid": list(forbid)}
     return parameters
@@ -69,13 +77,13 @@ def _arguments(kind: type[Declared]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(kind) if field.init]
 
 
-def from_json(text: str | Mapping[str, Any]) -> tuple[dict[str, Declared], list[str]]:
-    """Parameters and forbidden clauses of a JSON text, or of the data in one."""
+def from_json(text: str | Mapping[str, Any]) -> Parts:
+    """The arguments of ``Space`` from a JSON text, or from the data in one."""
     return read(parse(text) if isinstance(text, str) else text)
 
 
-def load(path: str | os.PathLike[str]) -> tuple[dict[str, Declared], list[str]]:
-    """Parameters and forbidden clauses of a space file."""
+def load(path: str | os.PathLike[str]) -> Parts:
+    """The arguments of ``Space`` from a space file."""
     file = Path(path)
     try:
         size = file.stat().st_size
@@ -96,24 +104,30 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Declared], list[str]]:
         raise type(error)(f"{file}: {error}") from None
 
 
-def read(data: object) -> tuple[dict[str, Declared], list[str]]:
-    """Parameters and forbidden clauses from the data of a space file."""
+def read(data: object) -> Parts:
+    """The arguments of ``Space`` from the data of a space file."""
     if not isinstance(data, Mapping) or not data:
         raise SpaceError('a space must be an object of at least one parameter: {name: {"type": ...}}')
     if isinstance(data.get("hyperparameters"), list):
-        parameters, clauses = import_module(CONFIGSPACE_READER).read_configspace(data)
-        return parameters, clauses
+        parts: Parts = import_module(CONFIGSPACE_READER).read_configspace(data)
+        return parts
     forbid: object = []
+    require: object = []
     inner = data.get("parameters")
     if isinstance(inner, Mapping) and not isinstance(inner.get("type"), str):
-        unknown = set(data) - {"parameters", "forbid"}
+        unknown = set(data) - {"parameters", "forbid", "require"}
         if unknown:
-            raise SpaceError(f"unknown key {min(map(str, unknown))!r} beside 'parameters' and 'forbid'")
-        data, forbid = inner, data.get("forbid", [])
+            raise SpaceError(
+                f"unknown key {min(map(str, unknown))!r} beside 'parameters', 'forbid' and 'require'"
+            )
+        data, forbid, require = inner, data.get("forbid", []), data.get("require", [])
     if not isinstance(forbid, list) or not all(isinstance(clause, str) for clause in forbid):
         raise SpaceError("'forbid' must be a list of conditions")
+    if not isinstance(require, list) or not all(isinstance(relation, str) for relation in require):
+        raise SpaceError("'require' must be a list of relations, such as 'sum(a, b) == 1'")
     budget = iter(range(MAX_PARAMETERS))
-    return {name: _parameter(str(name), spec, 0, budget) for name, spec in data.items()}, forbid
+    parameters = {name: _parameter(str(name), spec, 0, budget) for name, spec in data.items()}
+    return parameters, forbid, require
 
 
 def _parameter(path: str, spec: object, depth: int, budget: Iterator[int]) -> Declared:

@@ -8,15 +8,17 @@ walk of more than ``MAX_COMBINATIONS`` ends early, and the answer is an upper bo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from bough.points import BoolArray, FloatArray
 from bough.space.activity import Pieces, Rules, leaf_nodes
 from bough.space.binding import Bound, Relation, columns_read
+from bough.space.parameter_constraints import ParameterConstraint, Term, soft_values
 from bough.space.walk import Walk
 
-__all__ = ["AtMost", "is_empty", "size"]
+__all__ = ["AtMost", "is_empty", "size", "why_empty"]
 
 MAX_COMBINATIONS = 20_000
 MAX_LEVELS = 1000
@@ -51,7 +53,7 @@ def size(rules: Rules) -> int | float:
 
 def is_empty(rules: Rules) -> bool:
     """Whether forbidden clauses certainly exclude every configuration; False also if the walk ends early."""
-    if not rules.clauses:
+    if not rules.clauses and not rules.constraints:
         return False
     for count, (_, legal) in enumerate(_combinations(rules)):
         if legal is not False or count == MAX_COMBINATIONS:
@@ -87,6 +89,7 @@ def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
         weight = math.prod(free[group] for group in np.flatnonzero(on).tolist())
         weight *= math.prod(widths[column][piece] for column, piece in chosen.items())
         forbidden = {walk.holds(clause, chosen) for clause in rules.clauses}
+        forbidden |= {_missed(rules, constraint, pieces, on, chosen) for constraint in rules.constraints}
         unsure = None in forbidden or any(walk.holds(bound, chosen) is None for bound in related)
         yield weight, False if True in forbidden else None if unsure else True
 
@@ -95,12 +98,57 @@ def _pieces(rules: Rules) -> dict[int, Pieces]:
     """Pieces that decide every comparison with a value, and those of two columns with few values."""
     pieces = dict(rules.pieces)
     bounds = [*(group.bound for group in rules.groups if group.bound is not None), *rules.clauses]
-    for relation in (relation for bound in bounds for relation in _relations(bound)):
-        for column in columns_read(relation):
-            domain = rules.domains[column]
-            if 0 < domain.levels <= MAX_LEVELS:
-                pieces[column] = Pieces.cut(domain, range(domain.levels - 1))
+    related = [columns_read(relation) for bound in bounds for relation in _relations(bound)]
+    for column in set[int]().union(*related, *(constraint.columns for constraint in rules.constraints)):
+        domain = rules.domains[column]
+        if 0 < domain.levels <= MAX_LEVELS:
+            pieces[column] = Pieces.cut(domain, range(domain.levels - 1))
+        else:
+            pieces.setdefault(column, Pieces.cut(domain, ()))
     return pieces
+
+
+def _missed(
+    rules: Rules,
+    constraint: ParameterConstraint,
+    pieces: dict[int, Pieces],
+    on: BoolArray,
+    chosen: Mapping[int, int],
+) -> bool | None:
+    """Whether a combination violates a relation; None where some of its configurations may and others not."""
+    active = on[None, rules.group]
+    if not constraint.applies(active)[0]:
+        return False
+    values: dict[int, FloatArray] = {}
+    for column in constraint.columns:
+        domain, values[column] = rules.domains[column], np.zeros(1)
+        if column not in chosen:
+            continue
+        first, last = (0.0, 1.0)
+        if domain.kind != "real":
+            first, last = pieces[column].rank_range(chosen[column], domain)
+        if first != last:
+            return None
+        values[column] = np.asarray(domain.values(np.array([first])), dtype=float)
+    return bool(constraint.violated(values.__getitem__, active)[0])
+
+
+def why_empty(rules: Rules, relations: Sequence[str]) -> str:
+    """Why no configuration meets the relations, in one line."""
+    for constraint in rules.constraints:
+        if constraint.is_linear and not constraint.sums:
+            ends = [_least(rules, term) for term in constraint.terms]
+            if sum(ends) > 0:
+                return f"require {constraint.text!r} cannot be met: at best it is missed by {sum(ends):g}"
+    return f"no configuration was found that meets require={list(relations)!r:.200}"
+
+
+def _least(rules: Rules, term: Term) -> float:
+    """The smallest value of a linear term."""
+    if not term.columns:
+        return term.weight
+    low, high = soft_values(rules.domains[term.columns[0]], np.array([0.0, 1.0]))[0]
+    return float(min(term.weight * low, term.weight * high))
 
 
 def _relations(bound: Bound) -> list[Relation]:

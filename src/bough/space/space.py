@@ -20,10 +20,13 @@ from bough.space.choice import Declared
 from bough.space.conditions import canonical
 from bough.space.desugar import Flat, Parameter, desugar
 from bough.space.encoding import Config
+from bough.space.feasible_sampling import drawn_points
 from bough.space.groups import make_groups
 from bough.space.parameters import Categorical, Domain, Unset
+from bough.space.projection import repair
+from bough.space.relations import Mixture, check_mixtures, relation_text
 from bough.space.scalars import Scalar
-from bough.space.size import is_empty, size
+from bough.space.size import is_empty, size, why_empty
 from bough.space.tree import Tree
 
 if TYPE_CHECKING:
@@ -40,33 +43,55 @@ class Space:
 
     parameters: name to Float, Int, Categorical or Choice.
     forbid: conditions that no configuration may satisfy.
+    require: relations between numbers that every configuration meets: "overlap < chunk", "a + 2 * b <= 10",
+             "sum(units1, units2) <= 512" (over the active ones), or a Mixture. A relation that names an
+             inactive parameter outside of sum(...) does not apply.
     """
 
     declared: Mapping[str, Declared]
     forbid: tuple[str, ...]
+    require: tuple[str, ...]
 
-    def __init__(self, parameters: Mapping[str, Declared], forbid: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        parameters: Mapping[str, Declared],
+        forbid: Sequence[str] = (),
+        require: Sequence[str | Mixture] = (),
+    ) -> None:
         if not isinstance(parameters, Mapping) or not parameters:
             raise SpaceError("a Space needs a dict of at least one parameter")
         if isinstance(forbid, str):
             raise SpaceError("forbid must be a list of conditions, not one string")
+        if isinstance(require, str | Mixture):
+            raise SpaceError("require must be a list of relations, not one alone")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
+        relations = tuple(dict.fromkeys(relation_text(relation) for relation in require))
         self.__dict__.update(
-            declared=MappingProxyType(dict(parameters)), forbid=clauses, _flat=desugar(parameters, clauses)
+            declared=MappingProxyType(dict(parameters)),
+            forbid=clauses,
+            require=relations,
+            _flat=desugar(parameters, clauses, relations),
         )
-        if clauses and not self._some_legal() and is_empty(self.rules):
+        check_mixtures(self[name] for each in require if isinstance(each, Mixture) for name in each.names)
+        if not (clauses or relations) or self._some_legal():
+            return
+        if relations:
+            raise SpaceError(why_empty(self.rules, relations))
+        if is_empty(self.rules):
             raise SpaceError(f"forbid excludes every configuration: {', '.join(map(repr, clauses)):.200}")
 
     def _some_legal(self) -> bool:
         """Whether a few random points contain a legal one: quicker than a proof that there is one."""
         rows = np.random.default_rng(0).random((LEGAL_PROBES, len(self.parameters)))
-        return bool(self.legal(self.snap(rows)).any())
+        return any(self.legal(self.scatter(part)).any() for part in np.split(rows, [LEGAL_PROBES // 20]))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Space cannot be changed (setting {name!r})")
 
-    def __reduce__(self) -> tuple[type[Space], tuple[Mapping[str, Declared], tuple[str, ...]]]:
-        return Space, (dict(self.declared), self.forbid)
+    def __reduce__(
+        self,
+    ) -> tuple[type[Space], tuple[Mapping[str, Declared], tuple[str, ...], tuple[str, ...]]]:
+        return Space, (dict(self.declared), self.forbid, self.require)
 
     # ---- parameters and groups ----------------------------------------------------------------
 
@@ -84,7 +109,7 @@ class Space:
         holder = {column: group.index for group in groups for column in group.columns}
         group = np.array([holder[column] for column in range(len(self))], dtype=np.intp)
         domains = tuple(parameter.domain for parameter in flat.parameters)
-        return Rules(domains, groups, flat.clauses, group)
+        return Rules(domains, groups, flat.clauses, group, flat.constraints)
 
     @cached_property
     def layout(self) -> Layout:
@@ -132,15 +157,16 @@ class Space:
 
     def _legal_default(self, x: FloatArray, given: BoolArray) -> Points:
         """``x`` (1, columns), or, if that is forbidden, with other values for columns without a default."""
-        point = self.snap(x)
+        point = encoding.snap(self.rules, x)
         if self.legal(point)[0]:
             return point
         drawn = np.random.default_rng(0).random((1000, len(self)))
-        points = self.snap(np.where(given, x, drawn))
+        points = encoding.snap(self.rules, np.where(given, x, drawn))
+        if self.require:
+            points = repair(self.rules, points, locked=np.tile(given, (len(points), 1)))
         legal = np.flatnonzero(self.legal(points))
         if not len(legal):
-            clause = int(np.flatnonzero(self.violations(point)[0])[0])
-            raise SpaceError(f"the defaults are forbidden by {self.forbid[clause]!r}")
+            raise SpaceError(f"the defaults are {self._why_illegal(self.violations(point)[0])}")
         return points.take(legal[:1])
 
     def __getitem__(self, name: str) -> Parameter:
@@ -172,7 +198,8 @@ class Space:
             name: (parameter.name, _bare(parameter), None if bound is None else identity(bound, flat.unique))
             for name, parameter, bound in zip(flat.unique, flat.parameters, flat.bound)
         }
-        return parameters, frozenset(identity(clause, flat.unique) for clause in flat.clauses)
+        clauses = frozenset(identity(clause, flat.unique) for clause in flat.clauses)
+        return parameters, clauses, frozenset(each.identity(flat.unique) for each in flat.constraints)
 
     # ---- configs and points ------------------------------------------------------------------
 
@@ -187,9 +214,16 @@ class Space:
         point, view = encoding.encode_exact(self.rules, self.parameters, [config])
         violated = self.rules.violations(view, point.on)[0]
         if violated.any():
-            raise ConfigError(f"config is forbidden by {self.forbid[int(np.flatnonzero(violated)[0])]!r}")
+            raise ConfigError(f"config is {self._why_illegal(violated)}")
         active = self.layout.active(point.on)[0]
         return {p.name: p.domain.check(config[p.name]) for p, is_on in zip(self.parameters, active) if is_on}
+
+    def _why_illegal(self, violated: BoolArray) -> str:
+        """The first clause or relation of ``violations``, in words."""
+        first = int(np.flatnonzero(violated)[0])
+        if first < len(self.forbid):
+            return f"forbidden by {self.forbid[first]!r}"
+        return f"outside the limit {self.rules.constraints[first - len(self.forbid)].text!r}"
 
     def active(self, config: Mapping[str, Any]) -> list[str]:
         """Names of the parameters that are active in a config."""
@@ -205,15 +239,23 @@ class Space:
         return encoding.decode(self.rules, self.parameters, points)
 
     def snap(self, x: FloatArray) -> Points:
-        """Points at the values nearest to ``x`` (n, columns), with the activity they imply."""
-        return encoding.snap(self.rules, x)
+        """Points at the values nearest to ``x`` (n, columns), with the activity they imply.
+
+        Points that violate a relation of ``require`` move to the nearest ones that meet it, where possible.
+        """
+        points = encoding.snap(self.rules, x)
+        return repair(self.rules, points) if self.require else points
+
+    def scatter(self, x: FloatArray) -> Points:
+        """Like ``snap``, for draws ``x`` that fill the unit cube: mixtures are spread over their simplex."""
+        return repair(self.rules, drawn_points(self.rules, x)) if self.require else self.snap(x)
 
     def violations(self, points: Points) -> BoolArray:
-        """(n, clauses) which forbidden clauses are true."""
+        """(n, clauses + relations) which forbidden clauses are true, and which relations do not hold."""
         return self.rules.violations(EncodedView(self.rules, points.x), points.on)
 
     def legal(self, points: Points) -> BoolArray:
-        """(n,) whether no forbidden clause is true."""
+        """(n,) whether no forbidden clause is true and every relation holds."""
         legal: BoolArray = np.logical_not(np.any(self.violations(points), axis=1))
         return legal
 
@@ -221,11 +263,11 @@ class Space:
 
     def to_dict(self) -> dict[str, Any]:
         """The space as JSON-able data; ``Space.from_json`` reads it back."""
-        return serialise.to_dict(self.declared, self.forbid)
+        return serialise.to_dict(self.declared, self.forbid, self.require)
 
     def to_json(self) -> str:
         """The space as a JSON text."""
-        return serialise.to_json(self.declared, self.forbid)
+        return serialise.to_json(self.declared, self.forbid, self.require)
 
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Space:
@@ -250,11 +292,12 @@ class Space:
         return trace(function, runs)
 
     def __str__(self) -> str:
-        return render.render(self.declared, self.forbid)
+        return render.render(self.declared, self.forbid, self.require)
 
     def __repr__(self) -> str:
         forbid = f", forbid={list(self.forbid)!r}" if self.forbid else ""
-        return f"Space({dict(self.declared)!r}{forbid})"
+        require = f", require={list(self.require)!r}" if self.require else ""
+        return f"Space({dict(self.declared)!r}{forbid}{require})"
 
 
 def _default(domain: Domain) -> tuple[Scalar] | None:

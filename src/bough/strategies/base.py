@@ -10,6 +10,7 @@ from bough.errors import ExhaustedError, MethodError
 from bough.history import History
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
+from bough.space.encoding import snap
 
 __all__ = [
     "Explains",
@@ -107,7 +108,7 @@ def check_proposal(space: Space, points: Any, name: str) -> None:
     active = layout.active(points.on)
     if not np.all((points.x >= 0) & (points.x <= 1), where=active):
         raise MethodError(f"method {name!r} proposed a value outside the unit cube: clip it to [0, 1]")
-    snapped = space.snap(np.where(active, points.x, 0.5))
+    snapped = snap(space.rules, np.where(active, points.x, 0.5))
     if not np.array_equal(snapped.on, points.on):
         raise MethodError(f"method {name!r} proposed a point with wrong activity: make it by space.snap(x)")
     if not space.legal(snapped)[0]:

@@ -70,7 +70,7 @@ class SobolSearch:
     ignores_values = True
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
-        blocks = (space.snap(x) for x in sobol_blocks(space.layout.columns, history.seed))
+        blocks = (space.scatter(x) for x in sobol_blocks(space.layout.columns, history.seed))
         return _next_of(blocks, space, history, rng)
 
     def explain(
@@ -106,7 +106,8 @@ class LatinHypercube(Options):
             paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
             cubes = np.stack([latin_hypercube(path, self.points_per_path, rng) for path in paths], axis=1)
             turns = rng.permuted(np.tile(np.arange(len(paths)), (self.points_per_path, 1)), axis=1)
-            yield space.snap(np.take_along_axis(cubes, turns[:, :, None], axis=1).reshape(-1, cubes.shape[2]))
+            mixed = np.take_along_axis(cubes, turns[:, :, None], axis=1)
+            yield space.scatter(mixed.reshape(-1, cubes.shape[2]))
 
 
 def latin_hypercube(path: Path, rows: int, rng: np.random.Generator) -> FloatArray:

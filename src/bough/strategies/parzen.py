@@ -215,8 +215,10 @@ class ParzenSearch(Options):
                 return point
             group = decided + 1 + int(undecided[0])  # every group comes after those that switch it
             found = self._candidates(space, group, point, good, others, rng)
-            complete = ~(found.on & peopled)[:, group + 1 :].any(axis=1)
+            complete = np.asarray(~(found.on & peopled)[:, group + 1 :].any(axis=1))
             if complete.any():
+                if space.require:  # values of different groups may have to fit together
+                    found = Points(np.where(complete[:, None], space.snap(found.x).x, found.x), found.on)
                 found = found.take(~complete | allowed.mask(found))
             dead_ends += not len(found)
             trail.append((group, map(found.take, ([row] for row in range(len(found))))))

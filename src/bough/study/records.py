@@ -101,6 +101,8 @@ def _difference(stored: Space, given: Space) -> str | None:
             return f"its space lacks your parameter {path!r}"
         if old[path] != new[path]:
             return f"its parameter {path!r} is {_parameter_text(old[path])}, not {_parameter_text(new[path])}"
+    if stored.require != given.require:
+        return f"its required relations are {list(stored.require)}, not {list(given.require)}"
     return f"its forbidden clauses are {list(stored.forbid)}, not {list(given.forbid)}"
 
 

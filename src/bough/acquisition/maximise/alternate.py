@@ -10,9 +10,11 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import best_of_each
+from bough.acquisition.maximise.feasible import feasible_ascent
 from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, gradient_ascent
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
+from bough.space.projection import repair
 
 __all__ = ["alternate_search", "exchanges"]
 
@@ -40,13 +42,18 @@ def alternate_search(
     layout = space.layout
     open_ = layout.active(starts.on) & (low < high)
     real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > MAX_LISTED_LEVELS) & ~layout.nominal
-    points, value = gradient_ascent(criterion, starts, low, high, real | loose)
+    points, value = _ascend(space, criterion, starts, low, high, real | loose)
     points = _on_grid(space, points, loose)
+    if space.require:
+        points = _legal_again(space, points, value, criterion)
     active = np.flatnonzero((open_ & (layout.levels > 0)).any(axis=1))
     for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
         moves, owner = exchanges(space, points.take(active), low[active], high[active])
+        if space.require:  # other values give way, so that a search can move along a face
+            exchanged = moves.x != points.take(active).take(owner).x
+            moves = repair(space.rules, moves, locked=exchanged)
         if turn == 0:
             moves = Points.concat([moves, starts.take(active)])
             owner = np.concatenate([owner, np.arange(len(active))])
@@ -58,11 +65,29 @@ def alternate_search(
         active, chosen = active[better], moves.take(best[better])
         if not len(active):
             break
-        reached, value[active] = gradient_ascent(criterion, chosen, low[active], high[active], real[active])
+        reached, value[active] = _ascend(space, criterion, chosen, low[active], high[active], real[active])
         x = points.x.copy()
         x[active] = reached.x
         points = Points(x, points.on)
     return points, value
+
+
+def _ascend(
+    space: Space, criterion: Criterion, starts: Points, low: FloatArray, high: FloatArray, moving: BoolArray
+) -> tuple[Points, FloatArray]:
+    """Gradient ascent in the box, or in the part of it that meets the relations between parameters."""
+    if space.require:
+        return feasible_ascent(space, criterion, starts, low, high, moving)
+    return gradient_ascent(criterion, starts, low, high, moving)
+
+
+def _legal_again(space: Space, points: Points, value: FloatArray, criterion: Criterion) -> Points:
+    """Points whose grids were rounded, repaired; ``value`` is updated where that moves them."""
+    repaired = repair(space.rules, points)
+    moved = np.flatnonzero((repaired.x != points.x).any(axis=1))
+    if len(moved):
+        value[moved] = criterion(repaired.take(moved))
+    return repaired
 
 
 def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -> tuple[Points, IntArray]:

@@ -36,7 +36,7 @@ def spread(
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
     unit = halton(low.shape[1], rng)(len(owner))
-    return space.snap(low[owner] + unit * (high - low)[owner]), owner
+    return space.scatter(low[owner] + unit * (high - low)[owner]), owner
 
 
 def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
