@@ -55,8 +55,9 @@ _HOME = {
 }
 
 __all__ = [
-    "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study", "Transient", "Trial", "connect",
-    "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot", "studies",
+    "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study", "Transient", "Trial",
+    "connect", "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot",
+    "studies",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ class SpaceError(BoughError, ValueError):
 
 
 class ConditionError(SpaceError):
-    """A ``when=`` or ``forbid=`` expression is malformed or refers to something that does not exist."""
+    """A ``when=``, ``forbid=`` or ``require=`` expression is malformed or refers to something that does not exist."""
 
 
 class ConfigError(BoughError, ValueError):

@@ -85,7 +85,6 @@ SPACES = {
     "nested": NESTED,
     "conditions": CONDITIONS,
     "forbidden": FORBIDDEN,
-    "related": RELATED,
 }
 
 
