@@ -26,7 +26,7 @@ class SpaceError(BoughError, ValueError):
 
 
 class ConditionError(SpaceError):
-    """A ``when=``, ``forbid=`` or ``require=`` expression is malformed or refers to something that does not exist."""
+    """An expression of ``when=``, ``forbid=`` or ``require=`` is malformed, or names what does not exist."""
 
 
 class ConfigError(BoughError, ValueError):

@@ -5,8 +5,9 @@
     min |z - x|^2   subject to   A z <= b,  low <= z <= high
 
 in unit coordinates, where A and b linearise the constraints at x: exact for sums of linearly scaled numbers,
-and followed by a few more such steps for log scales and products. The dual has one multiplier per relation. Each is found in
-turn by a safeguarded Newton search while the others rest (Hildreth 1957), with the box in closed form.
+and followed by a few more such steps for log scales and products. The dual has one multiplier per relation.
+Each is found in turn by a safeguarded Newton search while the others rest (Hildreth 1957), with the box in
+closed form.
 
 ``repair`` applies this to points with grids: project as if grids were lines, round, then move single grid
 columns by one value while that lowers the violation, and project the reals again. Switches keep their values,
