@@ -13,7 +13,16 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
-__all__ = ["History", "Outcomes"]
+__all__ = ["History", "Outcomes", "Source"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """The results of an earlier study, as points of this study's space; y: (n,) values to minimise."""
+
+    name: str
+    points: Points
+    y: FloatArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,6 +61,7 @@ class History:
     failed:  points whose trials failed.
     pending: points that are running or queued, in the order of their numbers.
     beliefs: what the user believes about parameters.
+    sources: earlier studies to learn from.
     outcomes: all objectives and limits; None where y is the only objective and there are no limits.
     stopped: (n,) which points of ``done`` were stopped early: y is the predicted final value there, noise the
              standard deviation of that prediction. None where there is none.
@@ -71,3 +81,4 @@ class History:
     outcomes: Outcomes | None = None
     beliefs: tuple[Belief, ...] = ()
     stopped: BoolArray | None = None
+    sources: tuple[Source, ...] = ()

@@ -25,8 +25,9 @@ from bough.strategies.decisions import ConditionedModel
 
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
 
-STRENGTH = 10.0
-"""The exponent after the first trial, as in πBO for a hundred trials."""
+STRENGTH = 3.0
+"""The exponent after the first trial; πBO has a tenth of the number of trials. On development problems 3
+saved as many trials as 10 where beliefs were right, and cost fewer where they were wrong."""
 
 MIN_LIKELY_TRIALS = 5
 MIN_PROBABILITY = 0.01

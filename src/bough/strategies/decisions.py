@@ -41,12 +41,14 @@ class ConditionedModel:
 
     posteriors: one per hyperparameter sample, conditioned on finished and pending trials.
     best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
+    source_weights: of the earlier studies that it learns from.
     """
 
     transform: OutputTransform
     posteriors: Sequence[Posterior]
     best: Sequence[float]
     z: FloatArray
+    source_weights: tuple[float, ...] = ()
 
 
 class CriterionFactory(Protocol):

@@ -104,6 +104,11 @@ class FlatModelBased(ModelBased):
 
     layout: Layout = field(kw_only=True)
 
+    @property
+    def can_learn(self) -> bool:
+        """Never: what fills up a point depends on the study that it was tried in."""
+        return False
+
     def model(self, history: History) -> ConditionedModel:
         known = super().model(flat_history(history, self.layout))
         fill = filling(self.layout, history.number, history.seed)

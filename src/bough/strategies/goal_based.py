@@ -18,7 +18,7 @@ trial draws, so each branch that matters for some part of the front gets its loo
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class GoalBased:
     limit: ModelBased
     decide: Decision
     find_feasible: Decision
+    uses_beliefs: ClassVar[bool] = True
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points

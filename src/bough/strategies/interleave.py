@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ class Interleaved:
 
     main: ModelBased
     random_fraction: float = 0.2
+    uses_beliefs: ClassVar[bool] = True
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         if self._random_turn(history, rng):

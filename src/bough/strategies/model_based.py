@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,25 +21,27 @@ from bough.acquisition.maximise.sample import best_of_samples
 from bough.errors import ExhaustedError
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
-from bough.gp.posterior import Posterior
-from bough.history import History
+from bough.gp.posterior import GPPosterior, Posterior
+from bough.history import History, Source
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
+from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
 from bough.strategies.schedule import following, half_way, scheduled
 from bough.strategies.viability import Viability
 from bough.strategies.working_set import LIMIT, working_rows
-from bough.surrogates.base import Surrogate
+from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "criterion_weights", "mixture_moments"]
 
 T = TypeVar("T")
 
 _FIT_STREAM = 2**31 + 2
+_RANK_STREAM = 2**31 + 6
 _CACHED_FITS = 64
 _CACHED_MODELS = 4
 
@@ -77,8 +79,10 @@ class ModelBased:
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     boundary_penalty: bool = False
     working_set: int = LIMIT
+    uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
+    _source_models: dict[bytes, Posterior] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -108,13 +112,22 @@ class ModelBased:
             "criterion": float(context.criterion(point)[0]),
             "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
+            **({"earlier_studies": self._weights(history, context.model)} if history.sources else {}),
         }
+
+    @staticmethod
+    def _weights(history: History, model: ConditionedModel) -> dict[str, float]:
+        """How much each earlier study counts for the model, from 0 to 1."""
+        names = [source.name for source in history.sources]
+        return {name: round(weight, 3) for name, weight in zip(names, model.source_weights, strict=True)}
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         model = self.model(history)
         return model.transform.inverse(*mixture_moments(model.posteriors, points))
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
+        if history.sources and (first := self._of_portfolio(space, history)) is not None:
+            return Choice(first, "did well in earlier studies")
         return choose(
             self.initial, space, history, rng, lambda: self.decide(self._context(space, history), rng)
         )
@@ -158,6 +171,8 @@ class ModelBased:
         refits = [following(int(row) + 1, SURPRISE_GROWTH) for row in surprises]
         if due := [refit for refit in refits if refit <= len(history.done)]:
             model = self._model(history, rows, due[-1])
+        if history.sources:
+            model = self._learn(history, rows, model)
         posteriors = model.posteriors
         if len(history.pending):
             # Condition on the predicted values of running trials (Ginsbourger et al. 2010).
@@ -166,6 +181,41 @@ class ModelBased:
             # Those values count as incumbents, or the next trial would join the running one.
             model = replace(model, best=[min(b, float(z.min())) for b, z in zip(model.best, believed)])
         return replace(model, posteriors=posteriors)
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether earlier studies can inform the model: one Gaussian process, searched by its improvement."""
+        return isinstance(self.surrogate, KernelGP) and self.acquisition.log
+
+    def _learn(self, history: History, rows: IntArray, model: ConditionedModel) -> ConditionedModel:
+        """The model around those of earlier studies, as far as they rank the results of this one."""
+        members = [self._source_model(source, history.seed) for source in history.sources]
+        rng = np.random.default_rng([history.seed, len(history.done), _RANK_STREAM])
+        found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
+        points, z = history.done.take(rows), model.z[rows]
+        posteriors = [posterior for posterior, _ in found]
+        best = [incumbent(p, points, z) for p in posteriors]
+        return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
+
+    def _of_portfolio(self, space: Space, history: History) -> Points | None:
+        members = [self._source_model(source, history.seed) for source in history.sources]
+        candidates = [
+            source.points.take(np.argsort(source.y, kind="stable")[:CANDIDATES_PER_STUDY])
+            for source in history.sources
+        ]
+        return next_of_portfolio(space, portfolio(space, members, candidates), tried_points(history))
+
+    def _source_model(self, source: Source, seed: int) -> Posterior:
+        """The model of an earlier study, on the scale of its own results."""
+        noise = np.full(len(source.y), np.nan)
+        key = _digest(source.points, source.y, noise, seed)
+        model = self._source_models.get(key)
+        if model is None:
+            data = Data(source.points, self.fit_transform(source.y).forward(source.y), noise)
+            rng = np.random.default_rng([seed, len(source.y), _FIT_STREAM])
+            model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
+            self._source_models[key] = model
+        return model
 
     def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""

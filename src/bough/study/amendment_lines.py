@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bough.storage import Amendment
+from bough.study.beliefs import check_belief_body
 from bough.study.goals import Goals
 from bough.study.results import completed, storable
+from bough.study.sources import check_source_body
 from bough.trial import Trial
 
 __all__ = ["amendment_row", "read_amendment"]
@@ -77,6 +79,8 @@ def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> N
 _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "retract": _check_retraction,
     "correct": _check_correction,
+    "belief": lambda body, *_: check_belief_body(body),
+    "source": lambda body, *_: check_source_body(body),
     "note": _check_nothing,
     "audit": _check_nothing,
 }

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.history import History, Outcomes
+from bough.history import History, Outcomes, Source
 from bough.points import Points
 from bough.space import Space
-from bough.space.beliefs import beliefs_of
+from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.goals import Goals
+from bough.study.sources import present_sources
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -115,8 +116,10 @@ class EncodedTrials:
     def __init__(self, space: Space, seed: int, goals: Goals) -> None:
         self._space, self._seed, self._goals = space, seed, goals
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
-        self._beliefs = beliefs_of(space)
         self._branches = Branches(space)
+        self._said = 0  # how many amendments the next two know of
+        self._beliefs = present_beliefs(space, [])
+        self._sources: tuple[Source, ...] = ()
         self._start(0)
 
     def _start(self, corrections: int) -> None:
@@ -133,6 +136,10 @@ class EncodedTrials:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
         if view.corrections != self._corrections:
             self._start(view.corrections)
+        if len(view.amendments) != self._said:
+            self._said = len(view.amendments)
+            self._beliefs = present_beliefs(self._space, view.amendments)
+            self._sources = present_sources(self._space, view.amendments)
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
         # A failure that says nothing about its config is as if the trial had never been, like a retraction.
@@ -164,6 +171,7 @@ class EncodedTrials:
             outcomes=self._done.outcomes(),
             beliefs=self._beliefs,
             stopped=self._done.stopped(),
+            sources=self._sources,
         )
 
     def _valued(self, fresh: list[Trial], view: TrialIndex) -> list[Trial]:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ConflictError, ExhaustedError, StudyError, TrialError
-from bough.registry import BUILT_IN, Method, build
+from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError, TrialError
+from bough.registry import BUILT_IN, Method, build, describe
 from bough.space import Space
 from bough.storage import Amendment, Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
+from bough.study.beliefs import belief_amendment
 from bough.study.corrections import correction, remark, retraction
 from bough.study.goals import parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
@@ -20,6 +21,7 @@ from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
 from bough.study.reporting import checked_report
 from bough.study.results import completed, failure, told
+from bough.study.sources import check_sources, source_amendments
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
@@ -50,6 +52,8 @@ class Study(StoredStudy):
     reference:   the worst values worth having, {"error": 0.5}; hypervolumes are measured from there.
     stopping:    which trials that report their progress are stopped: "median" (the default) those in the
                  worse half, "asha" all but the best third at each rung, "none" no trial.
+    learn_from:  earlier studies: open ones, exported files, or names of studies in the same storage. Their
+                 results are stored with a new study.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class Study(StoredStudy):
         constraints: Sequence[str] = (),
         reference: Mapping[str, float] | None = None,
         stopping: str | None = None,
+        learn_from: Sequence[Any] = (),
     ) -> None:
         if storage is None and name is None:
             name = "study"
@@ -74,14 +79,18 @@ class Study(StoredStudy):
         found = opened.find(wanted.name)
         if not found:
             # Before anything is stored: an optional package may be missing.
-            build(method, space, several=not goals.is_plain)
+            strategy = build(method, space, several=not goals.is_plain)
+            sources = source_amendments(learn_from, space, opened)
+            if sources and not getattr(strategy, "can_learn", False):
+                raise MethodError(f"method {describe(method).name!r} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
-                found = [opened.create(wanted, defaults)]
+                found = [opened.create(wanted, defaults, sources)]
         record = (found or opened.find(wanted.name))[0]
         check_same(record, wanted, method, seed, stopping)
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
+        check_sources(learn_from, self.amendments, self.name)
         if not isinstance(method, (str, Method)):
             self._strategy = build(method, self.space, several=not self.goals.is_plain)
 
@@ -155,6 +164,16 @@ class Study(StoredStudy):
         number, _ = number_and_attempt(trial)
         self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
         return self.trial(number)
+
+    def believe(self, likely: Mapping[str, Any] | None) -> None:
+        """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
+
+        Ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
+        parameter counts; None withdraws it, and an empty dict withdraws all, also those of the space.
+        """
+        if not getattr(self._strategy, "uses_beliefs", False):
+            raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
+        self.amend(lambda _: belief_amendment(self.space, likely))
 
     def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
         """Write a remark into the study's record, about the study or about one trial."""

@@ -74,7 +74,8 @@ class AddTreeUcb(PaperOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
-        return model_based(surrogate, self, decide=partial(vertex_bounds, anchored=self.bound == "anchored"))
+        decide = partial(vertex_bounds, anchored=self.bound == "anchored")
+        return model_based(surrogate, self, "lcb", decide)
 
 
 def vertex_bounds(context: ProposalContext, rng: np.random.Generator, *, anchored: bool = True) -> Choice:

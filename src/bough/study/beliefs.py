@@ -1,0 +1,74 @@
+"""Beliefs that are told while a study runs: as amendments, and folded with those of the space.
+
+Of two statements about one parameter the later one counts. Nothing at all withdraws every belief, also those
+of the space.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bough.errors import SpaceError, StudyError
+from bough.space import Space
+from bough.space.beliefs import Belief, beliefs_of, checked_likely, likely_json
+from bough.space.desugar import Parameter
+from bough.storage import Amendment
+
+__all__ = ["belief_amendment", "check_belief_body", "present_beliefs"]
+
+
+def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment:
+    """What ``study.believe(given)`` stores, or a StudyError that says what would be right."""
+    if given is not None and not isinstance(given, Mapping):
+        raise StudyError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
+    likely = {}
+    for name, value in (given or {}).items():
+        parameter = _parameter(space, name)
+        try:
+            checked = checked_likely(parameter.domain, value, f"parameter {parameter.path!r}:")
+        except SpaceError as error:
+            raise StudyError(str(error)) from None
+        likely[parameter.path] = None if checked is None else likely_json(checked)
+    return Amendment("belief", {"likely": likely})
+
+
+def _parameter(space: Space, name: Any) -> Parameter:
+    found = [p for p in space.parameters if p.path == name] or [p for p in space.parameters if p.name == name]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise StudyError(f"{name!r} is ambiguous: name one of {', '.join(repr(p.path) for p in found)}")
+    known = [*(p.path for p in space.parameters), *(p.name for p in space.parameters)]
+    near = difflib.get_close_matches(str(name), known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise StudyError(f"the space has no parameter {name!r}{hint}")
+
+
+def present_beliefs(space: Space, amendments: Sequence[Amendment]) -> tuple[Belief, ...]:
+    """The beliefs of a space and of its study. One that no longer fits a changed space does not count."""
+    told: dict[str, tuple[Any, int]] = {}
+    domains = {parameter.path: parameter.domain for parameter in space.parameters}
+    for amendment in amendments:
+        if amendment.kind != "belief":
+            continue
+        likely = amendment.body["likely"]
+        for path, value in likely.items() if likely else dict.fromkeys(domains).items():
+            if path in domains and _fits(domains[path], value):
+                told[path] = value, amendment.since
+    return beliefs_of(space, told)
+
+
+def _fits(domain: Any, likely: Any) -> bool:
+    try:
+        checked_likely(domain, likely, "")
+    except SpaceError:
+        return False
+    return True
+
+
+def check_belief_body(body: dict[str, Any]) -> None:
+    """ValueError unless the body is that of a belief."""
+    if set(body) != {"likely"} or not isinstance(body["likely"], dict):
+        raise ValueError("a belief has an object 'likely'")

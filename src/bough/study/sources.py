@@ -1,0 +1,205 @@
+"""Earlier studies that a study learns from: read when it is created, stored with it, mapped to its space.
+
+The results are stored in the study itself, so its proposals depend on nothing else. Parameters are
+matched by path, or by name where only one parameter has it on either side, and must be numbers on both sides
+or options on both. A result with a value that this space does not allow is left out. A parameter that
+the earlier study does not have takes a random value, so its model finds no effect of it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ConfigError, StudyError
+from bough.history import Source
+from bough.points import FloatArray
+from bough.space import Space
+from bough.space.parameters import Categorical, Domain
+from bough.storage import Amendment, MemoryStorage, Storage
+from bough.strategies.working_set import working_rows
+from bough.study.goals import Goals, goals_of
+from bough.trial import Config
+
+__all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]
+
+MAX_STUDIES = 8
+MAX_RESULTS = 200
+"""Results kept of each study: the best half, the latest, and some of the others."""
+
+MIN_RESULTS = 3
+_FILL_STREAM = 2**31 + 7
+
+
+def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
+    """What a new study stores of the studies given to ``learn_from``; StudyError names one that cannot be."""
+    given = _as_list(learn_from)
+    if len(given) > MAX_STUDIES:
+        raise StudyError(f"learn_from takes at most {MAX_STUDIES} studies, not {len(given)}")
+    amendments: list[Amendment] = []
+    for position, each in enumerate(given):
+        body = _body(_study(each, storage))
+        _mapped(space, body, position)
+        amendments.append(Amendment("source", body, None, 0, position, time.time()))
+    return amendments
+
+
+def check_sources(learn_from: Sequence[Any], amendments: Sequence[Amendment], name: str) -> None:
+    """StudyError unless a study learns from studies of these names; nothing given agrees with any."""
+    wanted = [_name(each) for each in _as_list(learn_from)]
+    known = [str(each.body["name"]) for each in amendments if each.kind == "source"]
+    if wanted and sorted(wanted) != sorted(known):
+        old = ", ".join(map(repr, known)) or "no other study"
+        new = ", ".join(map(repr, wanted))
+        raise StudyError(f"study {name!r} exists and learns from {old}, not from {new}; use another name")
+
+
+def present_sources(space: Space, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
+    """The earlier studies of a study, on its space; one that no longer fits a changed space is left out."""
+    found = []
+    for amendment in amendments:
+        if amendment.kind == "source":
+            try:
+                found.append(_mapped(space, amendment.body, amendment.position))
+            except StudyError:
+                continue
+    return tuple(found)
+
+
+def check_source_body(body: dict[str, Any]) -> None:
+    """ValueError unless the body is that of an earlier study."""
+    if set(body) != {"name", "space", "results"} or not isinstance(body["name"], str):
+        raise ValueError("an earlier study has 'name', 'space' and 'results'")
+    space = Space.from_json(body["space"])
+    if not isinstance(body["results"], list):
+        raise ValueError("'results' must be a list")
+    for each in body["results"]:
+        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
+            raise ValueError("a result is a list of a config and a value")
+        space.validate(each[0])
+        if isinstance(each[1], bool) or not isinstance(each[1], (int, float)) or not math.isfinite(each[1]):
+            raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
+
+
+def _as_list(learn_from: Any) -> list[Any]:
+    if isinstance(learn_from, (str, os.PathLike)) or hasattr(learn_from, "trials"):
+        return [learn_from]
+    return list(learn_from)
+
+
+def _name(given: Any) -> str:
+    """What an earlier study is called."""
+    if isinstance(given, (str, os.PathLike)) and os.path.isfile(given):
+        return str(_of_file(given).name)
+    return str(given) if isinstance(given, (str, os.PathLike)) else str(given.name)
+
+
+def _of_file(path: str | os.PathLike[str]) -> Any:
+    from bough.study.catalogue import import_study  # it imports studies, which import this module
+
+    return import_study(Path(path), MemoryStorage())
+
+
+def _study(given: Any, storage: Storage) -> Any:
+    """An earlier study: an open one, that of an exported file, or the one of that name in the storage."""
+    if isinstance(given, (str, os.PathLike)):
+        if os.path.isfile(given):
+            return _of_file(given)
+        found = storage.find(str(given))
+        if not found:
+            raise StudyError(
+                f"learn_from: there is neither a file nor a study {str(given)!r} in this storage"
+            )
+        from bough.study.study import Study
+
+        return Study.of_record(found[0], storage)
+    if not all(hasattr(given, name) for name in ("name", "space", "trials", "direction")):
+        raise StudyError(f"learn_from takes studies, files and names of studies, not {given!r:.80}")
+    return given
+
+
+def _body(study: Any) -> dict[str, Any]:
+    """What is stored of an earlier study."""
+    goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
+    if not goals.is_plain:
+        raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
+    results = [
+        (dict(trial.config), float(goals.sign * trial.value))
+        for trial in study.trials
+        if trial.state == "done" and trial.retracted is None and _belongs(study.space, trial.config)
+    ]
+    rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
+    kept = [list(results[row]) for row in rows.tolist()]
+    return {"name": study.name, "space": study.space.to_dict(), "results": kept}
+
+
+def _belongs(space: Space, config: Config) -> bool:
+    """Whether a config is one of the space; after a change of the space, older ones may not be."""
+    try:
+        space.validate(config)
+    except ConfigError:
+        return False
+    return True
+
+
+def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
+    """The results of an earlier study as points of a space; StudyError if too few of them fit."""
+    theirs = Space.from_json(body["space"])
+    match = _matches(space, theirs)
+    if not match:
+        raise StudyError(f"learn_from: study {body['name']!r} shares no parameter with this space")
+    configs = [config for config, _ in body["results"]]
+    active = theirs.layout.active(theirs.encode(configs).on) if configs else np.zeros((0, len(theirs)), bool)
+    # Drawn once per study, so a mapped point is the same at every proposal.
+    x = np.random.default_rng([position, _FILL_STREAM]).random((len(configs), len(space)))
+    bad = np.zeros(x.shape, dtype=bool)
+    for column, their in match.items():
+        name, domain = theirs.parameters[their].name, space.parameters[column].domain
+        for row in np.flatnonzero(active[:, their]).tolist():
+            unit = _unit(domain, configs[row][name])
+            bad[row, column] = unit is None
+            x[row, column] = 0.5 if unit is None else unit
+    points = space.snap(x)
+    fits = ~np.any(bad & space.layout.active(points.on), axis=1) & space.legal(points)
+    y = np.array([value for _, value in body["results"]], dtype=float)
+    if fits.sum() < MIN_RESULTS:
+        raise StudyError(
+            f"learn_from: only {int(fits.sum())} of the {len(y)} results of study {body['name']!r} fit this "
+            f"space; it takes at least {MIN_RESULTS}"
+        )
+    return Source(str(body["name"]), points.take(fits), y[fits])
+
+
+def _matches(space: Space, theirs: Space) -> dict[int, int]:
+    """The column of the earlier space for each column of this one that has a counterpart there."""
+    paths = {parameter.path: column for column, parameter in enumerate(theirs.parameters)}
+    counts = Counter(parameter.name for parameter in theirs.parameters)
+    names = {p.name: column for column, p in enumerate(theirs.parameters) if counts[p.name] == 1}
+    ours = Counter(parameter.name for parameter in space.parameters)
+    found = {}
+    for column, parameter in enumerate(space.parameters):
+        their = paths.get(parameter.path)
+        if their is None and ours[parameter.name] == 1:
+            their = names.get(parameter.name)
+        if their is not None:
+            kinds = (parameter.domain, theirs.parameters[their].domain)
+            if len({isinstance(domain, Categorical) for domain in kinds}) == 1:
+                found[column] = their
+    return found
+
+
+def _unit(domain: Domain, value: Any) -> float | None:
+    """Where a value lies in the unit interval; None if the parameter does not allow it."""
+    try:
+        allowed = domain.check(value)
+    except ConfigError:
+        return None
+    unit: FloatArray = domain.position(domain.ranks([allowed]))
+    return float(unit[0])

@@ -1,0 +1,170 @@
+"""Learning from earlier studies: what is read and stored, how spaces are matched, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough.errors import MethodError, StudyError
+from bough.history import Source
+from bough.storage import MemoryStorage
+from bough.study.catalogue import copy_study, delete_study, export_study, import_study
+from bough.study.sources import present_sources, source_amendments
+
+SPACE = bough.Space(
+    {
+        "model": bough.Choice({"svm": {"C": bough.Float(0, 1)}, "ridge": {"C": bough.Float(0, 4)}}),
+        "w": bough.Float(0, 1),
+    }
+)
+
+
+def value(config: dict[str, Any]) -> float:
+    return (config["model"] == "ridge") + (config["C"] - 0.3) ** 2 + (config["w"] - 0.6) ** 2
+
+
+@pytest.fixture(scope="module")
+def earlier() -> bough.Study:
+    study = bough.Study(SPACE, name="earlier", method="lhs", seed=0)
+    return study.run(value, trials=16, progress=False)
+
+
+def source_of(study: Any, space: bough.Space) -> Source:
+    (found,) = present_sources(space, source_amendments([study], space, MemoryStorage()))
+    return found
+
+
+def test_the_first_trial_is_the_best_of_the_earlier_study(earlier: bough.Study) -> None:
+    study = bough.Study(SPACE, seed=1, learn_from=[earlier])
+    first = study.ask()
+    assert first.config == earlier.best.config
+    assert study.explain(first)["reason"] == "did well in earlier studies"
+
+
+def test_one_study_needs_no_list(earlier: bough.Study) -> None:
+    assert bough.Study(SPACE, seed=1, learn_from=earlier).ask().config == earlier.best.config
+
+
+def test_a_file_a_name_and_a_study_teach_the_same(earlier: bough.Study, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/s.db"
+    copy_study(earlier, "earlier", storage)
+    export_study(earlier, tmp_path / "e.jsonl")
+    studies = [
+        bough.Study(SPACE, name=f"s{i}", storage=storage, seed=3, learn_from=[given])
+        for i, given in enumerate([earlier, tmp_path / "e.jsonl", str(tmp_path / "e.jsonl"), "earlier"])
+    ]
+    for study in studies:
+        study.run(value, trials=7, progress=False)
+    runs = [[trial.config for trial in study.trials] for study in studies]
+    assert all(run == runs[0] for run in runs)
+
+
+def test_a_proposal_depends_on_what_is_stored_alone(earlier: bough.Study, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path}/s.db"
+    source = copy_study(earlier, "earlier", storage)
+    study = bough.Study(SPACE, name="s", storage=storage, seed=3, learn_from=["earlier"])
+    study.run(value, trials=6, progress=False)
+    source.add({"model": "svm", "C": 0.9, "w": 0.1}, -100.0)
+    delete_study("earlier", storage)
+    again = bough.open_study("s", storage)
+    other = bough.Study(SPACE, seed=3, learn_from=[earlier]).run(value, trials=6, progress=False)
+    assert again.ask().config == other.ask().config
+
+
+def test_reopening_needs_the_same_names_or_none(earlier: bough.Study) -> None:
+    storage = MemoryStorage()
+    bough.Study(SPACE, name="s", storage=storage, learn_from=[earlier])
+    bough.Study(SPACE, name="s", storage=storage, learn_from=[earlier])
+    assert len(bough.Study(SPACE, name="s", storage=storage).amendments) == 1
+    with pytest.raises(StudyError, match="learns from 'earlier', not from 'other'"):
+        bough.Study(SPACE, name="s", storage=storage, learn_from=["other"])
+    bough.Study(SPACE, name="plain", storage=storage)
+    with pytest.raises(StudyError, match="learns from no other study, not from 'earlier'"):
+        bough.Study(SPACE, name="plain", storage=storage, learn_from=[earlier])
+
+
+def test_files_carry_it(earlier: bough.Study, tmp_path: Path) -> None:
+    study = bough.Study(SPACE, seed=1, learn_from=[earlier])
+    export_study(study, tmp_path / "s.jsonl")
+    read = import_study(tmp_path / "s.jsonl", MemoryStorage())
+    assert read.ask().config == study.ask().config
+
+
+def test_maximising_and_retracted_results() -> None:
+    study = bough.Study(SPACE, direction="maximize", seed=0)
+    configs = SPACE.sample(6, 0)
+    study.add_many([(config, float(i)) for i, config in enumerate(configs)])
+    study.retract(5, "the machine was busy")
+    found = source_of(study, SPACE)
+    assert found.y.tolist() == [-0.0, -1.0, -2.0, -3.0, -4.0]
+    assert SPACE.decode(found.points) == configs[:5]
+
+
+def test_parameters_are_matched_by_path_then_by_name(earlier: bough.Study) -> None:
+    """C of svm is 0 to 0.5 here, so some results do not fit; w is the same; depth is new; ridge is gone."""
+    space = bough.Space(
+        {
+            "kind": bough.Categorical(["a", "b"]),
+            "model": bough.Choice({"svm": {"C": bough.Float(0, 0.5)}, "tree": {"depth": bough.Int(1, 9)}}),
+            "w": bough.Float(0, 2),
+        }
+    )
+    found = source_of(earlier, space)
+    expected = [
+        (trial.config, trial.value)
+        for trial in earlier.trials
+        if trial.config["model"] == "svm" and trial.config["C"] <= 0.5
+    ]
+    assert len(found.y) == len(expected) >= 3
+    for row, (config, told) in enumerate(expected):
+        mapped = space.decode(found.points.take([row]))[0]
+        assert mapped["w"] == pytest.approx(config["w"])
+        assert mapped["C"] == pytest.approx(config["C"])
+        assert found.y[row] == told
+    assert len({config["kind"] for config in space.decode(found.points)}) == 2  # filled at random
+
+
+def test_a_name_that_two_parameters_have_is_not_guessed() -> None:
+    flat = bough.Space({"C": bough.Float(0, 1), "w": bough.Float(0, 1)})
+    study = bough.Study(flat, seed=0)
+    study.add_many([(config, 0.0) for config in flat.sample(5, 0)])
+    found = source_of(study, SPACE)
+    mapped = SPACE.decode(found.points)
+    assert np.allclose([config["w"] for config in mapped], [trial.config["w"] for trial in study.trials])
+    assert not np.allclose([config["C"] for config in mapped], [trial.config["C"] for trial in study.trials])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda _: ["nobody"], "neither a file nor a study 'nobody'"),
+        (lambda _: [3], "takes studies, files and names of studies, not 3"),
+        (lambda e: [e] * 9, "at most 8 studies, not 9"),
+        (lambda _: [bough.Study(SPACE, name="new")], "only 0 of the 0 results of study 'new' fit"),
+        (
+            lambda _: [bough.Study(bough.Space({"q": bough.Float(0, 1)}), name="far")],
+            "study 'far' shares no parameter",
+        ),
+        (
+            lambda _: [bough.Study(SPACE, name="two", objectives=["a", "b"])],
+            "study 'two' has several objectives or constraints",
+        ),
+    ],
+)
+def test_what_cannot_be_learned_from_is_named_and_nothing_is_stored(
+    make: Any, message: str, earlier: bough.Study
+) -> None:
+    storage = MemoryStorage()
+    with pytest.raises(StudyError, match=message):
+        bough.Study(SPACE, name="s", storage=storage, learn_from=make(earlier))
+    assert storage.find() == []
+
+
+@pytest.mark.parametrize("method", ["random", "tpe", "forest", "gp"])
+def test_methods_that_cannot_learn_say_so(method: str, earlier: bough.Study) -> None:
+    with pytest.raises(MethodError, match=f"method '{method}' cannot learn from earlier studies"):
+        bough.Study(SPACE, method=method, learn_from=[earlier])
