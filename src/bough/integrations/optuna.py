@@ -40,12 +40,12 @@ except ModuleNotFoundError:
 
 from bough.integrations import optuna_trials as convert
 from bough.integrations.optuna_results import OptunaGoals, complete
-from bough.integrations.optuna_studies import export_study, import_study
+from bough.integrations.optuna_studies import export_study, import_study, load_study
 
 if TYPE_CHECKING:
     from optuna.study import Study
 
-__all__ = ["BoughSampler", "export_study", "import_study"]
+__all__ = ["BoughSampler", "export_study", "import_study", "load_study"]
 
 Distributions = dict[str, BaseDistribution]
 

@@ -27,6 +27,9 @@ MAX_JSON_DEPTH = 4 * MAX_DEPTH
 CONFIGSPACE_READER = "bough.integrations.configspace_import"
 """Loaded by name, and only for a file of ConfigSpace, because integrations build on spaces."""
 
+PCS_READER = "bough.integrations.pcs"
+"""Likewise, for the parameter files of solvers."""
+
 CLASSES: dict[str, type[Declared]] = {
     "float": Float,
     "int": Int,
@@ -95,6 +98,9 @@ def load(path: str | os.PathLike[str]) -> Parts:
     except UnicodeDecodeError:
         raise SpaceError(f"{file} is not UTF-8 text") from None
     try:
+        if file.suffix == ".pcs":
+            parameters, clauses = import_module(PCS_READER).read_pcs(text)
+            return parameters, clauses
         if file.suffix not in (".yaml", ".yml"):
             return read(parse(text))
         from bough.space.yaml import parse_yaml  # PyYAML is loaded only for a YAML file

@@ -276,7 +276,7 @@ class Space:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Space:
-        """The space in a file: bough's JSON or YAML, or ConfigSpace's JSON."""
+        """The space in a file: bough's JSON or YAML, ConfigSpace's JSON, or a solver's .pcs."""
         return Space(*serialise.load(path))
 
     @staticmethod

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from bough.study.shortcuts import minimize as minimize
     from bough.study.shortcuts import optimize as optimize
     from bough.study.study import Study as Study
+    from bough.study.tabular import add_results as add_results
 
 _HOME = {
     "Event": "events",
     "RunnableStudy": "runnable",
     "Study": "study",
+    "add_results": "tabular",
     "copy_study": "catalogue",
     "delete_study": "catalogue",
     "export_study": "catalogue",
@@ -46,7 +48,7 @@ _HOME = {
 }
 
 __all__ = [
-    "Event", "RunnableStudy", "Study", "copy_study", "delete_study", "export_study", "failure",
+    "Event", "RunnableStudy", "Study", "add_results", "copy_study", "delete_study", "export_study", "failure",
     "import_study", "maximize", "minimize", "open_study", "optimize", "outcome", "run_trials", "studies",
     "study_lines",
 ]  # fmt: skip

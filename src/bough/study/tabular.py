@@ -1,0 +1,188 @@
+"""Results of earlier work, from a table: a CSV file, or JSON lines with one flat object each.
+
+Each row is a result. Columns are matched to parameters by name, or by a map from column to parameter. A table
+has a cell for every parameter, so cells of parameters that are not active in a row are passed over; an active
+parameter needs a value. Other columns with numbers are kept as measures.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bough.errors import BoughError, ConfigError, StudyError
+from bough.space import Categorical, Space
+from bough.space.parameters import Domain
+from bough.study.study import Study
+from bough.trial import Config, Trial
+
+__all__ = ["add_results"]
+
+_EMPTY = ("", "nan", "na", "n/a", "null", "none")
+_FORMATS = {".csv": ",", ".tsv": "\t", ".jsonl": None, ".ndjson": None}
+
+
+def add_results(
+    study: Study,
+    path: str | Path,
+    *,
+    value: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    noise: str | None = None,
+) -> list[Trial]:
+    """Add the results of a table (.csv, .tsv, .jsonl) to a study, all or none of them; see ``Study.add``.
+
+    value:   column of the objective; otherwise the column with its name.
+    columns: parameter or measure by column, {"learning_rate": "lr"}, where the names differ.
+    noise:   column of the standard deviation of the value.
+
+    A row whose value is empty or not finite becomes a failed trial.
+    """
+    names = dict(columns or {})
+    if value is not None:
+        names[value] = study.goals.names[0]
+    rows = list(_rows(Path(path)))
+    if not rows:
+        raise StudyError(f"{path} has no rows")
+    _check_columns(rows[0][1], names, noise, study, str(path))
+    results = []
+    for line, row in rows:
+        spread = row.pop(noise, None) if noise else None
+        renamed = {names.get(column, column): cell for column, cell in row.items()}
+        try:
+            config = _config(study.space, renamed)
+            measured = _measured(study, renamed)
+            results.append((config, measured, None if _is_empty(spread) else _number(spread, str(noise))))
+        except (BoughError, ValueError) as error:
+            raise StudyError(f"{path}, line {line}: {error}") from None
+    return study.add_many(results)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if path.suffix not in _FORMATS:
+        raise StudyError(f"{path} must end in one of {', '.join(_FORMATS)}")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise StudyError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{path} is not UTF-8 text") from None
+    delimiter = _FORMATS[path.suffix]
+    if delimiter is not None:
+        reader = csv.DictReader(text.splitlines(), delimiter=delimiter)
+        for row in reader:
+            if None in row or None in row.values():
+                raise StudyError(f"{path}, line {reader.line_num}: the row and the header differ in length")
+            yield reader.line_num, dict(row)
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                data = json.loads(line)
+            except (ValueError, RecursionError):
+                data = None
+            if not isinstance(data, dict):
+                raise StudyError(f"{path}, line {number}: must be a JSON object")
+            yield number, data
+
+
+def _check_columns(
+    row: Mapping[str, Any], names: Mapping[str, str], noise: str | None, study: Study, path: str
+) -> None:
+    """StudyError where a column that the user named, or one of the objective, is missing."""
+    there = ", ".join(map(repr, row)) or "none"
+    for column in [*names, *([noise] if noise else [])]:
+        if column not in row:
+            raise StudyError(f"{path} has no column {column!r}: there are {there}")
+    renamed = {names.get(column, column) for column in row}
+    known = {parameter.name for parameter in study.space} | set(study.goals.needed)
+    for name in names.values():
+        if name not in known:
+            raise StudyError(f"{name!r} is neither a parameter nor an objective of study {study.name!r}")
+    for name in study.goals.needed:
+        if name not in renamed:
+            raise StudyError(f"{path} has no column for {name!r}: there are {there}")
+
+
+def _config(space: Space, row: Mapping[str, Any]) -> Config:
+    """The active parameters of a row; which are active follows from their values."""
+    values: dict[int, Any] = {}
+    x = np.full((1, len(space)), 0.5)
+    wrong: dict[int, ConfigError] = {}
+    for column, parameter in enumerate(space.parameters):
+        cell = row.get(parameter.name)
+        if _is_empty(cell) and not _has_option(parameter.domain, cell):
+            continue
+        try:
+            values[column] = _read(parameter.domain, cell)
+            x[0, column] = parameter.domain.position(parameter.domain.ranks([values[column]]))[0]
+        except ConfigError as error:  # of no account where the parameter turns out to be inactive
+            wrong[column] = ConfigError(f"parameter {parameter.name!r} {error}")
+    active = space.layout.active(space.snap(x).on)[0]
+    for column, parameter in enumerate(space.parameters):
+        if active[column] and column not in values:
+            raise wrong.get(column) or ConfigError(
+                f"parameter {parameter.name!r} is active, but has no value"
+            )
+    return space.validate({space.parameters[c].name: v for c, v in values.items() if active[c]})
+
+
+def _read(domain: Domain, cell: Any) -> Any:
+    """A cell as a value of the domain; texts of CSV files are numbers or options in writing."""
+    if isinstance(domain, Categorical):
+        for option in domain.options:
+            if (cell == option and type(cell) is type(option)) or cell == str(option):
+                return option
+        return domain.check(cell)
+    if isinstance(cell, str):
+        try:
+            number = float(cell)
+        except ValueError:
+            return domain.check(cell)
+        cell = int(number) if number.is_integer() and isinstance(domain.low, int) else number
+    return domain.check(cell)
+
+
+def _has_option(domain: Domain, cell: Any) -> bool:
+    """Whether what looks like an empty cell is an option: None, or the text "none"."""
+    if not isinstance(domain, Categorical) or cell == "":
+        return False
+    return any(cell == option or cell == str(option) for option in domain.options)
+
+
+def _measured(study: Study, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The objectives, as numbers, and every other column with a number."""
+    parameters = {parameter.name for parameter in study.space}
+    needed = study.goals.needed
+    found: dict[str, Any] = {name: _number(row[name], name) for name in needed}
+    for name, cell in row.items():
+        if name in parameters or name in needed or name in ("noise", "cost", "value") or _is_empty(cell):
+            continue
+        try:
+            found[name] = _number(cell, name)
+        except ValueError:
+            continue  # a text: the table has more than numbers
+    return found
+
+
+def _number(cell: Any, name: str) -> float:
+    if _is_empty(cell):
+        return math.nan
+    if isinstance(cell, bool):
+        raise ValueError(f"column {name!r} must be a number, not {cell!r}")
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"column {name!r} must be a number, not {str(cell)[:40]!r}") from None
+
+
+def _is_empty(cell: Any) -> bool:
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in _EMPTY)

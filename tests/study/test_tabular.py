@@ -1,0 +1,101 @@
+"""Tables of earlier results: columns become parameters, measures and values; mistakes name their line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bough
+from bough.errors import StudyError
+from bough.study import add_results
+
+SPACE = bough.Space(
+    {
+        "model": bough.Choice({"svm": {"C": bough.Float(0, 10)}, "forest": {"depth": bough.Int(1, 9)}}),
+        "scale": bough.Categorical([True, False, None, "none", 2]),
+    }
+)
+
+
+def table(folder: Path, text: str, name: str = "runs.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+CSV = """model,c value,depth,scale,loss,seconds,host
+svm,1.5,7,True,0.5,10,a
+forest,,3.0,2,0.25,20.5,b
+forest,99,4,none,nan,,c
+"""
+
+
+def test_a_csv_with_a_map(tmp_path: Path) -> None:
+    study = bough.Study(SPACE, direction="maximize")
+    trials = add_results(study, table(tmp_path, CSV), value="loss", columns={"c value": "C"})
+    assert [trial.config for trial in trials] == [
+        {"model": "svm", "C": 1.5, "scale": True},
+        {"model": "forest", "depth": 3, "scale": 2},
+        {"model": "forest", "depth": 4, "scale": "none"},
+    ]
+    assert [trial.value for trial in trials] == [0.5, 0.25, None]
+    assert [trial.state for trial in trials] == ["done", "done", "failed"]
+    assert trials[1].measures["seconds"] == 20.5 and trials[0].was_added
+    assert study.best.value == 0.5
+
+
+def test_json_lines_with_objectives_and_noise(tmp_path: Path) -> None:
+    rows = [
+        {"model": "svm", "C": 1, "scale": None, "error": 0.5, "memory": 100, "sd": 0.1},
+        {"model": "forest", "depth": 2, "C": None, "scale": "none", "error": 0.1, "memory": 900, "sd": 0.2},
+    ]
+    path = table(tmp_path, "\n".join(map(json.dumps, rows)), "runs.jsonl")
+    study = bough.Study(SPACE, objectives=["error"], constraints=["memory <= 512"])
+    trials = add_results(study, path, noise="sd")
+    assert [trial.feasible for trial in trials] == [True, False]
+    assert [trial.config["scale"] for trial in trials] == [None, "none"]
+    assert trials[0].noise == 0.1
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        (CSV, {"value": "error"}, "has no column 'error': there are 'model', 'c value'"),
+        (CSV, {}, "has no column for 'value'"),
+        (CSV, {"value": "loss", "columns": {"c value": "gamma"}}, "'gamma' is neither a parameter nor"),
+        (CSV, {"value": "loss"}, "line 2: parameter 'C' is active, but has no value"),
+        (
+            CSV.replace("1.5", "15"),
+            {"value": "loss", "columns": {"c value": "C"}},
+            "line 2: parameter 'C' must",
+        ),
+        (
+            CSV.replace("0.25", "fast"),
+            {"value": "loss", "columns": {"c value": "C"}},
+            "line 3: column 'value' must",
+        ),
+        (CSV + "svm,1\n", {"value": "loss"}, "line 5: the row and the header differ in length"),
+        (CSV.replace("svm", "boost"), {"value": "loss"}, "line 2: parameter 'model' must be one of"),
+        ("model\n", {"value": "loss"}, "has no rows"),
+    ],
+)
+def test_mistakes_in_a_table(text: str, options: dict[str, object], says: str, tmp_path: Path) -> None:
+    study = bough.Study(SPACE)
+    with pytest.raises(StudyError, match=says) as caught:
+        add_results(study, table(tmp_path, text), **options)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    assert not study.trials
+
+
+def test_files_that_are_no_tables(tmp_path: Path) -> None:
+    study = bough.Study(SPACE)
+    for name, text, says in [
+        ("runs.xlsx", "x", "must end in one of .csv"),
+        ("runs.jsonl", "[1]", "line 1: must be a JSON object"),
+    ]:
+        with pytest.raises(StudyError, match=says):
+            add_results(study, table(tmp_path, text, name), value="loss")
+    with pytest.raises(StudyError, match="cannot be read"):
+        add_results(study, tmp_path / "missing.csv", value="loss")
