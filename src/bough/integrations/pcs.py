@@ -126,7 +126,7 @@ def _comparison(number: int, text: str, domains: Mapping[str, Domain]) -> str:
     if found["op"]:
         return f"{quote(name)} {found['op']} {_literal(number, found['value'], name, domains)}"
     values = [_literal(number, value, name, domains) for value in found["values"].split(",")]
-    return f"{quote(name)} in ({', '.join(values)},)"
+    return f"{quote(name)} == {values[0]}" if len(values) == 1 else f"{quote(name)} in ({', '.join(values)})"
 
 
 def _clause(number: int, line: str, domains: Mapping[str, Domain]) -> str:
