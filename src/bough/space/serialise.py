@@ -100,7 +100,7 @@ def load(path: str | os.PathLike[str]) -> Parts:
     try:
         if file.suffix == ".pcs":
             parameters, clauses = import_module(PCS_READER).read_pcs(text)
-            return parameters, clauses
+            return parameters, clauses, []
         if file.suffix not in (".yaml", ".yml"):
             return read(parse(text))
         from bough.space.yaml import parse_yaml  # PyYAML is loaded only for a YAML file
