@@ -147,13 +147,12 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=60)
     given = parser.parse_args()
     ratios: dict[str, list[float]] = defaultdict(list)
-    for name in given.problems:
-        rows = []
-        for seed in range(given.first_seed, given.first_seed + given.seeds):
-            rows.append(compare(name, seed, given.trials))
+    for seed in range(given.first_seed, given.first_seed + given.seeds):
+        for name in given.problems:
+            row = compare(name, seed, given.trials)
             for label in ("right", "wrong"):
-                ratios[label].append(rows[-1][label] / rows[-1]["none"])
-        print(name, json.dumps(rows), flush=True)
+                ratios[label].append(row[label] / row["none"])
+            print(name, seed, json.dumps(row), flush=True)
     for label, found in ratios.items():
         mean = float(np.exp(np.mean(np.log(found))))
         print(f"{label}: {mean:.2f} times the trials (median {np.median(found):.2f}, {len(found)} studies)")

@@ -64,6 +64,7 @@ def curve(task: str, trials: int, seed: int, learn_from: list[object]) -> np.nda
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", type=int, default=10)
+    parser.add_argument("--skip", type=int, default=0, help="tasks to leave out at the beginning")
     parser.add_argument("--published", action="store_true", help="tasks that nothing was chosen by")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--sources", type=int, default=5)
@@ -76,7 +77,7 @@ def main() -> None:
     strangers = [unrelated(searched, seed) for seed in range(given.sources)]
     sample = searched.sample(SAMPLE, 0)
     regrets: dict[str, list[np.ndarray]] = defaultdict(list)
-    for index, task in enumerate(names[: given.tasks]):
+    for index, task in list(enumerate(names))[given.skip : given.skip + given.tasks]:
         rng = np.random.default_rng([index, 5])
         others = rng.choice([n for n in names if n != task], size=given.sources, replace=False)
         files: list[object] = [earlier(other, given.folder) for other in others]

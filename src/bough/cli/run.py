@@ -54,6 +54,12 @@ NO_RESULT, INTERRUPTED = 1, 130
     type=click.Choice(["median", "asha", "none"]),
     help="Which trials that report their progress are stopped; median unless the study has another rule.",
 )
+@click.option(
+    "--learn-from",
+    multiple=True,
+    metavar="STUDY",
+    help="Earlier study to learn from: an exported file, or a name in the storage. May be given again.",
+)
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no new trial starts."
@@ -80,6 +86,7 @@ def run(
     method: str,
     seed: int | None,
     stopping: str | None,
+    learn_from: tuple[str, ...],
     maximize: bool,
     timeout: float | None,
     trial_timeout: float | None,
@@ -133,6 +140,7 @@ def run(
         seed=seed,
         direction="maximize" if maximize else "minimize",
         stopping=stopping,
+        learn_from=learn_from,
     )
     _warn_about_variables(wanted)
     done = study.status().finished

@@ -76,7 +76,7 @@ class Study(StoredStudy):
         goals = parse_goals(objectives, constraints, reference, direction)
         wanted = new_record(space, name, goals, method, seed, stopping)
         opened = open_storage(storage)
-        found = opened.find(wanted.name)
+        existing = found = opened.find(wanted.name)
         if not found:
             # Before anything is stored: an optional package may be missing.
             strategy = build(method, space, several=not goals.is_plain)
@@ -90,7 +90,8 @@ class Study(StoredStudy):
         check_same(record, wanted, method, seed, stopping)
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
-        check_sources(learn_from, self.amendments, self.name)
+        if existing:
+            check_sources(learn_from, self.amendments, self.name)
         if not isinstance(method, (str, Method)):
             self._strategy = build(method, self.space, several=not self.goals.is_plain)
 
