@@ -85,7 +85,7 @@ class Command:
                 return failure(trial.number, str(error), trial.attempt)
             command = shlex.join(words)
             try:
-                result = outcome(trial, self._result(words, trial, files))
+                result = outcome(trial, self._result(words, trial, files), self.study.goals)
             except CommandStopped:
                 return stopped(trial)
             except CommandFailed as error:
@@ -111,9 +111,9 @@ class Command:
             raise CommandFailed(why, learn=code != TEMPORARY_FAILURE)
         reported.keep()
         if Path(files["result"]).exists():
-            return result_in(read_tail(Path(files["result"])), "the result file")
+            return result_in(read_tail(Path(files["result"])), "the result file", self.study.goals.needed)
         try:
-            result = result_in(read_tail(out), "standard output")
+            result = result_in(read_tail(out), "standard output", self.study.goals.needed)
             return {name: value for name, value in result.items() if name != "step"}
         except CommandFailed as error:
             said = _quoted(*first_and_last_line(err, header))

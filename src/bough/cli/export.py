@@ -75,4 +75,4 @@ def _json_lines(study: Study) -> Iterator[str]:
 def _csv(study: Study) -> Iterator[str]:
     from bough.study.tables import csv_lines  # loads NumPy, which a mere --help does not need
 
-    return csv_lines(study.space, study.trials)
+    return csv_lines(study.space, study.trials, feasible=bool(study.goals.limits))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,24 @@ class CommandFailed(Exception):
         self.learn = learn
 
 
-def result_in(text: str, source: str) -> dict[str, Any]:
-    """The last JSON object, or else the last number, that a program wrote; CommandFailed if there is none."""
+def result_in(text: str, source: str, names: Sequence[str] = ("value",)) -> dict[str, Any]:
+    """The last JSON object, or else the last number, that a program wrote; CommandFailed if there is none.
+
+    names: what the object must have; a number stands for the only one.
+    """
     lines = text.splitlines()
-    found = _object(text, source)  # it may go over several lines
+    found = _object(text, source, names)  # it may go over several lines
     for line in reversed(lines):
         if found is not None:
             return found
-        found = _object(line, source)
+        found = _object(line, source, names)
         if found is None and not line.lstrip().startswith("{"):
             number = _last_number(line, source)
-            found = None if number is None else {"value": number}
+            if number is not None and len(names) > 1:
+                raise CommandFailed(
+                    f"{source} ends with a number, {number:g}: print a JSON object with {_listed(names)}"
+                )
+            found = None if number is None else {names[0]: number}
     if found is None:
         ending = f"; it ends with {text.strip()[-60:]!r}" if text.strip() else ""
         raise CommandFailed(f"no number on {source}{ending}")
@@ -66,7 +74,11 @@ def first_and_last_line(path: Path, start: int) -> tuple[str, str]:
     return (head.splitlines() or [""])[0].strip(), (tail.splitlines() or [""])[-1].strip()
 
 
-def _object(text: str, source: str) -> dict[str, Any] | None:
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(json.dumps(name) for name in names)
+
+
+def _object(text: str, source: str, names: Sequence[str]) -> dict[str, Any] | None:
     """The result in a JSON object; None if the text is not one."""
     if not text.lstrip().startswith("{"):
         return None
@@ -74,8 +86,8 @@ def _object(text: str, source: str) -> dict[str, Any] | None:
         found: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if "value" not in found:
-        raise CommandFailed(f'the JSON object on {source} has no "value": {text.strip()[:80]}')
+    if missing := [name for name in names if name not in found]:
+        raise CommandFailed(f"the JSON object on {source} has no {_listed(missing)}: {text.strip()[:80]}")
     return found
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bough.cli.command import Command, logs_of, shared_variables
+from bough.cli.goals import front_data, front_text, goal_options, goals_of, no_feasible_trial
 from bough.cli.options import (
     as_json,
     json_option,
@@ -31,10 +32,14 @@ from bough.study.orphans import Guardian
 if TYPE_CHECKING:
     from bough.space import Space
     from bough.study import Study
+    from bough.study.trial_index import Status
 
 __all__ = ["run"]
 
 NO_RESULT, INTERRUPTED = 1, 130
+
+SHOWN_FRONT = 20
+"""Trials of a front that are printed at the end of a run."""
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -61,6 +66,7 @@ NO_RESULT, INTERRUPTED = 1, 130
     help="Earlier study to learn from: an exported file, or a name in the storage. May be given again.",
 )
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
+@goal_options
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no new trial starts."
 )
@@ -88,6 +94,9 @@ def run(
     stopping: str | None,
     learn_from: tuple[str, ...],
     maximize: bool,
+    objective: tuple[str, ...],
+    constraint: tuple[str, ...],
+    reference: tuple[str, ...],
     timeout: float | None,
     trial_timeout: float | None,
     logs: Path | None,
@@ -105,8 +114,9 @@ def run(
     --rate {rate}. Arguments in brackets, such as [ -r {rate} ], are left out together.
 
     The result is the last number, or the last JSON object with a "value", that the program prints or writes
-    to the file named by {result}. A program that ends with an error, prints no number or takes too long
-    makes a failed trial. Nothing goes through a shell.
+    to the file named by {result}. With --objective or --constraint it is a JSON object that has their names,
+    such as {"error": 0.1, "memory": 400}; other numbers in it are kept, too. A program that ends with an
+    error, prints no result or takes too long makes a failed trial. Nothing goes through a shell.
 
     A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
     worth going on, it is ended by SIGTERM, and five seconds later by SIGKILL, with all its children.
@@ -117,6 +127,8 @@ def run(
     Examples:
       bough run space.yaml --trials 50 -- python train.py --rate {rate} --depth {depth}
       bough run space.json -n 200 -w 4 --trial-timeout 600 --maximize -- ./simulate {config}
+      bough run space.yaml -n 60 --objective error --objective speed:maximize
+        --constraint "memory <= 512" -- ./train {config}
       bough run space.yaml --dry-run -- ./simulate [ -r {rate} ] {config}
       bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
     """
@@ -138,9 +150,9 @@ def run(
         storage=storage,
         method=method_of(method),
         seed=seed,
-        direction="maximize" if maximize else "minimize",
         stopping=stopping,
         learn_from=learn_from,
+        **goals_of(objective, constraint, reference, maximize),
     )
     _warn_about_variables(wanted)
     done = study.status().finished
@@ -212,18 +224,32 @@ def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
     status = study.status()
     if not complete:
         click.echo("interrupted: all results are kept; the same command continues the study", err=True)
-    if status.best is None or status.best.value is None:
-        if complete:
-            click.echo(f"bough: no trial gave a result; what each printed is in {logs}", err=True)
-        return NO_RESULT if complete else INTERRUPTED
+    if status.done and (status.best is not None or study.front):
+        _print_result(study, status, json_)
+        return 0 if complete else INTERRUPTED
+    if complete and status.done:
+        click.echo(f"bough: {printable(no_feasible_trial(study))}", err=True)
+    elif complete:
+        click.echo(f"bough: no trial gave a result; what each printed is in {logs}", err=True)
+    return NO_RESULT if complete else INTERRUPTED
+
+
+def _print_result(study: Study, status: Status, json_: bool) -> None:
+    failed = f", {status.stopped} stopped" if status.stopped else ""
+    failed += f", {status.failed} failed" if status.failed else ""
+    if status.best is None or not study.goals.objectives:
+        if json_:
+            as_json({"study": study.name, **front_data(study)})
+        else:
+            click.echo(f"{counted(status.finished, 'trial')}{failed}; {front_text(study, SHOWN_FRONT)}")
+        return
     best = status.best
     if json_:
-        as_json({"study": study.name, "number": best.number, "value": best.value, "config": best.config})
+        measures = {} if study.goals.is_plain else {"measures": best.measures}
+        data = {"study": study.name, "number": best.number, "value": best.value, **measures}
+        as_json({**data, "config": best.config})
     else:
-        failed = f", {status.stopped} stopped" if status.stopped else ""
-        failed += f", {status.failed} failed" if status.failed else ""
         click.echo(
             f"best of {counted(status.finished, 'trial')}{failed}: {best.value!r}  (trial {best.number})"
         )
         click.echo(f"  {config_text(best.config)}")
-    return 0 if complete else INTERRUPTED

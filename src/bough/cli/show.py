@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bough.cli.goals import front_data, front_text, no_feasible_trial
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
 from bough.cli.style import bold, printable
 from bough.cli.text import branch_tree, config_text, number, table, value_text
@@ -74,44 +75,30 @@ def _show_study(study: Study, count: int) -> None:
     click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
     click.echo(branch_tree(snapshot.root))
     if len(study.goals.objectives) > 1:
-        click.echo("\n" + _front(study, count))
+        click.echo("\n" + front_text(study, count))
     elif snapshot.done:
+        measured = [name for name in study.goals.needed if name not in study.goals.names[:1]]
+        marked = ["feasible"] if study.goals.limits else []
         rows = [
             (
                 str(snapshot.done[row].number),
                 number(snapshot.done[row].value),
+                *(number(snapshot.done[row].measures[name]) for name in measured),
+                *("yes" if snapshot.done[row].feasible else "no" for _ in marked),
                 config_text(snapshot.done[row].config),
             )
             for row in snapshot.ranking[:count]
         ]
-        click.echo("\n" + table(("trial", "value", "config"), rows, right="rr"))
+        head = ("trial", study.goals.value_name, *measured, *marked, "config")
+        click.echo("\n" + table(head, rows, right="rr" + "r" * len(measured)))
+        if not any(trial.feasible for trial in snapshot.done):
+            click.echo(printable(no_feasible_trial(study)))
     else:
         click.echo("\nno trial has a value yet")
     if snapshot.failed:
         last = snapshot.failed[-1]
         click.echo(f"\nlast failure, trial {last.number}: {printable(last.error or '')}")
         click.echo(f"  'bough show {snapshot.name} --trial {last.number}' shows all of it")
-
-
-def _front(study: Study, count: int) -> str:
-    """The front as a table; values above are those of the first objective."""
-    front = study.front
-    if not front:
-        return "no trial is on the front yet"
-    names = study.goals.names
-    rows = [
-        (
-            str(trial.number),
-            *(number(study.goals.measured(trial, name)) for name in names),
-            config_text(trial.config),
-        )
-        for trial in front[:count]
-    ]
-    left = (
-        f"\n{len(front) - count} more on the front: -n {len(front)} shows them" if len(front) > count else ""
-    )
-    head = f"front: {len(front)} of {sum(t.state == 'done' for t in study.trials)} trials"
-    return f"{head}\n{table(('trial', *names, 'config'), rows, right='r' * (1 + len(names)))}{left}"
 
 
 def _trial(study: Study, number: int) -> Trial:
@@ -147,6 +134,8 @@ def _show_trial(trial: Trial, json_: bool) -> None:
         click.echo(_lines(given))
     if trial.curve:
         click.echo(f"{bold('curve')}\n  {_curve(trial)}")
+    if trial.violated:
+        click.echo(f"violates {', '.join(trial.violated)}")
     click.echo(f"{bold('config')}\n{_lines(trial.config)}")
     if trial.error:
         click.echo(f"{bold('error')}\n  {printable(trial.error)}")
@@ -177,7 +166,8 @@ def _lines(config: Config) -> str:
 @storage_option
 @json_option
 def best(study: str | None, storage: str, json_: bool) -> None:
-    """Print the best configuration of a study. Without STUDY, of the latest one.
+    """Print the best configuration of a study, or the front of several objectives. Without STUDY, of the
+    latest one.
 
     \b
     Examples:
@@ -185,6 +175,9 @@ def best(study: str | None, storage: str, json_: bool) -> None:
       bough best my-study --json > best.json
     """
     opened = open_named(study, storage)
+    if len(opened.goals.objectives) != 1 and opened.front:
+        as_json(front_data(opened)) if json_ else click.echo(front_text(opened))
+        return
     trial = opened.best
     if trial.value is None:
         raise StudyError(f"study {opened.name!r} has no trial with a value yet")

@@ -89,7 +89,7 @@ def count(branch: Branch, trials: Sequence[Trial], active: Activity, minimizes: 
         )
         switches.append(replace(switch, branches=branches))
     sign = 1.0 if minimizes else -1.0
-    done = [(sign * t.value, t.number, t) for t in trials if t.state == "done" and t.value is not None]
+    done = [(sign * t.value, t.number, t) for t in trials if t.feasible and t.value is not None]
     best = min(done)[2] if done else None
     tally = Tally(len(trials), sum(t.state == "failed" for t in trials), best)
     return replace(branch, switches=tuple(switches), tally=tally)

@@ -306,7 +306,9 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     def export(study: Name, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
         """All trials as a file; ``bough.study.import_study`` reads JSON lines."""
         opened = studies.open(study)
-        lines = csv_lines(opened.space, opened.trials) if format == "csv" else study_lines(opened)
+        limited = bool(opened.goals.limits)
+        csv = format == "csv"
+        lines = csv_lines(opened.space, opened.trials, limited) if csv else study_lines(opened)
         kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
         return StreamingResponse(in_chunks(lines), media_type=kind, headers={"Content-Disposition": name})

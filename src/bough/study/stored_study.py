@@ -165,6 +165,12 @@ class StoredStudy:
 
         return hypervolume_of(self.goals, self.trials, reference)
 
+    def reference(self) -> dict[str, float]:
+        """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
+        from bough.study.fronts import reference_of
+
+        return reference_of(self.goals, self.trials)
+
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))

@@ -54,18 +54,19 @@ def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
     return pd.DataFrame(rows, columns=[*fixed, *parameters.values(), *measures.values(), *notes])
 
 
-def csv_lines(space: Space, trials: Sequence[Trial]) -> Iterator[str]:
+def csv_lines(space: Space, trials: Sequence[Trial], feasible: bool = False) -> Iterator[str]:
     """A head, then a row per trial with a column per parameter of the space; inactive cells are empty.
 
     Then a column per measure, and the notes as JSON where there are any. None, an option like any other, is
-    written out to differ from inactive.
+    written out to differ from inactive. feasible: add a column that says whether a trial meets constraints.
     """
-    parameters = _columns(dict.fromkeys(parameter.name for parameter in space), _CSV_FIELDS, "config")
-    measures = _measures(trials, [*_CSV_FIELDS, *parameters.values()])
+    fields = (*_CSV_FIELDS, "feasible") if feasible else _CSV_FIELDS
+    parameters = _columns(dict.fromkeys(parameter.name for parameter in space), fields, "config")
+    measures = _measures(trials, [*fields, *parameters.values()])
     notes = ["notes"] if any(trial.notes for trial in trials) else []
-    yield _line([*_CSV_FIELDS, *parameters.values(), *measures.values(), *notes])
+    yield _line([*fields, *parameters.values(), *measures.values(), *notes])
     for trial in trials:
-        cells = [getattr(trial, field) for field in _CSV_FIELDS]
+        cells = [getattr(trial, field) for field in fields]
         cells += [_given(trial.config, name) for name in parameters]
         cells += [trial.measures.get(name) for name in measures]
         cells += [json.dumps(trial.notes) if trial.notes else None for _ in notes]

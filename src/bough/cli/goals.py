@@ -1,0 +1,124 @@
+"""Objectives and constraints on the command line: their options, and the front as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bough.cli.text import config_text, counted, number, table
+
+if TYPE_CHECKING:
+    from bough.study import Study
+
+__all__ = ["front_data", "front_text", "goal_options", "goals_of", "no_feasible_trial"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def goal_options(command: F) -> F:
+    """``--objective``, ``--constraint`` and ``--reference``, each of which may be repeated."""
+    for option in (
+        click.option(
+            "--reference",
+            multiple=True,
+            metavar="NAME=NUMBER",
+            help="Worst value of an objective that is worth having; may be repeated.",
+        ),
+        click.option(
+            "--constraint", multiple=True, metavar="LIMIT", help="Such as 'memory <= 512'; may be repeated."
+        ),
+        click.option(
+            "--objective",
+            multiple=True,
+            metavar="NAME[:DIRECTION]",
+            help="Such as error or accuracy:maximize; may be repeated.  [default direction: minimize]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def goals_of(
+    objective: Sequence[str], constraint: Sequence[str], reference: Sequence[str], maximize: bool
+) -> dict[str, Any]:
+    """The goals as arguments of ``Study``."""
+    if objective and maximize:
+        raise _usage("--maximize is for a single result: write --objective NAME:maximize")
+    return {
+        "objectives": dict(_objective(each) for each in _distinct(objective)) or None,
+        "constraints": list(constraint),
+        "reference": dict(map(_reference, reference)) or None,
+        "direction": "maximize" if maximize else "minimize",
+    }
+
+
+def _distinct(objective: Sequence[str]) -> Sequence[str]:
+    names = [_objective(each)[0] for each in objective]
+    if len(set(names)) < len(names):
+        raise _usage(f"--objective names {next(n for n in names if names.count(n) > 1)!r} twice")
+    return objective
+
+
+def _objective(text: str) -> tuple[str, str]:
+    name, colon, direction = text.rpartition(":")
+    return (name, direction) if colon else (text, "minimize")
+
+
+def _reference(text: str) -> tuple[str, float]:
+    name, sign, value = text.rpartition("=")
+    try:
+        return name.strip(), float(value if sign else "none")
+    except ValueError:
+        raise _usage(f"--reference {text!r} cannot be read: write NAME=NUMBER") from None
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context())
+
+
+def front_text(study: Study, count: int | None = None) -> str:
+    """The front as a table, the best of the first objective first, and its hypervolume."""
+    front = study.front
+    if not front:
+        return "no trial is on the front yet"
+    names = study.goals.needed
+    shown = front if count is None else front[:count]
+    rows = [
+        (
+            str(trial.number),
+            *(number(study.goals.measured(trial, name)) for name in names),
+            config_text(trial.config),
+        )
+        for trial in shown
+    ]
+    left = len(front) - len(shown)
+    more = f"\n{left} more on the front: -n {len(front)} shows them" if left else ""
+    done = sum(trial.state == "done" for trial in study.trials)
+    lines = [
+        f"front: {len(front)} of {counted(done, 'trial')}",
+        table(("trial", *names, "config"), rows, right="r" * (1 + len(names))) + more,
+    ]
+    if study.goals.objectives:
+        point = ", ".join(f"{name} = {number(value)}" for name, value in study.reference().items())
+        lines.append(f"hypervolume {number(study.hypervolume())} from {point}")
+    return "\n".join(lines)
+
+
+def front_data(study: Study) -> dict[str, Any]:
+    """The front for a script."""
+    return {
+        "front": [
+            {"number": trial.number, "measures": trial.measures, "config": trial.config}
+            for trial in study.front
+        ],
+        **({"hypervolume": study.hypervolume()} if study.goals.objectives else {}),
+    }
+
+
+def no_feasible_trial(study: Study) -> str:
+    """Which trial came closest to meeting the constraints, and what it violates."""
+    from bough.study.fronts import closest  # loads NumPy, which a mere --help does not need
+
+    return str(closest(study.goals, study.trials, study.name))
