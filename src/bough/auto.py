@@ -15,9 +15,10 @@ from bough.errors import MethodError
 from bough.gp.output_transform import OutputTransform
 from bough.space import Space
 from bough.strategies.branch_exploration import BranchExploration
-from bough.strategies.composition import ACQUISITION, ACQUISITIONS, THOMPSON
+from bough.strategies.composition import ACQUISITIONS, THOMPSON
 from bough.strategies.decisions import Decision, exploit, maximise_with, thompson_sampling
 from bough.strategies.goal_based import GoalBased
+from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
@@ -33,7 +34,7 @@ class Auto(ModelOptions):
     refit_growth: a fit costs much more than a proposal, and 5 % more data hardly move the hyperparameters.
     """
 
-    acquisition: str = option("log-ei", ACQUISITION)
+    acquisition: str = option("log-ei", one_of([*ACQUISITIONS, THOMPSON, *INFORMATION]))
     """Log EI has the maximum of EI and a useful gradient where EI underflows (Ament et al. 2023)."""
 
     explore_branches_every: int = option(
@@ -112,6 +113,8 @@ class Auto(ModelOptions):
     def _decision(self) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
+        if self.acquisition in INFORMATION:
+            return INFORMATION[self.acquisition]
         return self._exploring(self._exploiting())
 
     def _exploring(self, decide: Decision) -> Decision:

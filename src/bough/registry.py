@@ -122,6 +122,10 @@ BUILT_IN: dict[str, tuple[str, str]] = {  # name: (module:class, one line)
         "tree-structured Parzen estimators, joint within a group (Bergstra et al. 2011)",
     ),
     "cma": ("bough.strategies.cma:CmaSearch", "CMA-ES on the flattened space (Hansen 2016)"),
+    "pso": (
+        "bough.strategies.pso:ParticleSwarm",
+        "a particle swarm on the flattened space (Kennedy & Eberhart 1995; baseline)",
+    ),
     "sobol": ("bough.strategies.designs:SobolSearch", "a scrambled Sobol sequence (baseline)"),
     "lhs": ("bough.strategies.designs:LatinHypercube", "a Latin hypercube on every path (baseline)"),
     "grid": (

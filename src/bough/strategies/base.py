@@ -18,6 +18,7 @@ __all__ = [
     "Strategy",
     "check_exhausted",
     "check_proposal",
+    "finished_in_order",
     "noise_seen",
     "same_point",
     "tried_points",
@@ -119,3 +120,12 @@ def same_point(space: Space, one: Points, other: Points) -> bool:
     """Whether two single rows are one configuration; stored floats come back to within 1e-14."""
     active = space.layout.active(one.on)
     return bool(np.array_equal(one.on, other.on) and np.all(np.abs(one.x - other.x)[active] < 1e-9))
+
+
+def finished_in_order(history: History) -> tuple[Points, FloatArray]:
+    """Finished trials by number, with a value that ranks failed ones last."""
+    worst = history.y.max(initial=0.0) + 1.0
+    points = Points.concat([history.done, history.failed])
+    values = np.concatenate([history.y, np.full(len(history.failed), worst)])
+    order = np.argsort(np.concatenate([history.done_numbers, history.failed_numbers]), kind="stable")
+    return points.take(order), values[order]

@@ -18,7 +18,7 @@ import numpy as np
 from bough.history import History
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
-from bough.strategies.base import check_exhausted, tried_points
+from bough.strategies.base import check_exhausted, finished_in_order, tried_points
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import POSITIVE, Options, at_least, option, require
 
@@ -76,7 +76,7 @@ class CmaSearch(Options):
 
     def _replay(self, space: Space, history: History) -> tuple[CMA, int]:
         """The optimiser after all complete generations, and the number of trials since."""
-        points, values = _finished(history)
+        points, values = finished_in_order(history)
         streams = np.random.default_rng([history.seed, _CMA_STREAM])
         optimiser = self._start(space, streams, self.population)
         told = 0
@@ -101,15 +101,6 @@ class CmaSearch(Options):
             seed=int(rng.integers(2**31)),
             population_size=population,
         )
-
-
-def _finished(history: History) -> tuple[Points, FloatArray]:
-    """Finished trials by number, with a value that ranks failed ones last."""
-    worst = history.y.max(initial=0.0) + 1.0
-    points = Points.concat([history.done, history.failed])
-    values = np.concatenate([history.y, np.full(len(history.failed), worst)])
-    order = np.argsort(np.concatenate([history.done_numbers, history.failed_numbers]), kind="stable")
-    return points.take(order), values[order]
 
 
 def _vectors(space: Space, optimiser: CMA, points: Points) -> FloatArray:

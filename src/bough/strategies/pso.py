@@ -1,0 +1,87 @@
+"""Method ``pso``: a particle swarm on the flattened space (Kennedy & Eberhart 1995), replayed from the
+history.
+
+Every column is a coordinate of the unit cube, active or not. A generation is the next ``population`` finished
+trials by number, one for each particle. A particle i at x with velocity v moves to x + v, where
+
+    v ← w v + c r₁ (p_i − x) + c r₂ (g − x),    r₁, r₂ uniform in each coordinate,
+
+p_i is its own best position and g that of the swarm; w and c are those of Clerc & Kennedy 2002. Nothing is
+remembered between proposals: all random numbers come from the study's seed, so a replay repeats the swarm.
+Where a trial is not the particle's position (queued, added), its active values replace it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bough.history import History
+from bough.points import FloatArray, Points, row_keys
+from bough.space import Space
+from bough.strategies.base import check_exhausted, finished_in_order, tried_points
+from bough.strategies.designs import RandomSearch
+from bough.strategies.options import Options, at_least, option
+
+__all__ = ["ParticleSwarm"]
+
+_SWARM_STREAM = 2**31 + 5
+
+INERTIA, PULL = 0.7298, 1.4962
+"""w and c of the constriction with which a swarm converges (Clerc & Kennedy 2002)."""
+
+SAME_POSITION = 1e-9
+"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
+
+
+@dataclass(frozen=True)
+class ParticleSwarm(Options):
+    """population: the number of particles."""
+
+    population: int = option(12, at_least(2))
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        check_exhausted(space, history)
+        position, told = self._replay(space, history)
+        seen = set(row_keys(space.layout, tried_points(history)))
+        for row in range(told, self.population):
+            point = space.snap(position[[row]])
+            if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
+                return point
+        return RandomSearch().propose(space, history, rng)
+
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": "the next position of a particle of the swarm"}
+
+    def _replay(self, space: Space, history: History) -> tuple[FloatArray, int]:
+        """The positions (particles, columns) of this generation, and how many of them have had their turn."""
+        points, values = finished_in_order(history)
+        shape = self.population, space.layout.columns
+        rng = np.random.default_rng([history.seed, _SWARM_STREAM])
+        position, velocity = rng.random(shape), rng.uniform(-0.25, 0.25, shape)
+        best, best_value = position.copy(), np.full(self.population, np.inf)
+        told = 0
+        while told + self.population <= len(points):
+            generation = slice(told, told + self.population)
+            position = _as_tried(space, position, points.take(generation))
+            better = values[generation] < best_value
+            best[better], best_value[better] = position[better], values[generation][better]
+            own, common = rng.random((2, *shape))
+            leader = best[int(np.argmin(best_value))]
+            velocity = (
+                INERTIA * velocity + PULL * own * (best - position) + PULL * common * (leader - position)
+            )
+            moved = np.clip(position + velocity, 0.0, 1.0)
+            velocity = np.where(moved == position + velocity, velocity, 0.0)  # stopped by the boundary
+            position, told = moved, generation.stop
+        return position, min(len(points) - told + len(history.pending), self.population)
+
+
+def _as_tried(space: Space, position: FloatArray, points: Points) -> FloatArray:
+    """The positions, with the active values of the trials where these differ."""
+    differs = np.abs(space.snap(position).x - points.x) > SAME_POSITION
+    return np.where(space.layout.active(points.on) & differs, points.x, position)
