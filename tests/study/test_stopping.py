@@ -435,7 +435,8 @@ def test_predicted_final_values() -> None:
     assert found is not None
     value, noise = found
     assert value == pytest.approx(1.5 + np.median(changes))
-    assert noise == pytest.approx(1.4826 * np.median(np.abs(changes - np.median(changes))))
+    gap = 1.5 - np.median([course(1.0, end, 5) for end in (0.1, 0.2, 0.4)])
+    assert noise == pytest.approx(np.sqrt(np.var(changes, ddof=1) + (0.3 * gap) ** 2 + (0.01 * 2.9) ** 2))
     assert predicted_final(curve([1.0] * 20), own) is None, "no finished trial got as far"
     assert predicted_final(falling(2.0, 1.0, upto=0), own) is None
     hopeful = predicted_final(falling(0.0, -9.0, upto=5), own)
@@ -481,7 +482,7 @@ def test_a_stopped_trial_lowers_hopes_around_it() -> None:
     trial = study.ask()
     assert not study.report(trial, 3.9, 1) and study.report(trial, 3.8, 2)
     after, _ = study.predict([{"x": 0.95}, {"x": 0.2}])
-    assert after[0] > before[0] + 0.3, "its predicted final value is about 3"
+    assert after[0] > before[0] + 0.05, "its predicted final value is about 3, but not certain"
     assert abs(after[1] - before[1]) < 0.3
     assert study.ask().config["x"] < 0.6
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from bough import __version__
 from bough.errors import StudyError
+from bough.plot.draw_curves import curves as draw_curves
 from bough.plot.draw_front import front as draw_front
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.figures import FIGURES
@@ -75,6 +76,8 @@ def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[s
     for name, each in FIGURES.items():
         if branching or not each.branching:
             figures[name] = each.draw(snapshot)
+        if name == "history" and any(trial.curve for trial in snapshot.trials):
+            figures["curves"] = draw_curves.draw(snapshot)
         if name == "history" and others:
             figures["regret"] = draw_regret(one_each([snapshot, *others]))
     return {name: drawn for name, drawn in figures.items() if drawn.data or name in ("history", "importance")}
@@ -98,6 +101,8 @@ def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
         ),
         ("trials", str(len(snapshot.trials))),
     ]
+    if stopped := sum(trial.state == "stopped" for trial in snapshot.trials):
+        facts.append(("stopped early", str(stopped)))
     if snapshot.failed:
         facts.append(("failed", str(len(snapshot.failed))))
     times = [time for t in snapshot.trials for time in (t.started, t.finished) if time is not None]

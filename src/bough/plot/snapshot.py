@@ -57,6 +57,7 @@ class StudySnapshot:
     trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
     goals:   of several objectives, most figures show the first one, which is ``trial.value``.
     predict: the model's mean and sd at configs, where the study's method has a model.
+    stopping: the rule that stops trials.
     """
 
     name: str
@@ -66,6 +67,7 @@ class StudySnapshot:
     predict: Predict | None = None
     branch: tuple[tuple[str, Any], ...] = ()
     goals: Goals = VALUE
+    stopping: str = "median"
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
@@ -79,6 +81,7 @@ class StudySnapshot:
             trials=tuple(study.trials),
             predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
             goals=getattr(study, "goals", VALUE),  # a served study has one objective
+            stopping=getattr(study, "stopping", "median"),
         )
 
     def within(self, branch: Mapping[str, Any] | None) -> StudySnapshot:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from bough.errors import BoughError, ConfigError
+from bough.plot.draw_curves import curves
 from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import template
@@ -26,7 +27,7 @@ __all__ = ["SHOWN", "FigureCache", "FigureName"]
 T = TypeVar("T")
 Branch = dict[str, Any]
 
-SHOWN = {**FIGURES, timeline.name: timeline}
+SHOWN = {**FIGURES, curves.name: curves, timeline.name: timeline}
 """The figures of the service's pages, by name."""
 
 if TYPE_CHECKING:

@@ -154,6 +154,7 @@ class _Pages:
         latest = Selection(order="latest", limit=ROWS)
         trials, total = await to_thread.run_sync(select, snapshot.trials, study, latest)
         branching = bool(study.space.layout.switch.any())
+        reported = any(trial.curve for trial in snapshot.trials)
         return self._page(
             request,
             "study.html",
@@ -164,7 +165,11 @@ class _Pages:
             style_ids=self._style_ids,
             branches=list(snapshot.root.walk()),
             branching=branching,
-            figures=[each for each in SHOWN.values() if branching or not each.branching],
+            figures=[
+                each
+                for each in SHOWN.values()
+                if (branching or not each.branching) and (reported or each.name != "curves")
+            ],
             templates={"light": template(), "dark": template(dark=True)},
             columns=list(dict.fromkeys(parameter.name for parameter in study.space.parameters)),
             numeric=[p.path for p in study.space.parameters if not isinstance(p.domain, Categorical)],

@@ -17,7 +17,7 @@ __all__ = ["timeline"]
 MAX_TRIALS = 600
 """Only the latest trials are drawn."""
 
-_COLOURS = {"done": GOOD, "failed": BAD, "running": FADED}
+_COLOURS = {"done": GOOD, "failed": BAD, "stopped": "#e69f00", "running": FADED}
 
 
 @figure("Timeline", wide=True)

@@ -1,0 +1,130 @@
+"""Figure ``curves``: what trials reported over their steps, coloured by branch, stopped ones faded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.plot.axes import ValueAxis
+from bough.plot.figure import figure
+from bough.plot.snapshot import StudySnapshot
+from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
+from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.study.stopping import RULES
+from bough.trial import Trial
+
+__all__ = ["curves"]
+
+MAX_CURVES, MAX_STEPS = 300, 200
+"""More lines hide one another, and more points of a line cannot be told apart."""
+
+
+@figure("Curves", wide=True)
+def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+    """The values that trials reported, step by step. A cross marks where a trial was stopped.
+
+    Lines have the colour of their branch; those of stopped trials are faded. Dotted lines are the rungs of
+    the rule ``asha``. The note says how many steps were saved.
+    """
+    go = graph_objects()
+    drawn = go.Figure()
+    reported = [trial for trial in snapshot.trials if trial.curve]
+    if not reported:
+        return empty_note(titled(drawn, snapshot, "Curves"), "no trial has reported anything")
+    shown = _sample(reported)
+    values = np.array([value for trial in shown for _, value in _thinned(trial)])
+    axis = ValueAxis.of(values, minimizes=snapshot.minimizes, log=log)
+    branches = {trial.number: _branch(snapshot, trial) for trial in shown}
+    for index, branch in enumerate(dict.fromkeys(branches.values())):
+        colour = CATEGORIES[index % len(CATEGORIES)]
+        mine = [trial for trial in shown if branches[trial.number] == branch]
+        _add_lines(
+            drawn, [t for t in mine if t.state == "stopped"], f"{branch}, stopped", colour, opacity=0.3
+        )
+        _add_lines(drawn, [t for t in mine if t.state != "stopped"], branch, colour, opacity=0.9)
+    _add_ends(drawn, [trial for trial in shown if trial.state == "stopped"])
+    longest = max((t.curve[-1][0] for t in reported if t.state == "done"), default=0)
+    rule = RULES.get(snapshot.stopping)
+    for rung in rule.rungs if rule is not None and longest else ():
+        drawn.add_vline(rung * longest, line={"dash": "dot", "width": 1, "color": FADED})
+    drawn.update_layout(
+        xaxis_title="step", yaxis_title="reported value", yaxis=axis.layout, hovermode="closest"
+    )
+    return titled(drawn, snapshot, "Curves", joined(*_notes(reported, len(shown))))
+
+
+def _notes(reported: Sequence[Trial], shown: int) -> list[str]:
+    stopped = [trial for trial in reported if trial.state == "stopped"]
+    notes = [f"{len(stopped)} of {counted(len(reported), 'trial')} stopped"]
+    if (share := saved_share(reported)) > 0:
+        notes.append(f"{share:.0%} of the steps saved")
+    if shown < len(reported):
+        notes.append(f"{shown} curves shown")
+    return notes
+
+
+def saved_share(reported: Sequence[Trial]) -> float:
+    """The share of steps that stopping saved: each stopped trial would have been as long as the longest."""
+    longest = max((trial.curve[-1][0] for trial in reported if trial.state == "done"), default=0)
+    spent = sum(trial.curve[-1][0] for trial in reported)
+    saved = sum(max(longest - trial.curve[-1][0], 0) for trial in reported if trial.state == "stopped")
+    return saved / (spent + saved) if saved else 0.0
+
+
+def _branch(snapshot: StudySnapshot, trial: Trial) -> str:
+    """The value of the first switch; nothing in a space without any."""
+    if not snapshot.root.switches:
+        return "trials"
+    return label(trial.config.get(snapshot.root.switches[0].name))
+
+
+def _sample(reported: Sequence[Trial]) -> list[Trial]:
+    step = -(-len(reported) // MAX_CURVES)
+    return list(reported[::step])
+
+
+def _thinned(trial: Trial) -> list[tuple[int, float]]:
+    """The curve with few enough points; its last one is kept."""
+    step = -(-len(trial.curve) // MAX_STEPS)
+    return [*trial.curve[:-1:step], trial.curve[-1]]
+
+
+def _add_lines(drawn: Any, trials: Sequence[Trial], name: str, colour: str, opacity: float) -> None:
+    """All curves as one line with gaps: a trace for each would be slow."""
+    if not trials:
+        return
+    steps: list[float | None] = []
+    values: list[float | None] = []
+    texts: list[str | None] = []
+    for trial in trials:
+        points = _thinned(trial)
+        steps += [*(step for step, _ in points), None]
+        values += [*(value for _, value in points), None]
+        texts += [*[hover_text(trial)] * len(points), None]
+    drawn.add_scatter(
+        x=steps,
+        y=values,
+        mode="lines+markers",
+        name=name,
+        text=texts,
+        hovertemplate="step %{x}: %{y:.4g}<br>%{text}<extra></extra>",
+        line={"color": colour, "width": 1.5},
+        marker={"size": 3},
+        opacity=opacity,
+    )
+
+
+def _add_ends(drawn: Any, stopped: Sequence[Trial]) -> None:
+    if not stopped:
+        return
+    drawn.add_scatter(
+        x=[trial.curve[-1][0] for trial in stopped],
+        y=[trial.curve[-1][1] for trial in stopped],
+        mode="markers",
+        name="stopped here",
+        text=[hover_text(trial) for trial in stopped],
+        hovertemplate="%{text}<extra></extra>",
+        marker={"symbol": "x-thin", "size": 7, "line": {"color": FADED, "width": 1.5}},
+    )
