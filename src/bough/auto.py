@@ -2,7 +2,7 @@
 
 The surrogate is one Gaussian process whose covariance joins branch offsets, additive groups and interactions
 (``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every second trial
-exploits; some trials explore other branches.
+exploits.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
+from bough.strategies.success import success_probability
 from bough.surrogates.nested import TERMS, nested
 
 __all__ = ["Auto"]
@@ -37,34 +38,14 @@ class Auto(ModelOptions):
     acquisition: str = option("log-ei", one_of([*ACQUISITIONS, THOMPSON, *INFORMATION]))
     """Log EI has the maximum of EI and a useful gradient where EI underflows (Ament et al. 2023)."""
 
-    explore_branches_every: int = option(
-        2, at_least(0, "every how many trials another branch may get a turn, 0 for never")
-    )
-    """Every second trial at most: the trials between still follow the acquisition function."""
-
-    branch_optimism_sds: float = option(3.0, POSITIVE)
-    """A branch seen once may turn out three standard deviations better: nearly anything."""
-
-    negligible_gain_sds: float = option(0.03, POSITIVE)
-    """Expected improvement below 3 % of the spread of all observations: almost nothing is left to gain."""
-
-    stall_length: int = option(8, at_least(1))
-    """Eight observations without improvement put the model's predictions in doubt."""
-
     exploit_every: int = option(2, at_least(0, "every how many trials one exploits, 0 for never"))
     """Alternating won 38 of 60 runs on synthetic trees and lost 17; every third trial came out alike."""
 
     exploit_sd_share: float = option(0.3, SHARE)
     """Share of the sd that counts then. 0.2 to 0.4 came out alike; 0 would stay beside known points."""
 
-    boundary_penalty: bool = option(True, flag("True to count points on the boundary of the space less"))
-    """Boundary points are less informative: half of their neighbourhood lies outside the space."""
-
     search_starts: int = option(16, at_least(1))
     """Local searches of the criterion per proposal: a compromise with the time of an ask."""
-
-    branch_search_starts: int = option(6, at_least(1))
-    """The same inside one explored branch, which is a smaller space."""
 
     refit_surprise_sds: float = option(3.0, POSITIVE)
     """An observation three predictive sds off shows that the hyperparameters are wrong: refit early."""
@@ -79,7 +60,7 @@ class Auto(ModelOptions):
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
-        return ModelBased(
+        model = ModelBased(
             surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
             decide=self._decision(),
             acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
@@ -88,19 +69,20 @@ class Auto(ModelOptions):
             refit_growth=self.refit_growth,
             surprise_sds=self.refit_surprise_sds,
             fit_transform=partial(OutputTransform.fit, power=self.power),
-            boundary_penalty=self.boundary_penalty,
         )
+        labels = replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={})
+        return replace(model, success=lambda _, history: success_probability(labels.model, history))
 
     def goal_strategy(self, space: Space) -> GoalBased:
         """For several objectives, or under constraints."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
-        model = self.strategy(space)
+        model, explore = self.strategy(space), BranchExploration().wrap
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}),
-            decide=self._exploring(self._exploiting()),
-            find_feasible=self._exploring(maximise_with(partial(search_paths, starts=self.search_starts))),
+            decide=explore(self._exploiting()),
+            find_feasible=explore(maximise_with(partial(search_paths, starts=self.search_starts))),
         )
 
     def _exploiting(self) -> Decision:
@@ -115,16 +97,4 @@ class Auto(ModelOptions):
             return thompson_sampling
         if self.acquisition in INFORMATION:
             return INFORMATION[self.acquisition]
-        return self._exploring(self._exploiting())
-
-    def _exploring(self, decide: Decision) -> Decision:
-        """``decide``, except that some trials explore another branch."""
-        if not self.explore_branches_every:
-            return decide
-        return BranchExploration(
-            every=self.explore_branches_every,
-            optimism_sds=self.branch_optimism_sds,
-            negligible_gain_sds=self.negligible_gain_sds,
-            stall_length=self.stall_length,
-            starts=self.branch_search_starts,
-        ).wrap(decide)
+        return self._exploiting()

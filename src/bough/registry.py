@@ -136,9 +136,7 @@ BUILT_IN: dict[str, tuple[str, str]] = {  # name: (module:class, one line)
 }
 
 RENAMED = {  # option of version 0.1: its name now
-    "guard": "explore_branches_every",
     "trust": "exploit_every",
-    "inward": "boundary_penalty",
     "growth": "refit_growth",
     "least": "min_leaf_size",
     "weight": "leaf_weight",
@@ -146,6 +144,20 @@ RENAMED = {  # option of version 0.1: its name now
     "rows": "points_per_path",
     "without": "drop_term",
 }
+REMOVED = {
+    "auto": (
+        "inward",
+        "boundary_penalty",
+        "guard",
+        "explore_branches_every",
+        "branch_optimism_sds",
+        "negligible_gain_sds",
+        "stall_length",
+        "branch_search_starts",
+    )
+}
+"""Options of earlier versions whose rule was deleted. A stored study goes on without them."""
+
 SAME_AS = {"ei": "log-ei", "pi": "log-pi"}
 """Acquisitions of version 0.1 that were other names of these."""
 
@@ -250,6 +262,8 @@ def with_present_names(stored: Method) -> Method:
         for old, new in RENAMED.items():
             if old in options and old not in known:
                 options[new] = options.pop(old)
+        for gone in REMOVED.get(stored.name, ()):
+            options.pop(gone, None)
         if options.get("acquisition") in SAME_AS:
             options["acquisition"] = SAME_AS[options["acquisition"]]
     return Method(stored.name, options)
@@ -266,6 +280,8 @@ def _made(chosen: Any) -> Any:
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
             if RENAMED.get(option) in known:
                 takes = f"it is now called {RENAMED[option]!r}"
+            if option in REMOVED.get(chosen.name, ()):
+                takes = "its rule was removed, so leave the option out"
             raise MethodError(f"method {chosen.name!r} has no option {option!r}: {takes}")
     try:
         return make(**chosen.options)

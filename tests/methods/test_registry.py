@@ -17,7 +17,7 @@ from bough.auto import Auto
 from bough.errors import MethodError, MissingExtraError, StudyError
 from bough.history import History
 from bough.points import Points
-from bough.registry import BUILT_IN, RENAMED, describe, stored_method
+from bough.registry import BUILT_IN, REMOVED, RENAMED, describe, stored_method
 from bough.space.sampling import sample_points
 from bough.storage import StudyRecord, open_storage
 
@@ -157,8 +157,14 @@ def test_a_mistyped_name_gets_a_hint(typed: str, meant: str) -> None:
 
 
 def test_a_renamed_option_says_its_new_name() -> None:
-    with pytest.raises(MethodError, match="it is now called 'explore_branches_every'"):
-        bough.method("auto", guard=0)
+    with pytest.raises(MethodError, match="it is now called 'exploit_every'"):
+        bough.method("auto", trust=0)
+
+
+@pytest.mark.parametrize("option", REMOVED["auto"])
+def test_an_option_whose_rule_is_gone_says_so(option: str) -> None:
+    with pytest.raises(MethodError, match=f"no option '{option}': its rule was removed"):
+        bough.method("auto", **{option: 0})
 
 
 def test_names_and_studies_load_neither_models_nor_scipy() -> None:
@@ -288,8 +294,10 @@ def test_a_study_stored_with_the_old_option_names_opens(
     study = bough.open_study("s", url)
     assert set(study.method.options.values()) == {
         {"ei": "log-ei", "pi": "log-pi"}.get(value, value) if isinstance(value, str) else value
-        for value in options.values()
+        for option, value in options.items()
+        if option not in REMOVED.get(name, ())
     }
+    assert not set(REMOVED.get(name, ())) & set(study.method.options)
     assert not set(RENAMED) & set(study.method.options)
     study.tell(study.ask(), 1.0)
     assert bough.Study(SPACE, name="s", storage=url, method=study.method).ask().number == 1

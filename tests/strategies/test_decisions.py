@@ -21,7 +21,7 @@ RESULTS = [({"x": x}, (x - 0.3) ** 2) for x in (0.1, 0.4, 0.55, 0.8)]
 
 
 def context_of(number: int) -> ProposalContext:
-    strategy = build(method("auto", boundary_penalty=False, initial=4), SPACE)
+    strategy = build(method("auto", initial=4), SPACE)
     assert isinstance(strategy, ModelBased)
     seen: list[ProposalContext] = []
 

@@ -1,7 +1,6 @@
 """Acquisition functions and the criteria that maximisers maximise; ``maximise`` holds the maximisers."""
 
 from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.edges import BoundaryPenalty
 from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, Score, lcb
 from bough.acquisition.thompson import thompson
 
@@ -9,7 +8,6 @@ __all__ = [
     "LOG_EI",
     "LOG_PI",
     "Acquisition",
-    "BoundaryPenalty",
     "Criterion",
     "Expected",
     "Score",

@@ -217,10 +217,12 @@ class StatusOut(BaseModel):
 
 class ExplainOut(BaseModel):
     """``mean`` and ``sd`` are what the model expected, ``criterion`` is what made the trial worth trying.
-    With several goals ``objectives`` has mean and sd of each, ``constraints`` each probability to meet it."""
+    With several goals ``objectives`` has mean and sd of each, ``constraints`` each probability to meet it.
+    ``rule`` names what chose the trial, ``reason`` says it in words."""
 
     model_config = ConfigDict(extra="allow")
 
+    rule: str | None = None
     reason: str | None = None
     mean: float | None = None
     sd: float | None = None

@@ -1,5 +1,7 @@
 """Branch exploration: a second look at the branches that the model has given up.
 
+``auto`` does it with several objectives or constraints. With one objective it showed no gain and was dropped.
+
 A model that has many observations on one branch and few on the others is overconfident: it refines the best
 observation of a branch that was lucky early, while a better branch waits. So every few trials another
 branch gets a turn, and the trial tries to improve on the best observation *of that branch*. This happens only
@@ -49,11 +51,11 @@ class BranchExploration:
     starts: local searches inside the branch.
     """
 
-    every: int
-    optimism_sds: float
-    negligible_gain_sds: float
-    stall_length: int
-    starts: int
+    every: int = 2
+    optimism_sds: float = 3.0
+    negligible_gain_sds: float = 0.03
+    stall_length: int = 8
+    starts: int = 6
 
     def wrap(self, decide: Decision) -> Decision:
         """``decide``, except that some trials explore another branch."""
@@ -91,7 +93,11 @@ class BranchExploration:
             rng=rng,
             starts=self.starts,
         )
-        return Choice(found, "branch exploration: this branch may still improve on its own best observation")
+        return Choice(
+            found,
+            "branch exploration: this branch may still improve on its own best observation",
+            "branch exploration",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +142,8 @@ def _random_configuration(context: ProposalContext, branch: Branch, rng: np.rand
     """A new random configuration of a branch; no row if a few draws are all known."""
     points, _ = spread(context.space, [branch.box], RANDOM_CANDIDATES, rng)
     new = points.take(np.flatnonzero(CandidateFilter(context.space, context.avoid).mask(points))[:1])
-    return Choice(new, "branch exploration: the search has stalled, and this branch has the fewest trials")
+    return Choice(
+        new,
+        "branch exploration: the search has stalled, and this branch has the fewest trials",
+        "branch exploration",
+    )

@@ -93,11 +93,12 @@ class ProposalContext:
 class Choice(NamedTuple):
     """A decision: one legal, snapped point, or no row if every candidate must be avoided.
 
-    reason: why this point, if the acquisition function alone does not say it.
+    reason: why this point, if the acquisition function alone does not say it. rule: what chose it.
     """
 
     points: Points
     reason: str = ""
+    rule: str = "acquisition"
 
 
 Decision = Callable[[ProposalContext, np.random.Generator], Choice]
@@ -139,6 +140,7 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
         return Choice(
             decide(sharper, rng).points,
             "exploitation turn: the predicted mean counts for more than its uncertainty",
+            "exploitation",
         )
 
     return with_exploitation
@@ -151,4 +153,6 @@ def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Cho
     candidates = candidates.take(CandidateFilter(context.space, context.avoid).mask(candidates))
     if len(candidates):
         candidates = candidates.take(thompson(context.model.posteriors, candidates, 1, rng))
-    return Choice(candidates, "Thompson sampling: the minimum of one draw from the posterior")
+    return Choice(
+        candidates, "Thompson sampling: the minimum of one draw from the posterior", "Thompson sampling"
+    )

@@ -42,9 +42,9 @@ from bough.strategies.goal_models import (
 )
 from bough.strategies.model_based import (
     NOT_REPEATED,
+    NOT_THE_METHOD,
     ModelBased,
     choose,
-    criterion_weights,
     mixture_moments,
 )
 
@@ -94,8 +94,9 @@ class GoalBased:
             else "likely to meet the constraints, and unlike the trials that are known to"
         )
         reason = (chosen.reason or usual) if repeated else NOT_REPEATED
+        rule = chosen.rule if repeated else NOT_THE_METHOD
         if len(history.done) == 0:
-            return {"reason": reason}
+            return {"rule": rule, "reason": reason}
         predicted = {}
         models = fit_objectives(self.objective, history, outcomes.values, outcomes.noise)
         for name, model in zip(outcomes.objectives, models, strict=True):
@@ -106,7 +107,7 @@ class GoalBased:
             name: float(np.exp(chance(point)[0]))
             for name, chance in zip(outcomes.limits, limits.chances, strict=True)
         }
-        return {"objectives": predicted, "constraints": chances, "reason": reason}
+        return {"objectives": predicted, "constraints": chances, "rule": rule, "reason": reason}
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         return choose(self.objective.initial, space, history, rng, lambda: self._decide(space, history, rng))
@@ -121,7 +122,7 @@ class GoalBased:
         if np.any(models.feasible):
             return found
         why = "no trial meets the constraints yet: the best chance of meeting them"
-        return Choice(found.points, found.reason or why)
+        return Choice(found.points, found.reason or why, "feasibility" if not found.reason else found.rule)
 
     def _models(self, history: History, weights: FloatArray) -> GoalModels:
         outcomes = outcomes_of(history)
@@ -136,7 +137,7 @@ class GoalBased:
 
     def _weights(self, space: Space, history: History) -> list[Criterion]:
         """What is added besides gains and limits."""
-        weights = criterion_weights(space, history, self.objective.boundary_penalty)
+        weights = self.objective.chance_of_success(space, history)
         if history.beliefs:  # they fade, but no single value says whether one is wrong
             design_size = self.objective.initial.size(space)
             weights += belief_weights(space, count_beliefs(space, history, design_size, None))

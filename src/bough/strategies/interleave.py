@@ -34,7 +34,7 @@ class Interleaved:
     ) -> dict[str, Any]:
         random = self._random_turn(history, rng)
         told = self.main.explain(space, history, point, rng)
-        return {**told, "reason": "drawn at random, to check the model"} if random else told
+        return {**told, "rule": "random", "reason": "drawn at random, to check the model"} if random else told
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         return self.main.predict(history, points)

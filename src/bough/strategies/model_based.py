@@ -15,7 +15,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
-from bough.acquisition.edges import BoundaryPenalty
 from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.errors import ExhaustedError
@@ -25,18 +24,20 @@ from bough.gp.posterior import GPPosterior, Posterior
 from bough.history import History, Source
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
+from bough.space.tree import Path
 from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
+from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.schedule import following, half_way, scheduled
-from bough.strategies.viability import Viability
+from bough.strategies.viability import viability
 from bough.strategies.working_set import LIMIT, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
 
-__all__ = ["ModelBased", "choose", "criterion_weights", "mixture_moments"]
+__all__ = ["ModelBased", "choose", "mixture_moments"]
 
 T = TypeVar("T")
 
@@ -48,6 +49,7 @@ _CACHED_MODELS = 4
 SURPRISE_GROWTH = 0.02
 """Surprising observations cause at most one refit while the data grow by this fraction."""
 
+NOT_THE_METHOD = "not the method"
 NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
 
 
@@ -66,7 +68,7 @@ class ModelBased:
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
     surprise_sds: or earlier, if an observation is this many predictive standard deviations off.
     fit_transform: fits the output transform to the observed values.
-    boundary_penalty: whether points on the boundary of the space count less (``acquisition.edges``).
+    success: the log probability that a trial succeeds, asked for once a trial has failed.
     working_set: how many observations the surrogate sees at most (``strategies.working_set``).
     """
 
@@ -77,7 +79,7 @@ class ModelBased:
     refit_growth: float = 0.05
     surprise_sds: float = 3.0
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
-    boundary_penalty: bool = False
+    success: Callable[[Space, History], Criterion] = viability
     working_set: int = LIMIT
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
@@ -96,8 +98,9 @@ class ModelBased:
         except ExhaustedError:
             chosen = Choice(point.take([]))
         repeated = len(chosen.points) == 1 and same_point(space, chosen.points, point)
+        rule = chosen.rule if repeated else NOT_THE_METHOD
         if len(history.done) == 0:
-            return {"reason": chosen.reason if repeated else NOT_REPEATED}
+            return {"rule": rule, "reason": chosen.reason if repeated else NOT_REPEATED}
         context = self._context(space, history)
         mean, sd = mixture_moments(context.model.posteriors, point)
         centre, spread = context.model.transform.inverse(mean, sd)
@@ -110,6 +113,7 @@ class ModelBased:
             "mean": float(centre[0]),
             "sd": float(spread[0]),
             "criterion": float(context.criterion(point)[0]),
+            "rule": rule,
             "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
             **({"earlier_studies": self._weights(history, context.model)} if history.sources else {}),
@@ -121,13 +125,18 @@ class ModelBased:
         names = [source.name for source in history.sources]
         return {name: round(weight, 3) for name, weight in zip(names, model.source_weights, strict=True)}
 
+    def outlook(
+        self, space: Space, history: History, branches: Sequence[Sequence[Path]], rng: np.random.Generator
+    ) -> Outlook:
+        return outlook(self._context(space, history), branches, rng)
+
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         model = self.model(history)
         return model.transform.inverse(*mixture_moments(model.posteriors, points))
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         if history.sources and (first := self._of_portfolio(space, history)) is not None:
-            return Choice(first, "did well in earlier studies")
+            return Choice(first, "did well in earlier studies", "earlier studies")
         return choose(
             self.initial, space, history, rng, lambda: self.decide(self._context(space, history), rng)
         )
@@ -138,17 +147,20 @@ class ModelBased:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)
 
+    def chance_of_success(self, space: Space, history: History) -> list[Criterion]:
+        """What is added to the logarithm of a gain where trials have failed."""
+        return [self.success(space, history)] if len(history.failed) else []
+
     def _context(self, space: Space, history: History) -> ProposalContext:
         model = self.model(history)
+        weights = self.chance_of_success(space, history)
         beliefs = belief_weights(space, self._beliefs(space, history, model))
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
             space=space,
             model=model,
-            make_criterion=_criterion_factory(
-                space, history, model, self.acquisition, self.boundary_penalty, beliefs
-            ),
-            improvement=_criterion_factory(space, history, model, LOG_EI)(),
+            make_criterion=_criterion_factory(history, model, self.acquisition, [*weights, *beliefs]),
+            improvement=_criterion_factory(history, model, LOG_EI, weights)(),
             done=history.done,
             near=history.done.take(np.argsort(model.z, kind="stable")),
             # Repeating a trial is informative only under noise; a finite space is used up.
@@ -265,7 +277,7 @@ def choose(
     tried = tried_points(history)
     first = initial.next(space, history)
     if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
-        return Choice(first, "part of the initial design: every branch gets a look")
+        return Choice(first, "part of the initial design: every branch gets a look", "initial design")
     if len(history.done) == 0:
         return most_viable(space, history, rng)
     found = decide()
@@ -273,24 +285,10 @@ def choose(
     return found if len(found.points) else most_viable(space, history, rng)
 
 
-def criterion_weights(space: Space, history: History, boundary_penalty: bool) -> list[Criterion]:
-    """What is added to the logarithm of a gain: the trial may fail, and the boundary counts less."""
-    weights: list[Criterion] = [viability(space, history)] if len(history.failed) else []
-    if boundary_penalty:
-        weights.append(BoundaryPenalty(space.layout))
-    return weights
-
-
 def _criterion_factory(
-    space: Space,
-    history: History,
-    model: ConditionedModel,
-    acquisition: Acquisition,
-    boundary_penalty: bool = False,
-    beliefs: Sequence[Criterion] = (),
+    history: History, model: ConditionedModel, acquisition: Acquisition, weights: Sequence[Criterion]
 ) -> CriterionFactory:
-    """The acquisition over an incumbent, times the probability that the trial does not fail."""
-    weights = [*criterion_weights(space, history, boundary_penalty and acquisition.log), *beliefs]
+    """The acquisition over an incumbent; logarithms of its weights are added."""
 
     def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
         counted = replace(acquisition, sd_share=sd_share)
@@ -310,20 +308,18 @@ def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[Fl
     return mean, np.sqrt(np.mean(sds**2 + (means - mean) ** 2, axis=0))
 
 
-def viability(space: Space, history: History) -> Viability:
-    """Where trials succeed, from those that finished and those that failed."""
-    tried = Points.concat([history.done, history.failed])
-    return Viability(space.layout, tried, np.arange(len(tried)) < len(history.done))
-
-
 def most_viable(space: Space, history: History, rng: np.random.Generator) -> Choice:
     """The new point that is least likely to fail, for histories without any observation to model."""
     found = best_of_samples(
         space, viability(space, history), near=history.done, avoid=tried_points(history), rng=rng, samples=256
     )
     if len(found):
-        return Choice(found, "no better criterion was available: the point least likely to fail")
-    return Choice(RandomSearch().propose(space, history, rng), "drawn at random: hardly any point is left")
+        return Choice(
+            found, "no better criterion was available: the point least likely to fail", "least likely to fail"
+        )
+    return Choice(
+        RandomSearch().propose(space, history, rng), "drawn at random: hardly any point is left", "random"
+    )
 
 
 def _prospect(visits: int, mean: float, sd: float, best: float) -> str:

@@ -26,9 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bough.history import History
 from bough.points import BoolArray, FloatArray, Layout, Points
+from bough.space import Space
 
-__all__ = ["Viability"]
+__all__ = ["Viability", "viability"]
 
 PRIOR_SUCCESS = 0.8
 PRIOR_FAILURE = 0.2
@@ -75,6 +77,12 @@ class Viability:
         short = np.minimum(value - math.log(MIN_PROBABILITY), 0.0)
         slope = np.where(short < 0, 1.0 + PENALTY_EXPONENT, 1.0)
         return value + PENALTY_EXPONENT * short, gradient * slope[:, None]
+
+
+def viability(space: Space, history: History) -> Viability:
+    """Where trials succeed, from those that finished and those that failed."""
+    tried = Points.concat([history.done, history.failed])
+    return Viability(space.layout, tried, np.arange(len(tried)) < len(history.done))
 
 
 def _on_branch(

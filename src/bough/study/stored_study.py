@@ -175,21 +175,55 @@ class StoredStudy:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))
 
-    def explain(self, trial: Trial | int) -> dict[str, Any]:
-        """What the method thought of a trial when it was asked: prediction, criterion, why this branch."""
+    def explain(
+        self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """What the method thought of a trial when it was asked: its rule, prediction and criterion.
+
+        branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
+        was not chosen lately. Without either, {"branches": [...]} tells it of every branch.
+        """
+        if trial is None or branch is not None:
+            return self._explain_branches(trial, branch)
         number, _ = number_and_attempt(trial)
         chosen = self.trial(number)
         with self._current() as view:
             past = view.before(number)
         if not isinstance(self._strategy, Explains):
-            return {"reason": f"chosen by {self.method.name}, which gives no reasons"}
+            return {
+                "rule": self.method.name,
+                "reason": f"chosen by {self.method.name}, which gives no reasons",
+            }
         history = EncodedTrials(self.space, self.seed, self.goals).history(past)
         point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
-        found = self._strategy.explain(self.space, history, point, rng)
+        found = {"rule": self.method.name, **self._strategy.explain(self.space, history, point, rng)}
         for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
             if name in found.get("objectives", {}):
                 found["objectives"][name]["mean"] *= sign
         return found
+
+    def _explain_branches(
+        self, trial: Trial | int | None, wanted: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        from bough.study.branches import explain_branches, known_paths, matching_paths
+
+        if trial is not None:
+            raise TrialError("explain a trial or a branch, not both")
+        if len(self.goals.objectives) > 1:
+            raise StudyError(f"study {self.name!r} has several objectives: only its trials can be explained")
+        with self._current() as view:
+            trials, history = list(view.trials), self._encoded.history(view)
+        if wanted is None:
+            branches = [[path] for path in known_paths(self.space, trials)]
+        else:
+            branches = [matching_paths(self.space, wanted, trials)]
+            others = {path.key: path for path in known_paths(self.space, trials)}
+            branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
+        sign = float(self.goals.signs[0])
+        told = explain_branches(self.space, self._strategy, history, trials, branches, sign)
+        if wanted is not None:
+            return told[0]
+        return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}
 
     @property
     def has_model(self) -> bool:

@@ -1,0 +1,71 @@
+"""The probability that a trial succeeds, learned by a Gaussian process with the covariance of the method.
+
+Bussemaker et al. 2024 (arXiv 2502.00838): predicting where trials fail and weighting the acquisition with it
+beats both ignoring failures and replacing them by a bad value.
+
+The process is fitted to the labels 0 (done) and 1 (failed) as if they were values, and its prediction is
+squashed into a probability (least-squares classification, Rasmussen & Williams 2006, section 6.5):
+
+    P(success at x) = Φ((1/2 − mean(x)) / √(var(x) + DOUBT²))
+
+in units of the standard deviation of the labels. The covariance of ``auto`` says which trials are alike, and
+the fit says what matters: a shared parameter whose value fails on two branches is suspicious on the third,
+a branch that never works has a high offset, and a region inside a branch a high function of its group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bough.acquisition.criterion import Criterion, Expected
+from bough.acquisition.functions import Acquisition, Score, log_pi
+from bough.history import History
+from bough.points import FloatArray, Points
+from bough.strategies.decisions import ConditionedModel
+
+__all__ = ["DOUBT", "success_probability", "with_labels"]
+
+DOUBT = 0.5
+"""Labels are no Gaussian values: a model that fits them exactly is too sure of what lies between them."""
+
+
+def success_probability(model: Callable[[History], ConditionedModel], history: History) -> Criterion:
+    """The criterion log P(success). model: fits and conditions a process on a history."""
+    fitted = model(with_labels(history))
+    boundary = float(fitted.transform.forward(np.array([0.5]))[0])
+    return Expected(fitted.posteriors, [boundary] * len(fitted.posteriors), _LOG_SUCCESS)
+
+
+def with_labels(history: History) -> History:
+    """Finished and failed trials in the order of their numbers, with 0 and 1 in place of values."""
+    numbers = np.concatenate([history.done_numbers, history.failed_numbers])
+    order = np.argsort(numbers, kind="stable")
+    labels = (order >= len(history.done)).astype(float)
+    nothing = history.failed.take([])
+    return replace(
+        history,
+        done=Points.concat([history.done, history.failed]).take(order),
+        y=labels,
+        noise=np.full(len(labels), np.nan),
+        done_numbers=numbers[order],
+        failed=nothing,
+        failed_numbers=history.failed_numbers[:0],
+        pending=nothing,
+        pending_numbers=history.pending_numbers[:0],
+        outcomes=None,
+        beliefs=(),
+        stopped=None,
+        sources=(),
+    )
+
+
+def _log_success(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:
+    wide = np.hypot(sd, DOUBT)
+    value, by_mean, by_wide = log_pi(mean, wide, boundary)
+    return value, by_mean, by_wide * sd / wide
+
+
+_LOG_SUCCESS = Acquisition(_log_success, log=True)

@@ -1,0 +1,156 @@
+"""What a study knows of its branches: their trials, and what the method's model still expects of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.errors import ConfigError, StudyError
+from bough.history import History
+from bough.space import Space
+from bough.space.parameters import Domain
+from bough.space.tree import Path
+from bough.strategies.base import Strategy
+from bough.strategies.outlook import ExpectsOfBranches
+from bough.trial import Trial
+
+__all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]
+
+MAX_BRANCHES = 64
+"""Of a space with more paths, those with trials are described, and at most so many."""
+
+RECENT_SHARE = 0.25
+"""A branch counts as chosen lately if one of this share of the trials is on it."""
+
+_OUTLOOK_STREAM = 2**31 + 3
+_INSIDE = 1e-9
+"""The ends of a range belong to it on one side only."""
+
+
+def explain_branches(
+    space: Space,
+    strategy: Strategy,
+    history: History,
+    trials: Sequence[Trial],
+    branches: Sequence[Sequence[Path]],
+    sign: float,
+) -> list[dict[str, Any]]:
+    """What is known of each branch, a list of paths. sign: −1 if the study maximises."""
+    keys = [path.key for path in space.tree.path_of(space.encode([trial.config for trial in trials]))]
+    expects = None
+    if isinstance(strategy, ExpectsOfBranches) and len(history.done):
+        rng = np.random.default_rng([history.seed, history.number, _OUTLOOK_STREAM])
+        expects = strategy.outlook(space, history, branches, rng)
+    told = []
+    for index, paths in enumerate(branches):
+        mine = {path.key for path in paths}
+        own = [trial for trial, key in zip(trials, keys) if key in mine]
+        values = [sign * trial.value for trial in own if trial.value is not None]
+        entry: dict[str, Any] = {
+            "branch": _switch_values(space, paths),
+            "trials": len(own),
+            "failed": sum(trial.state == "failed" for trial in own),
+            "best": sign * min(values) if values else None,
+            "last_trial": own[-1].number if own else None,
+        }
+        if expects is not None:
+            entry["may_reach"] = sign * float(expects.reach[index])
+            entry["holds_optimum"] = float(expects.holds_optimum[index])
+            entry["gain_share"] = float(np.exp(expects.criterion[index] - np.max(expects.criterion)))
+        entry["reason"] = _reason(entry, len(trials))
+        told.append(entry)
+    return told
+
+
+def matching_paths(space: Space, wanted: Mapping[str, Any], tried: Sequence[Trial]) -> list[Path]:
+    """The paths on which these switches have these values; ConfigError if there are none."""
+    switches = {space.parameters[column].name for column in space.tree.switches}
+    if not isinstance(wanted, Mapping):
+        raise ConfigError(f"a branch is a dict of switches and their values, not {str(wanted)[:40]!r}")
+    for name in wanted:
+        if name not in switches:
+            there = f"the switches are {', '.join(sorted(switches))}" if switches else "the space has none"
+            raise ConfigError(f"{str(name)[:40]!r} is no switch: {there}")
+    paths = known_paths(space, tried)
+    found = [path for path in paths if all(_holds(space, path, *item) for item in wanted.items())]
+    if not found:
+        text = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
+        raise ConfigError(f"no branch has {text}")
+    return found
+
+
+def known_paths(space: Space, tried: Sequence[Trial]) -> list[Path]:
+    """All paths of a small space; else those with trials, the latest first."""
+    paths = list(space.tree.paths(MAX_BRANCHES + 1))
+    if len(paths) <= MAX_BRANCHES:
+        return paths
+    if not tried:
+        raise StudyError("the space has too many branches to list, and none of them has a trial yet")
+    points = space.encode([trial.config for trial in reversed(tried)])
+    return list({path.key: path for path in space.tree.path_of(points)}.values())[:MAX_BRANCHES]
+
+
+def _holds(space: Space, path: Path, name: str, value: Any) -> bool:
+    """Whether a switch of that name is active on the path and may have the value there."""
+    for column in space.tree.switches:
+        parameter = space.parameters[column]
+        if parameter.name != name or not path.on[space.layout.group[column]]:
+            continue
+        try:
+            checked = parameter.domain.check(value)
+        except ConfigError:
+            continue
+        unit = float(parameter.domain.position(parameter.domain.ranks([checked]))[0])
+        if path.low[column] <= unit <= path.high[column]:
+            return True
+    return False
+
+
+def _switch_values(space: Space, paths: Sequence[Path]) -> dict[str, Any]:
+    """The switches that have one value, or one range, on all paths."""
+    described = []
+    for path in paths:
+        active = [column for column in space.tree.switches if path.on[space.layout.group[column]]]
+        described.append(
+            {
+                space.parameters[column].name: _ends(
+                    space.parameters[column].domain, path.low[column], path.high[column]
+                )
+                for column in active
+            }
+        )
+    first, *others = described
+    return {name: ends for name, ends in first.items() if all(name in o and o[name] == ends for o in others)}
+
+
+def _ends(domain: Domain, low: float, high: float) -> Any:
+    """The value between two unit positions, or the first and the last one."""
+    inside = np.clip([low + _INSIDE, high - _INSIDE], 0.0, 1.0 - _INSIDE)
+    first, last = domain.values(domain.rank_at(inside)).tolist()
+    return first if first == last else [first, last]
+
+
+def _reason(entry: Mapping[str, Any], total: int) -> str:
+    """Why the branch was, or was not, chosen lately."""
+    count, last = entry["trials"], entry["last_trial"]
+    if count and entry["failed"] == count:
+        return f"not chosen lately: all {count} of its trials failed"
+    share = entry.get("gain_share")
+    compared = (
+        "no model compares the branches"
+        if share is None
+        else "its expected gain is the largest"
+        if share >= 1
+        else f"its expected gain is {_percent(share)} of the largest"
+    )
+    if count == 0:
+        return f"not tried yet: {compared}"
+    if last >= (1 - RECENT_SHARE) * total:
+        return f"chosen lately (trial {last}): {compared}"
+    return f"not chosen since trial {last}: {compared}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.01 else "less than 1 %"

@@ -1,0 +1,117 @@
+"""The probability of success under the covariance of ``auto``: what carries over, and its gradient."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import bough
+from bough.history import History
+from bough.points import Points
+from bough.space.sampling import sample_points
+from bough.strategies.model_based import ModelBased
+from bough.strategies.success import DOUBT, with_labels
+from bough.study import Study
+
+SPACE = bough.Space(
+    {
+        "model": bough.Choice(
+            {name: {f"{name}_x": bough.Float(0, 1)} for name in ("forest", "svm", "network")}
+        ),
+        "batch": bough.Int(32, 4096, log=True),
+    }
+)
+
+
+def config(model: str, x: float, batch: int) -> dict[str, Any]:
+    return {"model": model, f"{model}_x": x, "batch": batch}
+
+
+def told(results: list[tuple[dict[str, Any], float]]) -> Study:
+    """A study with these results; NaN for a failure."""
+    study = Study(SPACE, seed=0)
+    for given, value in results:
+        study.enqueue(given)
+        study.tell(study.ask(), value)
+    return study
+
+
+def history_of(study: Study) -> History:
+    with study._current() as view:
+        return study._encoded.history(view)
+
+
+def probability(study: Study, given: dict[str, Any]) -> float:
+    strategy = study._strategy
+    assert isinstance(strategy, ModelBased)
+    criterion = strategy.success(SPACE, history_of(study))
+    return float(np.exp(criterion(SPACE.encode([given]))[0]))
+
+
+OUT_OF_MEMORY = [
+    (config(model, x, batch), math.nan if batch == 4096 else 1.0 - math.log2(batch) / 20)
+    for model, x, batch in [
+        ("forest", 0.2, 64), ("svm", 0.5, 256), ("network", 0.4, 128), ("forest", 0.7, 4096),
+        ("svm", 0.3, 4096), ("svm", 0.9, 512), ("forest", 0.4, 1024), ("svm", 0.8, 4096),
+        ("forest", 0.1, 4096), ("network", 0.8, 700),
+    ]
+]  # fmt: skip
+
+
+def test_a_shared_value_that_fails_on_two_branches_is_avoided_on_the_third() -> None:
+    study = told(OUT_OF_MEMORY)
+    assert probability(study, config("network", 0.5, 4096)) < 0.3
+    assert probability(study, config("network", 0.5, 256)) > 0.8
+    for _ in range(6):  # the larger the batch, the better, so the limit is tempting
+        trial = study.ask()
+        study.tell(
+            trial, math.nan if trial.config["batch"] > 3000 else 1 - math.log2(trial.config["batch"]) / 20
+        )
+    assert sum(trial.state == "failed" for trial in study.trials[10:]) <= 2
+
+
+def test_a_branch_that_never_works_is_left_and_the_others_are_not() -> None:
+    rows = [
+        (config(model, x, batch), math.nan if model == "svm" else x)
+        for model, x, batch in [
+            ("svm", 0.5, 1000), ("forest", 0.4, 100), ("network", 0.6, 300), ("svm", 0.2, 90),
+            ("forest", 0.8, 2000), ("network", 0.3, 50), ("svm", 0.8, 300),
+        ]
+    ]  # fmt: skip
+    study = told(rows)
+    assert probability(study, config("svm", 0.1, 500)) < 0.3
+    assert probability(study, config("forest", 0.5, 500)) > 0.8
+
+
+def test_the_formula_and_the_gradient() -> None:
+    study = told(OUT_OF_MEMORY)
+    strategy = study._strategy
+    assert isinstance(strategy, ModelBased)
+    points = sample_points(SPACE, 12, np.random.default_rng(0))
+    criterion = strategy.success(SPACE, history_of(study))
+    value, gradient = criterion.with_gradient(points)
+    fitted = criterion.posteriors[0]  # type: ignore[attr-defined]
+    mean, sd = fitted.predict(points)
+    labels = with_labels(history_of(study)).y
+    half = (0.5 - labels.mean()) / labels.std()
+    assert np.exp(value) == pytest.approx(norm.cdf((half - mean) / np.sqrt(sd**2 + DOUBT**2)), rel=1e-6)
+    step = 1e-6
+    for column in range(SPACE.layout.columns):
+        shift = np.zeros(SPACE.layout.columns)
+        shift[column] = step
+        up, down = (criterion(Points(points.x + sign * shift, points.on)) for sign in (1, -1))
+        moves = SPACE.layout.active(points.on)[:, column] & ~SPACE.layout.nominal[column]
+        assert gradient[:, column] == pytest.approx(np.where(moves, (up - down) / (2 * step), 0), abs=1e-4)
+
+
+def test_labels_come_in_the_order_of_the_trials() -> None:
+    labelled = with_labels(history_of(told(OUT_OF_MEMORY)))
+    assert labelled.y.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 1, 0]
+    assert labelled.done_numbers.tolist() == list(range(10))
+    assert [given["batch"] for given in SPACE.decode(labelled.done)] == [
+        row[0]["batch"] for row in OUT_OF_MEMORY
+    ]
