@@ -95,3 +95,12 @@ class Trial:
     def was_added(self) -> bool:
         """Whether the result was put in by hand (``study.add``), without the trial being handed out."""
         return self.is_finished and self.attempt == 0
+
+    def _repr_html_(self) -> str:
+        from bough.space.html import block, faded, table  # for notebooks only
+
+        value = "" if self.value is None else f", value {self.value:.6g}"
+        noise = "" if self.noise is None else f" ± {self.noise:.3g}"
+        error = "" if self.error is None else table([("error", self.error[:500])])
+        rows = [*self.config.items(), *self.measures.items()]
+        return block(f"Trial {self.number} {faded(self.state + value + noise)}", table(rows) + error)

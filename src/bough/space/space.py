@@ -294,6 +294,11 @@ class Space:
     def __str__(self) -> str:
         return render.render(self.declared, self.forbid, self.require)
 
+    def _repr_html_(self) -> str:
+        from bough.space.html import space_html  # for notebooks only
+
+        return space_html(self)
+
     def __repr__(self) -> str:
         forbid = f", forbid={list(self.forbid)!r}" if self.forbid else ""
         require = f", require={list(self.require)!r}" if self.require else ""

@@ -83,6 +83,11 @@ class StoredStudy:
         goal = self.direction if self.goals.is_plain else self.goals.describe()
         return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
 
+    def _repr_html_(self) -> str:
+        from bough.study.html import study_html  # for notebooks only
+
+        return study_html(self)
+
     @property
     def record(self) -> StudyRecord:
         """What the storage keeps of the study besides its trials."""
