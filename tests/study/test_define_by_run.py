@@ -162,3 +162,32 @@ def test_a_method_of_your_own_follows_the_growing_space() -> None:
             return space.encode(space.sample(1, rng))
 
     assert len(quietly(branching, 12, method=Uniform()).space) == 5
+
+
+def test_trials_that_report_are_stopped_and_keep_their_curves() -> None:
+    def objective(trial: Any, run: Any) -> float:
+        x = (
+            trial.float("x", 0, 1)
+            if trial.choice("model", ["a", "b"]) == "a"
+            else 1.0 + trial.float("y", 0, 1)
+        )
+        for step in range(20):
+            run.report(x + 1 / (1 + step), step)
+            if run.stop:
+                break
+        return float(x)
+
+    study = quietly(objective, 30)
+    stopped = [trial for trial in study.trials if trial.state == "stopped"]
+    assert stopped and all(0 < len(trial.curve) < 20 for trial in stopped)
+    assert all(len(trial.curve) == 20 for trial in study.trials if trial.state == "done")
+    for trial in study.trials:
+        study.space.validate(trial.config)
+
+
+def test_corrections_survive_what_is_learned_later() -> None:
+    study = quietly(lambda trial: trial.float("x", 0, 1), 4)
+    study.retract(1, "wrong data")
+    study.run(lambda trial: trial.float("x", 0, 1) + trial.float("y", 0, 1), 6, progress=False)
+    assert len(study.space) > 1
+    assert [trial.number for trial in study.trials if trial.retracted] == [1]

@@ -75,4 +75,5 @@ def table(rows: Sequence[Sequence[Any]], heads: Sequence[str] = ()) -> str:
         for row in rows
     )
     first = f"<tr>{head}</tr>" if heads else ""
-    return f'<table style="border-collapse:collapse;margin:2px 0;border:none;font-size:inherit;color:inherit">{first}{lines}</table>'
+    style = "border-collapse:collapse;margin:2px 0;border:none;font-size:inherit;color:inherit"
+    return f'<table style="{style}">{first}{lines}</table>'

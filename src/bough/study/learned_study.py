@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from bough.storage import Storage
     from bough.study.events import ProgressOption
     from bough.study.goals import Goals
+    from bough.study.run_handle import ReportTo
 
 __all__ = ["LearnedStudy"]
 
 NOTHING_YET = Space({ASKED + "nothing yet": Float(0, 1)})
 """The space until a trial has asked for something and ended."""
 
-Objective = Callable[[AskingTrial], Any]
+Objective = Callable[..., Any]
+"""``objective(trial)``, or ``objective(trial, run)``, with an ``AskingTrial``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,27 @@ class LearnedStudy(Study):
         progress: ProgressOption = None,
         on_error: OnError = "record",
     ) -> LearnedStudy:
-        """Evaluate ``objective(trial)``, which asks for its parameters; otherwise like ``Study.run``."""
-        from bough.study.loop import run_trials
+        """Evaluate ``objective(trial)``, which asks for its parameters; otherwise like ``Study.run``.
 
-        return run_trials(
-            self,
-            _Evaluation(objective, on_error, self.goals, self.seed, self),
-            trials,
-            workers=workers,
-            executor=executor,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
-            callbacks=callbacks,
-            progress=progress,
-            on_error=on_error,
-        )
+        An objective with a second argument gets a run, to which it reports: ``objective(trial, run)``.
+        """
+        from bough.study.loop import run_trials
+        from bough.study.report_channel import reporting
+
+        in_processes = workers not in (None, 1) or trial_timeout is not None
+        with reporting(objective, self.report, executor, in_processes) as report:
+            return run_trials(
+                self,
+                _Evaluation(objective, on_error, self.goals, self.seed, report, self),
+                trials,
+                workers=workers,
+                executor=executor,
+                timeout=timeout,
+                trial_timeout=trial_timeout,
+                callbacks=callbacks,
+                progress=progress,
+                on_error=on_error,
+            )
 
     @property
     def domains(self) -> dict[str, Domain]:
@@ -126,8 +134,8 @@ class LearnedStudy(Study):
             if name in known and known[name] != domain:
                 return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
         asked, proposed = result.config.items(), _run_of(trials[result.number]).items()
-        # A trial that failed may have ended before it asked for the rest of its proposal.
-        if not (asked <= proposed if result.state == "failed" else asked == proposed):
+        # A trial that failed or was stopped may have ended before it asked for the rest of its proposal.
+        if not (asked == proposed if result.state == "done" else asked <= proposed):
             self._reopen(trials, result, known | dict(result.domains))
         return Trial(**{name: getattr(result, name) for name in Trial.__slots__} | {"config": {}})
 
@@ -154,7 +162,7 @@ class LearnedStudy(Study):
         """The space, and the configs of finished trials that asked for all of their path."""
         over = [replace(t, config=_run_of(t)) for t in trials if t.is_finished] + [result]
         over.sort(key=lambda trial: trial.number)
-        whole = whole_runs([t.config for t in over], [t.state == "failed" for t in over], domains)
+        whole = whole_runs([t.config for t in over], [t.state != "done" for t in over], domains)
         teaching = [trial for trial, is_whole in zip(over, whole) if is_whole]
         try:
             self.space.validate(result.config)
@@ -203,23 +211,29 @@ class _Evaluation:
         on_error: OnError,
         goals: Goals,
         seed: int,
+        report: ReportTo | None,
         study: LearnedStudy | None,
         domains: Mapping[str, Domain] | None = None,
     ) -> None:
         self._objective, self._on_error, self._goals, self._seed = objective, on_error, goals, seed
-        self._study, self._domains = study, domains or {}
+        self._report, self._study, self._domains = report, study, domains or {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A worker process gets what is known now, and no study."""
         known = self._domains if self._study is None else self._study.domains
-        return _Evaluation, (self._objective, self._on_error, self._goals, self._seed, None, known)
+        given = self._objective, self._on_error, self._goals, self._seed, self._report
+        return _Evaluation, (*given, None, known)
 
     def __call__(self, trial: Trial) -> Trial:
         known = self._domains if self._study is None else self._study.domains
         asking = AskingTrial(trial.number, self._answer_from(trial), known)
         try:
             result = evaluate_objective(
-                lambda _: _checked(self._objective(asking), asking), self._on_error, trial, self._goals
+                lambda _, *run: _checked(self._objective(asking, *run), asking),
+                self._on_error,
+                trial,
+                self._goals,
+                self._report,
             )
         except ObjectiveRaised as raised:
             raise ObjectiveRaised(_asked(raised.result, asking), raised.error) from None
