@@ -209,7 +209,6 @@ def changed(**parts) -> dict:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (changed(metrics=[{"name": "a"}, {"name": "b"}]), "exactly one metric"),
         (changed(linear_constraints=[{"type": "less_than"}]), "does not support linear constraints"),
         (changed(tasks=[{"name": "cheap", "cost": 0.1}]), "does not support tasks"),
         (changed(num_solutions=2), "more than one solution"),

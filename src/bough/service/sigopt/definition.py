@@ -14,8 +14,9 @@ from bough import Categorical, Float, Int, Space
 from bough.errors import SpaceError
 from bough.integrations.priors import beta_range, normal_range
 from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
+from bough.service.sigopt.metrics import checked_metrics
 
-__all__ = ["METHODS", "as_space", "checked", "optimised"]
+__all__ = ["METHODS", "as_space", "checked"]
 
 Json = dict[str, Any]
 
@@ -67,12 +68,6 @@ def checked(body: Json) -> Json:
     }
     as_space(definition)
     return definition
-
-
-def optimised(definition: Json) -> Json:
-    """The metric that is optimised."""
-    metric: Json = next(each for each in definition["metrics"] if each["strategy"] == "optimize")
-    return metric
 
 
 def as_space(definition: Json) -> Space:
@@ -221,25 +216,7 @@ def _conditions(conditions: Any, conditionals: Sequence[Json], name: str) -> dic
 
 def _metrics(body: Json) -> list[Json]:
     given = _list(body, "metrics") or ([body["metric"]] if body.get("metric") else [{"name": None}])
-    metrics = []
-    for each in given:
-        metric = {"name": each} if isinstance(each, str) else dict(object_of(each, "metrics"))
-        strategy = metric.get("strategy") or "optimize"
-        if strategy == "constraint" or metric.get("threshold") is not None:
-            raise SigOptError("bough does not support metric thresholds and constraints")
-        one_of(strategy, ("optimize", "store"), "a metric's strategy")
-        objective = one_of(
-            metric.get("objective") or "maximize", ("maximize", "minimize"), "a metric's objective"
-        )
-        name = metric.get("name")
-        if name is not None or len(given) > 1:
-            text(name, "the name of a metric", most=50)
-        metrics.append({"name": name, "objective": objective, "strategy": strategy, "threshold": None})
-    if sum(each["strategy"] == "optimize" for each in metrics) != 1:
-        raise SigOptError("bough optimizes exactly one metric: give the others the strategy 'store'")
-    if len({each["name"] for each in metrics}) < len(metrics):
-        raise SigOptError("The names of metrics must be distinct")
-    return metrics
+    return checked_metrics(given)
 
 
 def _check_names(conditionals: Sequence[Json], parameters: Sequence[Json]) -> None:

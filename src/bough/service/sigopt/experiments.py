@@ -7,10 +7,18 @@ from typing import Any
 from bough.errors import StudyError
 from bough.service.records import Document
 from bough.service.sigopt.context import Call, SigOptContext
-from bough.service.sigopt.definition import METHODS, as_space, checked, optimised
+from bough.service.sigopt.definition import METHODS, as_space, checked
 from bough.service.sigopt.errors import SigOptError, one_of
 from bough.service.sigopt.metadata import metadata_of
-from bough.service.sigopt.objects import experiment_json, is_observation, observation_json, page, values_json
+from bough.service.sigopt.metrics import best_trials, goal_arguments
+from bough.service.sigopt.objects import (
+    experiment_json,
+    is_observation,
+    observation_json,
+    page,
+    value_json,
+    values_json,
+)
 from bough.study import Study
 
 __all__ = [
@@ -35,7 +43,7 @@ def create(context: SigOptContext, body: Json, kind: str) -> Document:
         name=name,
         storage=context.studies.storage,
         method=METHODS[definition["type"]],
-        direction=optimised(definition)["objective"],
+        **goal_arguments(definition),
     )
     changed = context.records.change("experiment", document.name, lambda old: {**old, "study": name})
     assert changed is not None
@@ -102,7 +110,7 @@ def _experiment_json(context: SigOptContext, document: Document) -> Json:
     if not trials:
         return experiment_json(document, _no_progress())
     in_time = sorted(trials, key=lambda trial: trial.finished or 0.0)
-    best = study.status().best
+    best = study.status().best  # of several optimised metrics, none
     progress = {
         **_no_progress(),
         "observation_count": len(trials),
@@ -127,21 +135,18 @@ def _no_progress() -> Json:
 
 def fetch_best(context: SigOptContext, call: Call) -> Json:
     document, study = context.experiment(call)
-    best = study.status().best
-    found = []
-    if best is not None:
-        found.append(
-            {
-                "object": "best_assignments",
-                "id": str(best.number),
-                "assignments": best.config,
-                "value": best.value,
-                "value_stddev": best.noise,
-                "values": values_json(document, best),
-                "metadata": metadata_of(context, "observation", document, best),
-            }
-        )
-    return page(found, call.query)
+    found = [
+        {
+            "object": "best_assignments",
+            "id": str(best.number),
+            "assignments": best.config,
+            **value_json(document, best),
+            "values": values_json(document, best),
+            "metadata": metadata_of(context, "observation", document, best),
+        }
+        for best in best_trials(study)
+    ]
+    return page(found[::-1], call.query)  # a page turns its list round
 
 
 def stopping_criteria(context: SigOptContext, call: Call) -> Json:

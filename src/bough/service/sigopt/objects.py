@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from bough.service.records import Document
-from bough.service.sigopt.definition import optimised
 from bough.service.sigopt.errors import SigOptError
+from bough.service.sigopt.metrics import optimised, values_of
 from bough.trial import Trial
 
 __all__ = [
     "CLIENT", "DELETED", "checkpoint_json", "experiment_json", "is_observation", "observation_json", "page",
-    "project_json", "queued_json", "run_json", "suggestion_json", "values_json",
+    "project_json", "queued_json", "run_json", "suggestion_json", "value_json", "values_json",
 ]  # fmt: skip
 
 Json = dict[str, Any]
@@ -120,8 +120,7 @@ def observation_json(experiment: Document, trial: Trial, extra: Json | None = No
         "created": int(trial.finished or 0),
         "failed": trial.state == "failed",
         "suggestion": None if trial.was_added else str(trial.number),
-        "value": trial.value,
-        "value_stddev": trial.noise,
+        **value_json(experiment, trial),
         "values": values,
         "metadata": extra.get("metadata"),
         "task": None,
@@ -129,11 +128,14 @@ def observation_json(experiment: Document, trial: Trial, extra: Json | None = No
 
 
 def values_json(experiment: Document, trial: Trial, stored: Sequence[Json] = ()) -> list[Json]:
-    if trial.value is None:
-        return []
-    name = optimised(experiment.body["definition"])["name"]
-    values = [{"name": name, "value": trial.value, "value_stddev": trial.noise}, *stored]
-    return [{"object": "metric_evaluation", **each} for each in values]
+    found = values_of(experiment.body["definition"], trial, stored)
+    return [{"object": "metric_evaluation", **each} for each in found]
+
+
+def value_json(experiment: Document, trial: Trial) -> Json:
+    """The value of the only metric that is optimised."""
+    only = len(optimised(experiment.body["definition"])) == 1
+    return {"value": trial.value if only else None, "value_stddev": trial.noise if only else None}
 
 
 def run_json(document: Document) -> Json:

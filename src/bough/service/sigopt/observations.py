@@ -9,9 +9,9 @@ from bough.errors import ConflictError
 from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
 from bough.service.sigopt.context import Call, SigOptContext, find_trial
-from bough.service.sigopt.definition import optimised
 from bough.service.sigopt.errors import SigOptError, known_keys, number
 from bough.service.sigopt.metadata import load_metadata, save_metadata
+from bough.service.sigopt.metrics import is_plain, optimised, told_values
 from bough.service.sigopt.objects import DELETED, is_observation, observation_json, page
 from bough.study import Study
 from bough.trial import Trial
@@ -58,6 +58,7 @@ def _observe(context: SigOptContext, document: Document, study: Study, body: Jso
             raise SigOptError(f"This suggestion has another observation already: {error}") from None
     else:
         trial = context.studies.storage.insert(study.record.id, [replace(result, worker=who)])[0]
+        trial = study.goals.judged(trial)
     extra = {"metadata": body.get("metadata"), "stored": stored}
     if any(extra.values()):
         save_metadata(context, "observation", document, trial, extra)
@@ -90,8 +91,10 @@ def _checked_observation(document: Document, study: Study, body: Any) -> tuple[T
         base = Trial(-1, config, "failed", error="reported as failed")
     if failed:
         return base, []
-    told = values.pop(optimised(definition)["name"])
-    result = replace(base, state="done", error=None, value=told["value"], noise=told["value_stddev"])
+    result = replace(told_values(base.number, definition, values, study), config=base.config)
+    if not is_plain(definition):
+        return result, []
+    del values[optimised(definition)[0]["name"]]
     return result, list(values.values())
 
 

@@ -10,9 +10,9 @@ from anyio import to_thread
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.service.records import Document
 from bough.service.sigopt.context import Call, SigOptContext
-from bough.service.sigopt.definition import optimised
 from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 from bough.service.sigopt.experiments import change_experiment, create
+from bough.service.sigopt.metrics import best_trials, is_plain, optimised, told_values
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
 from bough.strict_json import JsonError, loads
 from bough.study import Study
@@ -150,11 +150,9 @@ def _ai_json(context: SigOptContext, document: Document) -> Json:
 
 def best_runs(context: SigOptContext, call: Call) -> Json:
     document, study = context.experiment(call, "aiexperiment")
-    best = study.status().best
+    best = {trial.number for trial in best_trials(study)}
     runs = context.records.list("run", _owner(document))
-    return page(
-        [run_json(run) for run in runs if best is not None and run.body["trial"] == best.number], call.query
-    )
+    return page([run_json(run) for run in runs if run.body["trial"] in best], call.query)
 
 
 # ---- runs -------------------------------------------------------------------------------------------
@@ -241,7 +239,10 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
 
 def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
     """Report the optimised metric of a checkpoint, whose number is the step; whether the run should stop."""
-    study, name = _optimised_study(context, run)
+    study, definition = _study_of(context, run)
+    if not is_plain(definition):  # several metrics have no single curve to judge by
+        return False
+    name = optimised(definition)[0]["name"]
     reported = [each["value"] for each in values if each.get("name") == name]
     if study.trial(run["trial"]).state == "stopped":
         return True
@@ -316,27 +317,29 @@ def _merged(body: Json, changes: Json) -> Json:
 
 
 def _tell(context: SigOptContext, run: Json) -> None:
-    """Give the trial of a finished run its result; without the metric it failed."""
-    study, name = _optimised_study(context, run)
-    result = run["values"].get(name)
+    """Give the trial of a finished run its result; without a metric that a goal needs it failed."""
+    study, definition = _study_of(context, run)
+    needed = [each["name"] for each in definition["metrics"] if each["strategy"] != "store"]
+    missing = [name for name in needed if name not in run["values"]]
     if study.trial(run["trial"]).state == "stopped":  # its checkpoints said so
         return
     try:
-        if run["state"] == "completed" and result is not None:
-            study.tell(run["trial"], result["value"], noise=result.get("value_stddev"))
+        if run["state"] == "completed" and not missing:
+            study.record_result(told_values(run["trial"], definition, run["values"], study))
         else:
-            why = "the run failed" if run["state"] == "failed" else f"the run has no value for metric {name}"
+            none = ", ".join(map(str, missing))
+            why = "the run failed" if run["state"] == "failed" else f"the run has no value for metric {none}"
             study.fail(run["trial"], why)
     except (ConflictError, TrialError) as error:
         raise SigOptError(f"The run has another result already: {error}") from None
 
 
-def _optimised_study(context: SigOptContext, run: Json) -> tuple[Study, str]:
-    """The study of a run, and the name of its metric."""
+def _study_of(context: SigOptContext, run: Json) -> tuple[Study, Json]:
+    """The study of a run, and the definition of its experiment."""
     experiment = context.records.get("experiment", run["experiment"])
     assert experiment is not None
-    name: str = optimised(experiment.body["definition"])["name"]
-    return context.studies.open(experiment.body["study"]), name
+    definition: Json = experiment.body["definition"]
+    return context.studies.open(experiment.body["study"]), definition
 
 
 def _owner(experiment: Document) -> str:
