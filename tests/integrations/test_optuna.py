@@ -281,7 +281,7 @@ def test_infinite_values_missing_constraints_and_pruned_trials() -> None:
         trial(4, state=TrialState.FAIL),
     ]
     goals = OptunaGoals.of(optuna.create_study(directions=["minimize", "maximize"]), trials)
-    told = results_of(trials, goals)
+    told = results_of(trials, goals, [b""] * 5)
     assert goals.constraints == ("0",)
     assert told.values[told.done].tolist() == [[1.0, -5.0], [1.0, -2.0], [3.0, -5.0]]
     assert told.slacks[told.done].tolist() == [[0.5], [-1.0], [1.0]]

@@ -113,6 +113,12 @@ def test_from_bough_and_back() -> None:
         assert new.feasible == old.feasible
 
 
+def test_noise_by_measure_survives() -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), objectives=["a", "b"], method="random", seed=0)
+    study.tell(study.ask(), {"a": 1.0, "b": 2.0}, noise={"a": 0.1, "b": 0.2})
+    assert import_study(export_study(study)).trials[0].noises == study.trials[0].noises != {}
+
+
 class Wide:
     pass
 

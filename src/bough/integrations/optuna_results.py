@@ -1,14 +1,13 @@
 """What Optuna's trials measured: objectives, constraints, and the values that pruned trials would have had.
 
-An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value: the
-last report plus the median change from that step to the end over the completed trials. The spread of those
-changes is its noise.
+An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value, as a
+stopped trial of bough does (``study.final_values``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,14 +16,13 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from bough.points import BoolArray, FloatArray
+from bough.study.curves import Curve
+from bough.study.final_values import TrialCurve, predicted_final
 
 if TYPE_CHECKING:
     from optuna.study import Study
 
 __all__ = ["OptunaGoals", "Results", "complete", "constraints_of", "results_of"]
-
-MAD_TO_SD = 1.4826
-"""A normal distribution's standard deviation over its median absolute deviation."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,10 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
     return found
 
 
-def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals) -> Results:
-    """What the trials measured. A pruned trial needs its constraints to be of use in a study that has some.
+def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequence[bytes]) -> Results:
+    """What the trials measured; ``branches`` has the branch of each.
 
-    A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
+    A pruned trial needs its constraints to be of use in a study that has some. A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
     """
     n, signs = len(trials), np.array(goals.signs)
     values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)
@@ -100,14 +98,14 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals) -> Results:
     slacks[whole] = np.where(np.isnan(slacks[whole]), worst, slacks[whole])
     done = whole.copy()
     if len(signs) == 1:
-        curves = [
-            (values[row, 0], {step: signs[0] * v for step, v in trials[row].intermediate_values.items()})
-            for row in np.flatnonzero(whole).tolist()
-        ]
+        curves = [_curve(t, b, signs[0], y) for t, b, y in zip(trials, branches, values[:, 0].tolist())]
+        finished = [curve for curve in curves if curve.final is not None and curve.last_step >= 0]
         for row, trial in enumerate(trials):
             if trial.state == TrialState.PRUNED and not np.isnan(slacks[row]).any():
-                values[row, 0], noise[row] = _pruned(trial, curves, signs[0], values[whole, 0])
-                done[row] = True
+                predicted = predicted_final(curves[row], finished)
+                if predicted is not None:
+                    values[row, 0], noise[row] = predicted
+                    done[row] = True
     failed = np.array([trial.state == TrialState.FAIL for trial in trials], dtype=bool)
     return Results(values, noise, slacks, done, failed)
 
@@ -123,21 +121,7 @@ def _clipped(numbers: FloatArray) -> FloatArray:
     return clipped
 
 
-def _pruned(
-    trial: FrozenTrial,
-    curves: Sequence[tuple[float, Mapping[int, float]]],
-    sign: float,
-    finished: FloatArray,
-) -> tuple[float, float]:
-    """What a pruned trial would have come to, and the standard deviation of that guess."""
-    reports = {step: sign * v for step, v in trial.intermediate_values.items() if math.isfinite(v)}
-    last = max(reports)
-    changes = np.array(
-        [final - curve[last] for final, curve in curves if math.isfinite(curve.get(last, math.nan))]
-    )
-    wide = float(np.ptp(finished)) if len(finished) else 0.0
-    if len(changes) == 0:
-        return reports[last], wide or 1.0
-    middle = float(np.median(changes))
-    spread = MAD_TO_SD * float(np.median(np.abs(changes - middle)))
-    return reports[last] + middle, spread if len(changes) > 1 and spread > 0 else wide or 1.0
+def _curve(trial: FrozenTrial, branch: bytes, sign: float, final: float) -> TrialCurve:
+    reports = [(step, v) for step, v in sorted(trial.intermediate_values.items()) if math.isfinite(v)]
+    curve = Curve(0, [step for step, _ in reports], [value for _, value in reports])
+    return TrialCurve(branch, curve, sign, None if math.isnan(final) else final)

@@ -239,7 +239,7 @@ def _imported(trial: FrozenTrial, number: int, config: dict[str, Any], goals: Go
     }
     if trial.state == TrialState.COMPLETE:
         values = dict(zip(goals.names, trial.values, strict=True))
-        noise = trial.user_attrs.get(NOISE) if len(goals.names) == 1 else None
+        noise = trial.user_attrs.get(NOISE)  # a number, or a dict by measure
         result = told(
             number,
             {**_measures(attributes), **extra, **values},
@@ -300,7 +300,7 @@ def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) 
     names = goals.names if trial.state == "done" else ()
     attributes: dict[str, Any] = dict(trial.notes)
     attributes.update({key: value for key, value in trial.measures.items() if key not in names})
-    told = {NOISE: trial.noise, COST: trial.cost, ERROR: trial.error}
+    told = {NOISE: trial.noises or trial.noise, COST: trial.cost, ERROR: trial.error}
     attributes.update({key: value for key, value in told.items() if value is not None})
     states = {"done": TrialState.COMPLETE, "stopped": TrialState.PRUNED, "failed": TrialState.FAIL}
     made = create_trial(

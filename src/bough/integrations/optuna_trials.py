@@ -128,8 +128,8 @@ def history_of(
     number: int,
 ) -> History:
     """The trials as a strategy sees them; ``configs`` are theirs, ``pending`` those that run."""
-    told = results_of(trials, goals)
     points = space.encode(list(configs))
+    told = results_of(trials, goals, [path.key for path in space.tree.path_of(points)])
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)
     lost = told.failed if learn_failures else np.zeros(len(trials), dtype=bool)
     running = space.encode(list(pending))
