@@ -12,6 +12,7 @@ from tests.storage.invariants import sound_trials
 
 from bough.errors import StorageError
 from bough.space import Float, Space
+from bough.storage import sqlite_wal
 from bough.storage.sql import SqlStorage
 from bough.study import Study, open_study
 
@@ -114,3 +115,15 @@ def test_a_new_connection_opens_the_log_anew(sqlite_url: str) -> None:
         study._storage._database._drop_connection()  # type: ignore[attr-defined]
     if before is not None:
         assert len(os.listdir("/proc/self/fd")) == before, "no file is left open"
+
+
+def test_a_log_closes_when_the_interpreter_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    path.touch()
+    log = sqlite_wal.Log(str(path))
+    file = log._file
+    monkeypatch.setattr(sqlite_wal, "os", None)  # as Python leaves modules at its end
+    log.__del__()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(file)
+    del log._file

@@ -82,7 +82,8 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequence[bytes]) -> Results:
     """What the trials measured; ``branches`` has the branch of each.
 
-    A pruned trial needs its constraints to be of use in a study that has some. A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
+    A pruned trial needs its constraints to be of use in a study that has some. A constraint that a completed
+    trial lacks counts as missed by as much as the worst trial misses it.
     """
     n, signs = len(trials), np.array(goals.signs)
     values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)

@@ -16,6 +16,7 @@ of its folder. A reader may see a result that is not acknowledged yet, and that 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 __all__ = ["Log", "log_of"]
@@ -42,9 +43,9 @@ class Log:
             self._failure = error.args
             raise
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if hasattr(self, "_file"):
-            os.close(self._file)
+            close(self._file)  # when the interpreter ends, ``os`` may be gone already
 
 
 def log_of(connection: Any) -> Log | None:
