@@ -178,6 +178,10 @@ class RemoteStudy:
         """Have a configuration tried next, before the method proposes anything."""
         return _trials(self._post("enqueue", {"config": dict(config)}))[0]
 
+    def believe(self, likely: Mapping[str, Any] | None) -> None:
+        """Say where good values are expected from now on; see ``Study.believe``."""
+        self._post("believe", {"likely": dict(likely or {})})
+
     @property
     def trials(self) -> list[Trial]:
         """All trials, in the order of their numbers."""

@@ -286,3 +286,15 @@ def test_a_request_is_sent_again_after_a_fault_of_the_server(monkeypatch: pytest
     with pytest.raises(ServiceError, match="broken"):
         HttpConnection("http://localhost:1", "token").call("POST", "/x", {}, patience=60)
     assert len(sent) == 4 and len(set(sent)) == 1  # three faults of the server are enough
+
+
+def test_beliefs_are_those_of_a_local_study(served: Service) -> None:
+    remote = bough.connect(served.url, served.write, "believed", space=space, seed=3)
+    local = bough.Study(space, seed=3)
+    for each in (remote, local):
+        each.believe({"model": {"svm": 3}, "C": (1.0, 10.0)})
+    assert remote.ask().config == local.ask().config
+    assert remote.explain(0) == local.explain(0)
+    with pytest.raises(StudyError, match="the space has no parameter 'modle'; did you mean 'model'"):
+        remote.believe({"modle": ["svm"]})
+    remote.believe(None)

@@ -23,6 +23,7 @@ from bough.service.goals import add_goal_routes, known_result, told_result
 from bough.service.models import (
     Add,
     Ask,
+    Believe,
     BranchOut,
     Enqueue,
     ErrorOut,
@@ -191,6 +192,13 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         mark = request_mark(who.id, key)
         trials = await studies.insert(opened, mark, lambda: [opened.enqueue(wanted.config, request=mark)])
         return _trials(trials, status=201)
+
+    @api.post("/studies/{study:name}/believe", status_code=204, tags=["trials"])
+    async def believe(study: Name, told: Believe) -> Response:
+        """Say where good values are expected from now on; an empty object withdraws all beliefs."""
+        opened = await to_thread.run_sync(studies.open, study)
+        await to_thread.run_sync(opened.believe, told.likely)
+        return Response(status_code=204)
 
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
     async def add(request: Request, study: Name, known: Add, key: Key = None) -> Response:

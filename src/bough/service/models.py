@@ -99,6 +99,10 @@ class Enqueue(_In):
     config: Config
 
 
+class Believe(_In):
+    likely: dict[str, Any]
+
+
 class Known(_In):
     config: Config
     value: float | None = None
