@@ -234,8 +234,15 @@ class RemoteStudy:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))
 
-    def explain(self, trial: Trial | int) -> dict[str, Any]:
-        """The prediction, the criterion and the reason with which the method chose a trial."""
+    def explain(
+        self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The rule, the prediction and the reason with which the method chose a trial; or about branches."""
+        if trial is None:
+            told: dict[str, Any] = self._post("explain", {"branch": branch}, self._timeout)
+            return told
+        if branch is not None:
+            raise TrialError("explain a trial or a branch, not both")
         number = trial.number if isinstance(trial, Trial) else trial
         found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
         return found

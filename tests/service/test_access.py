@@ -43,7 +43,7 @@ def _needed(method: str, path: str) -> str:
     """The rule as the documentation states it, written down once more: it must not follow the code."""
     if path in ("/api/v1/health", "/api/v1/openapi.json", "/sign-in") or path.startswith("/static/"):
         return "nobody"
-    if path == "/sign-out" or path.endswith("/predict") or method == "GET":
+    if path == "/sign-out" or path.endswith(("/predict", "/explain")) or method == "GET":
         return "read"
     return "write"
 

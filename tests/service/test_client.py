@@ -148,6 +148,17 @@ def test_a_trial_is_explained_as_by_a_local_study(served: Service) -> None:
     assert theirs["reason"] == ours["reason"] and theirs["mean"] == pytest.approx(ours["mean"])
     with pytest.raises(TrialError, match="no trial 99"):
         remote.explain(99)
+    branch = {"model": "svm"}
+    told, known = remote.explain(branch=branch), local.explain(branch=branch)
+    assert told.pop("branch") == known.pop("branch") == branch
+    assert told == pytest.approx(known)
+    assert [each["branch"] for each in remote.explain()["branches"]] == [
+        each["branch"] for each in local.explain()["branches"]
+    ]
+    with pytest.raises(ConfigError, match="no branch has model='x'"):
+        remote.explain(branch={"model": "x"})
+    with pytest.raises(TrialError, match="not both"):
+        remote.explain(1, branch=branch)
 
 
 def test_a_served_study_predicts_and_is_carried_away_like_a_local_one(served: Service, tmp_path) -> None:

@@ -27,6 +27,7 @@ from bough.service.models import (
     BranchOut,
     Enqueue,
     ErrorOut,
+    Explain,
     ExplainOut,
     Fail,
     Health,
@@ -252,6 +253,13 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
         return JSONResponse(_finite(found))
 
+    @api.post("/studies/{study:name}/explain", tags=["studies"])
+    async def explain_branches(study: Name, wanted: Explain) -> Response:
+        """What is known of a branch, what the model expects of it, and why it was not chosen lately."""
+        opened = await to_thread.run_sync(studies.open, study)
+        found = await studies.consult_model(lambda: opened.explain(branch=wanted.branch))
+        return JSONResponse(_finite(found))
+
     @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
     async def predict(study: Name, wanted: Predict) -> Response:
         """Mean and standard deviation that the method's model expects at some configurations now."""
@@ -341,6 +349,8 @@ def _finite(value: Any) -> Any:
     """JSON has no infinities; a criterion may be one."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -134,6 +134,12 @@ class Predict(_In):
     configs: Annotated[list[Config], Field(max_length=1000)]
 
 
+class Explain(_In):
+    """Which branch, by values of its switches; without it, all of them."""
+
+    branch: Config | None = None
+
+
 class PredictOut(BaseModel):
     """In the order of the configs; null stands for a number that JSON cannot hold."""
 

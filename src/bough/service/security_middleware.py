@@ -41,7 +41,7 @@ PUBLIC_PREFIX = "/static/"
 SIGN_OUT = "/sign-out"
 """Changes only the caller's session, so a reader may do it too."""
 
-READING_POST = re.compile(r"/api/v1/studies/[^/]+/predict")
+READING_POST = re.compile(r"/api/v1/studies/[^/]+/(predict|explain)")
 """Changes nothing, but its configs need a body."""
 
 PUBLIC_BODY_BYTES = 16 * 2**10
