@@ -67,12 +67,20 @@ def encode(rules: Rules, parameters: Sequence[Parameter], configs: Sequence[Mapp
 
 
 def encode_exact(
-    rules: Rules, parameters: Sequence[Parameter], configs: Sequence[Mapping[str, Any]]
+    rules: Rules,
+    parameters: Sequence[Parameter],
+    configs: Sequence[Mapping[str, Any]],
+    fill: Mapping[str, Any] | None = None,
 ) -> tuple[Points, EncodedView]:
-    """Points, and the view of them that knows the exact numbers (a relation may need them)."""
+    """Points, and the view of them that knows the exact numbers (a relation may need them).
+
+    fill: values of active parameters that a config lacks.
+    """
+    fill = fill or {}
     count = len(configs)
     x = np.full((len(parameters), count), 0.5).T
     on = np.zeros((len(rules.groups), count), dtype=bool).T
+    filled = np.zeros(count, dtype=np.intp)  # how many values of each config
     numbers: dict[int, FloatArray] = {}
     view = EncodedView(rules, x, numbers)
     for group in rules.groups:
@@ -80,12 +88,15 @@ def encode_exact(
         rows = np.flatnonzero(on[:, group.index])
         chosen = configs if len(rows) == count else [configs[row] for row in rows.tolist()]
         for column in group.columns if chosen else ():
-            values = _column_values(parameters[column], chosen)
+            name = parameters[column].name
+            if name in fill:
+                filled[rows] += [name not in config for config in chosen]
+            values = _column_values(parameters[column], chosen, fill)
             x[rows, column] = units(rules, column, values)
             if not isinstance(rules.domains[column], Categorical):
                 numbers[column] = np.full(count, np.nan)
                 numbers[column][rows] = values
-    given = np.fromiter(map(len, configs), dtype=np.intp, count=count)
+    given = np.fromiter(map(len, configs), dtype=np.intp, count=count) + filled
     wrong = np.flatnonzero(given != on[:, rules.group].sum(axis=1))
     if len(wrong):
         row = int(wrong[0])
@@ -93,10 +104,15 @@ def encode_exact(
     return Points(x, on), view
 
 
-def _column_values(parameter: Parameter, configs: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _column_values(
+    parameter: Parameter, configs: Sequence[Mapping[str, Any]], fill: Mapping[str, Any]
+) -> list[Any]:
     name, check = parameter.name, parameter.domain.check
     try:
-        values = [config[name] for config in configs]
+        if name in fill:
+            values = [config.get(name, fill[name]) for config in configs]
+        else:
+            values = [config[name] for config in configs]
     except KeyError:
         reason = f" (it is active: {parameter.condition})" if parameter.condition else ""
         raise ConfigError(f"parameter {name!r} is missing{reason}") from None

@@ -61,7 +61,9 @@ def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 
 def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
-    found = _rejection(space, n, lambda count: _only_legal(space, space.scatter(draw(count))))
+    found = _rejection(
+        space, n, lambda count: _only_legal(space, space.scatter(_stretched(space, draw(count))))
+    )
     return _topped_up(space, found, n, rng)
 
 
@@ -94,6 +96,9 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     unit = np.where(space.layout.nominal[free], unit, 0.5 + share * (unit - 0.5))
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]
+    for column, allowed in space.tree.allowed.items():
+        if allowed.options is not None and high[column] > low[column]:
+            x[:, column] = allowed.stretch(x[:, column])
     points = space.scatter(np.clip(x, low, high))
     same = (points.on == path.on).all(axis=1)
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
@@ -163,7 +168,10 @@ def _decisive(space: Space, n: int, rng: np.random.Generator) -> Points:
     rules = space.rules
     x = np.empty((len(space), n)).T  # only the columns of the loop are written or read
     for column in rules.pieces:
-        x[:, column] = _snapped(rules.domains[column], rng.random(n))
+        unit = rng.random(n)
+        if column in space.tree.allowed:
+            unit = space.tree.allowed[column].stretch(unit)
+        x[:, column] = _snapped(rules.domains[column], unit)
     view = EncodedView(rules, x)
     on = rules.activity(view)
     points = Points(x[:, list(rules.pieces)], on)
@@ -182,6 +190,14 @@ def _completed(space: Space, decisive: Points, rng: np.random.Generator) -> Poin
             else:
                 columns[column, rows] = _snapped(space.rules.domains[column], rng.random(len(rows)))
     return Points(columns.T, decisive.on)
+
+
+def _stretched(space: Space, unit: FloatArray) -> FloatArray:
+    """Rows of the unit cube, moved into what clauses leave of each column."""
+    for column, allowed in space.tree.allowed.items():
+        unit = unit.copy()
+        unit[:, column] = allowed.stretch(unit[:, column])
+    return unit
 
 
 def _snapped(domain: Domain, unit: FloatArray) -> FloatArray:
@@ -235,7 +251,7 @@ def _topped_up(space: Space, points: Points, n: int, rng: np.random.Generator) -
 
 def _scarce(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a space where hardly anything is legal; they may repeat."""
-    found = _repair(space, space.snap(rng.random((max(n, 256), len(space)))), rng)
+    found = _repair(space, space.snap(_stretched(space, rng.random((max(n, 256), len(space))))), rng)
     if not len(found):
         raise SpaceError(
             "no legal configuration was found: forbid or require excludes every one, or nearly every one"
@@ -267,8 +283,10 @@ def _repair(space: Space, points: Points, rng: np.random.Generator) -> Points:
 def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:
     """The path's box with grid ranges widened by half a cell, which gives all values the same weight."""
     low, high = path.low.copy(), path.high.copy()
-    for column in space.tree.switches:
+    for column in (*space.tree.switches, *(c for c in space.tree.allowed if not space.layout.switch[c])):
         domain = space.parameters[column].domain
+        if domain.kind == "nominal" and high[column] > low[column]:
+            continue
         if domain.kind != "real" and path.on[space.layout.group[column]]:
             first, last = domain.rank_at(path.low[[column]]), domain.rank_at(path.high[[column]])
             low[column] = domain.position(first - 0.5)[0]

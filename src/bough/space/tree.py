@@ -8,7 +8,7 @@ Independent choices multiply, so paths are walked lazily and every function take
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -18,6 +18,7 @@ import numpy as np
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.activity import Pieces, Rules, cut_columns, leaf_nodes
+from bough.space.allowed import Allowed, allowed_columns
 from bough.space.binding import Bound, Relation, Test, columns_read
 from bough.space.desugar import Flat
 from bough.space.encoding import encode
@@ -79,9 +80,31 @@ class Tree:
         """Which groups are active in a config."""
         return tuple(encode(self._rules, self._flat.parameters, [config]).on[0].tolist())
 
+    @cached_property
+    def allowed(self) -> dict[int, Allowed]:
+        """What clauses that read one column alone leave of it, by column."""
+        return allowed_columns(self._rules)
+
+    def is_open(self, path: Path) -> bool:
+        """Whether clauses that read one column alone leave anything of a path."""
+        for column, allowed in self.allowed.items():
+            if not path.on[self._rules.group[column]]:
+                continue
+            if path.low[column] > allowed.high or path.high[column] < allowed.low:
+                return False
+            if allowed.options is not None and path.low[column] == path.high[column]:
+                option = self._rules.domains[column].rank_at(path.low[[column]])
+                if not allowed.options[int(option[0])]:
+                    return False
+        return True
+
+    def _open_paths(self) -> Iterator[Path]:
+        paths = (self._path(on, pieces) for on, pieces in self._walk)
+        return (path for path in paths if self.is_open(path)) if self.allowed else paths
+
     def paths(self, limit: int) -> list[Path]:
         """The first ``limit`` paths (or all, where there are fewer)."""
-        return [self._path(on, pieces) for on, pieces in islice(self._walk, limit)]
+        return list(islice(self._open_paths(), limit))
 
     def all_paths(self, limit: int) -> tuple[Path, ...]:
         """All paths, if there are at most ``limit``; otherwise the first ``limit + 1`` of them.
@@ -94,7 +117,8 @@ class Tree:
 
     def path_count(self, limit: int) -> int:
         """The number of paths, counted no further than ``limit + 1``."""
-        return sum(1 for _ in islice(self._walk, limit + 1))
+        walked = self._open_paths() if self.allowed else self._walk
+        return sum(1 for _ in islice(walked, limit + 1))
 
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
@@ -128,7 +152,7 @@ class Tree:
     def roles(self) -> Roles:
         """Which groups several paths share and which switches activity tells; see ``bough.space.roles``."""
         nominal = {c: self._rules.domains[c].levels for c in self.switches if self._is_nominal(c)}
-        paths = self.all_paths(ROLE_PATHS)
+        paths = [self._path(on, pieces) for on, pieces in islice(self._walk, ROLE_PATHS + 1)]
         on, low = np.array([path.on for path in paths]), np.array([path.low for path in paths])
         return find_roles(on, low, self._rules.group, nominal)
 
@@ -175,6 +199,10 @@ class Tree:
         for column, piece in pieces.items():
             if piece != INACTIVE:
                 low[column], high[column] = self._box(column, piece)
+        for column, allowed in self.allowed.items():
+            overlap = max(low[column], allowed.low), min(high[column], allowed.high)
+            if active[column] and allowed.options is None and overlap[0] <= overlap[1]:
+                low[column], high[column] = overlap
         return Path(on.copy(), low, high)
 
     def _box(self, column: int, piece: int) -> tuple[float, float]:

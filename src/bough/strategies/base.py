@@ -81,7 +81,10 @@ def check_exhausted(space: Space, history: History) -> None:
     """Raise ExhaustedError if every configuration of a finite space has been proposed."""
     if space.size > len(history.done) + len(history.failed) + len(history.pending):
         return
-    if len(set(row_keys(space.layout, tried_points(history)))) >= space.size:
+    tried = tried_points(history)
+    if space.forbid or space.require:  # results of an earlier space may be forbidden now
+        tried = tried.take(space.legal(tried))
+    if len(set(row_keys(space.layout, tried))) >= space.size:
         raise ExhaustedError(f"all {space.size:,} configurations of the space have been tried")
 
 

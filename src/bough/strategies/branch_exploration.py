@@ -122,7 +122,7 @@ def other_branches(context: ProposalContext) -> list[Branch]:
     for number in np.unique(branch[branch != branch[0]]).tolist():
         rows = order[branch == number]
         box = context.space.tree.path_of(context.done.take(rows[:1]))[0]
-        if free := int(np.sum(box.low < box.high)):
+        if context.space.tree.is_open(box) and (free := int(np.sum(box.low < box.high))):
             found.append(Branch(rows, free, box))
     return found
 

@@ -152,7 +152,7 @@ class ModelBased:
         return [self.success(space, history)] if len(history.failed) else []
 
     def _context(self, space: Space, history: History) -> ProposalContext:
-        model = self.model(history)
+        model = _beatable(space, history, self.model(history))
         weights = self.chance_of_success(space, history)
         beliefs = belief_weights(space, self._beliefs(space, history, model))
         repeat = space.size == np.inf and noise_seen(space, history)
@@ -263,6 +263,17 @@ class ModelBased:
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
             _keep(self._fits, key, fitted, _CACHED_FITS)
         return fitted
+
+
+def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
+    """The model with an incumbent that the space still has: results of an earlier space may be forbidden."""
+    rows = np.flatnonzero(space.legal(history.done)) if space.forbid or space.require else np.arange(0)
+    if len(rows) in (0, len(history.done)):
+        return model
+    best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
+    if len(history.pending):
+        best = [min(b, float(p.predict(history.pending)[0].min())) for b, p in zip(best, model.posteriors)]
+    return replace(model, best=best)
 
 
 def choose(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bough.space import Space
 from bough.storage import Amendment
 from bough.study.beliefs import check_belief_body
 from bough.study.goals import Goals
@@ -72,11 +73,25 @@ def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -
         raise ValueError(result.error)
 
 
+def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    for name in ("before", "space", "backfill", "fix"):
+        if not isinstance(body.get(name), dict):
+            raise ValueError(f"{name!r} must be an object")
+    before, after = Space.from_json(body["before"]), Space.from_json(body["space"])
+    for name, space in (("backfill", after), ("fix", before)):
+        paths = {parameter.path: parameter.domain for parameter in space.parameters}
+        for path, value in body[name].items():
+            if path not in paths:
+                raise ValueError(f"{name!r} names {path[:60]!r}, which is no parameter")
+            paths[path].check(value)
+
+
 def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
     """Notes and audit lines are shown, never interpreted."""
 
 
 _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
+    "space": _check_space,
     "retract": _check_retraction,
     "correct": _check_correction,
     "belief": lambda body, *_: check_belief_body(body),

@@ -9,6 +9,7 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.files import read_study_file, study_lines
+from bough.study.revisions import revision_of, revisions_of
 from bough.study.study import Study
 from bough.trial import Report, Trial
 
@@ -78,9 +79,9 @@ def create_study(
         else replace(trial, state="queued", worker=None, started=None, expires=None)
         for trial in trials
     ]
-    space = Space.from_json(record.space)
+    revisions = revisions_of(Space.from_json(record.space), amendments)
     for trial in waiting:
-        space.validate(trial.config)
+        revisions[revision_of(trial.number, revisions)].space.validate(trial.config)
     reports = [
         Report(trial.number, step, value, trial.attempt) for trial in waiting for step, value in trial.curve
     ]

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bough.space import Space
+from bough.study.model_space import ModelSpace
 from bough.trial import Report, Trial
 
 __all__ = ["Branches", "Curve", "CurveIndex"]
@@ -83,12 +83,12 @@ class CurveIndex:
 class Branches:
     """The branch of each trial, found once; equal for trials on the same path."""
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
+    def __init__(self, model: ModelSpace) -> None:
+        self._model = model
         self._known: dict[int, bytes] = {}
 
     def of(self, trial: Trial) -> bytes:
         if trial.number not in self._known:
-            point = self._space.encode([trial.config])
-            self._known[trial.number] = self._space.tree.path_of(point)[0].key
+            point = self._model.encode([trial])
+            self._known[trial.number] = self._model.space.tree.path_of(point)[0].key
         return self._known[trial.number]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from bough.history import History, Outcomes, Source
 from bough.points import Points
-from bough.space import Space
 from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.goals import Goals
+from bough.study.model_space import ModelSpace
 from bough.study.sources import present_sources
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
@@ -113,10 +113,11 @@ class EncodedTrials:
     counts as pending.
     """
 
-    def __init__(self, space: Space, seed: int, goals: Goals) -> None:
-        self._space, self._seed, self._goals = space, seed, goals
+    def __init__(self, model: ModelSpace, seed: int, goals: Goals) -> None:
+        space = model.space
+        self._model, self._space, self._seed, self._goals = model, space, seed, goals
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
-        self._branches = Branches(space)
+        self._branches = Branches(model)
         self._said = 0  # how many amendments the next two know of
         self._beliefs = present_beliefs(space, [])
         self._sources: tuple[Source, ...] = ()
@@ -206,7 +207,7 @@ class EncodedTrials:
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]
         if new:
-            points = self._space.encode([trial.config for trial in new])
+            points = self._model.encode(new)
             self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))
 
     def _concat(self, rows: list[Points]) -> Points:

@@ -22,6 +22,7 @@ from bough.study.amendment_lines import amendment_row, read_amendment
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.results import storable
+from bough.study.revisions import revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
 
 __all__ = ["read_study_file", "study_lines"]
@@ -93,7 +94,7 @@ def read_study_file(
         start, record = 0, new_record(space, name or Path(path).stem, Goals(), "auto", None)
     else:
         raise StudyError(f"{path} is not an exported study: its first line has no 'bough'")
-    known, goals = Space.from_json(record.space), goals_of(record.goals, record.direction)
+    goals = goals_of(record.goals, record.direction)
     trials: list[Trial] = []
     amendments: list[Amendment] = []
     for line, row in enumerate(rows[start:], start=start + 1):
@@ -103,8 +104,16 @@ def read_study_file(
             elif amendments:
                 raise ValueError("a trial comes after an amendment: trials come first")
             else:
-                trials.append(_trial(row, len(trials), known, goals))
-    return replace(record, trials=len(trials)), trials, amendments
+                trials.append(_trial(row, len(trials), goals))
+    revisions = revisions_of(Space.from_json(record.space), amendments)
+    if revisions[-1].space != Space.from_json(record.space):
+        raise StudyError(f"{path}: the space of line 1 is not that of the last change")
+    checked = []
+    for trial in trials:
+        with _Where(f"{path}, line {trial.number + start + 1}"):
+            space = revisions[revision_of(trial.number, revisions)].space
+            checked.append(replace(trial, config=space.validate(trial.config)))
+    return replace(record, trials=len(trials)), checked, amendments
 
 
 class _Where:
@@ -172,7 +181,7 @@ def _goals(header: dict[str, Any]) -> Goals:
     return goals
 
 
-def _trial(row: dict[str, Any], number: int, space: Space, goals: Goals) -> Trial:
+def _trial(row: dict[str, Any], number: int, goals: Goals) -> Trial:
     """A trial from its line; ValueError or BoughError if it is not one of the study."""
     known = [name for name in Trial.__slots__ if name not in _NOT_WRITTEN]
     _check_keys(row, known, ("number", "config", "state"), "a trial")
@@ -183,7 +192,7 @@ def _trial(row: dict[str, Any], number: int, space: Space, goals: Goals) -> Tria
     if not isinstance(row["config"], dict):
         raise ValueError("'config' must be an object")
     values = {name: _READ[name](name, row[name]) for name in row if name in _READ and row[name] is not None}
-    trial = Trial(number, space.validate(row["config"]), row["state"], **values)
+    trial = Trial(number, row["config"], row["state"], **values)
     if (trial.state == "done") != (trial.value is not None):
         raise ValueError(
             f"a trial that is {trial.state} has {'a' if trial.value is not None else 'no'} value"

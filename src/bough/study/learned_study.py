@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.errors import ConfigError, SpaceError, StudyError
-from bough.registry import Method, build
+from bough.registry import Method
 from bough.space import Choice, Float, Space
 from bough.space.asking import AskingTrial, changed
 from bough.space.choice import Declared
@@ -124,8 +124,9 @@ class LearnedStudy(Study):
             return None
         with self._asking:
             with self._current() as view:
+                _, strategy = self._in_use(view)
                 history = self._encoded.history(view)
-            return best_answer(self._strategy, self.space, history, given, name, rng)
+            return best_answer(strategy, self.space, history, given, name, rng)
 
     def _learn(self, result: AskedResult) -> Trial:
         """Take in what a trial asked for; one that asked for another range than others becomes a failure."""
@@ -151,10 +152,8 @@ class LearnedStudy(Study):
         storage = MemoryStorage()
         record = replace(self.record, space=space.to_json())
         record = storage.create(record, moved, self.amendments, reports=reports)
-        self.__dict__.pop("_strategy", None)
         self._open(record, storage, space)
-        if self._object is not None:
-            self._strategy = build(self._object, space, several=not self.goals.is_plain)
+        self._method_object = self._object
 
     def _space_with(
         self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]

@@ -8,11 +8,12 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.errors import StudyError
+from bough.errors import ConfigError, StudyError
 from bough.points import FloatArray
+from bough.space import Space
 from bough.trial import Config, Trial
 
-__all__ = ["Recommendation", "recommend"]
+__all__ = ["Recommendation", "contains", "recommend"]
 
 INTERVAL_SDS = 1.96
 """Half-width of a 95 % interval of a normal distribution, in standard deviations."""
@@ -40,6 +41,8 @@ class Predictable(Protocol):
     @property
     def direction(self) -> str: ...
     @property
+    def space(self) -> Space: ...
+    @property
     def trials(self) -> list[Trial]: ...
     @property
     def has_model(self) -> bool: ...
@@ -51,7 +54,7 @@ def recommend(study: Predictable) -> Recommendation:
 
     Without a model the best reported value decides, and its reported noise is the standard deviation.
     """
-    done = [trial for trial in study.trials if trial.state == "done" and trial.feasible is not False]
+    done = [trial for trial in study.trials if trial.feasible and contains(study.space, trial.config)]
     if not done:
         raise StudyError(f"study {study.name!r} has no trial to recommend yet")
     values = np.array([trial.value for trial in done], dtype=float)
@@ -61,3 +64,12 @@ def recommend(study: Predictable) -> Recommendation:
     centre, spread = float(mean[best]), float(sd[best])
     half = INTERVAL_SDS * spread
     return Recommendation(done[best], centre, spread, (centre - half, centre + half))
+
+
+def contains(space: Space, config: Config) -> bool:
+    """Whether a config belongs to a space; one of an earlier space may not."""
+    try:
+        space.validate(config)
+        return True
+    except ConfigError:
+        return False

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import operator
 import secrets
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from bough.errors import StudyError
 from bough.registry import Method, describe, stored_method
 from bough.space import Space
 from bough.space.beliefs import beliefs_of, likely_text
-from bough.storage import StudyRecord
+from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, goals_of
 
 __all__ = ["STOPPING_RULES", "check_same", "method_of", "new_record"]
@@ -58,12 +59,17 @@ def method_of(record: StudyRecord) -> Method:
 
 
 def check_same(
-    record: StudyRecord, wanted: StudyRecord, method: Any, seed: int | None, stopping: str | None = None
+    record: StudyRecord,
+    wanted: StudyRecord,
+    method: Any,
+    seed: int | None,
+    stopping: str | None = None,
+    amendments: Callable[[], Sequence[Amendment]] = list,
 ) -> None:
     """StudyError, saying what differs, if an existing study is not the one that is wanted.
 
     A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any, and so
-    does a space without beliefs.
+    does a space without beliefs. amendments: reads those of the study, to say when its space was changed.
     """
     differs = None
     if record.goals != wanted.goals:
@@ -73,7 +79,10 @@ def check_same(
         differs = f"its direction is {record.direction}, not {wanted.direction}"
     elif record.space != wanted.space:
         stored, given = Space.from_json(record.space), Space.from_json(wanted.space)
-        differs = _difference(stored, given) or _other_beliefs(stored, given)
+        differs = _difference(stored, given)
+        if differs is not None:
+            raise _other_space(record.name, differs, given, amendments())
+        differs = _other_beliefs(stored, given)
     elif not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
         differs = f"its method is {_method_text(record)}, not {_method_text(wanted)}"
     elif seed is not None and record.seed != wanted.seed:
@@ -86,6 +95,19 @@ def check_same(
             f"study {record.name!r} exists and differs: {differs}; use another name (study.add carries "
             "results over), or delete it"
         )
+
+
+def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Amendment]) -> StudyError:
+    for change in reversed([each for each in amendments if each.kind == "space"]):
+        if Space.from_json(change.body["before"]) == given:
+            return StudyError(
+                f"study {name!r} exists: its space was changed at trial {change.since}, and yours is the one "
+                "before; open it by bough.open_study, or go back by study.change(space)"
+            )
+    return StudyError(
+        f"study {name!r} exists and differs: {differs}; study.change(space) goes on in another space "
+        "(bough.open_study opens it as it is), or use another name"
+    )
 
 
 def _difference(stored: Space, given: Space) -> str | None:

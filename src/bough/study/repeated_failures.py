@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bough.errors import ConfigError
 from bough.study.runnable import RunnableStudy
 from bough.trial import Trial
 
@@ -38,7 +39,10 @@ class RepeatedFailures:
             return None
         if self._study.space is not self._space:  # the study learned, or was given, another one
             self._watch_branches()
-        branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
+        try:
+            branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
+        except ConfigError:  # a trial of the space before
+            return None
         if trial.state != "failed":
             self._worked.add(branch)
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +20,10 @@ from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
 from bough.study.handles import number_and_attempt, own_copy
+from bough.study.model_space import ModelSpace, model_space
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.reporting import StoppingDecision
+from bough.study.revisions import Revision, revision_of, revisions_of
 from bough.study.tables import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
@@ -31,6 +33,9 @@ __all__ = ["StoredStudy"]
 
 class StoredStudy:
     """The half of a ``Study`` that reads: nothing here changes what is stored."""
+
+    _model: ModelSpace | None  # both are made when first needed, and again when the space changes
+    _made_strategy: Strategy | None
 
     @classmethod
     def of_record(cls, record: StudyRecord, storage: Storage) -> Self:
@@ -47,29 +52,58 @@ class StoredStudy:
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self._record, self._storage = record, storage
-        self.space = space
+        self.space, self._revisions = space, [Revision(space)]
+        self._method_object: Any = None
         self.method = method_of(record)
         self.goals = goals_of(record.goals, record.direction)
         self._forget()
         forks.register(self)
 
-    @cached_property
-    def _strategy(self) -> Strategy:
-        """Made when first needed: the results of a study can be read without its method."""
+    def _built(self, space: Space) -> Strategy:
+        """The study's method on a space. Results can be read without it, so it is made when first needed."""
+        several = not self.goals.is_plain
+        if self._method_object is not None:
+            return build(self._method_object, space, several=several)
         if not is_registered(self.method.name):
             raise MethodError(
                 f"study {self.name!r} uses the method {self.method.name!r}, which is not registered here: "
                 f"open it with Study(..., method={self.method.name}(...)), or install the package that has it"
             )
-        return build(self.method, self.space, several=not self.goals.is_plain)
+        return build(self.method, space, several=several)
+
+    def _adopt(self, view: TrialIndex) -> None:
+        """Go over to the newest revision of the space; what depends on it is made again when needed."""
+        self._revisions = revisions_of(self._revisions[0].space, view.amendments)
+        self.space = self._revisions[-1].space
+        self._record = replace(self._record, space=self.space.to_json())
+        self._model = self._made_strategy = None
+
+    def _model_space(self, view: TrialIndex) -> ModelSpace:
+        """The space that the method works in. Call it within ``_current``."""
+        if self._model is None:
+            self._model = model_space(self._revisions, view.trials)
+            self._encoded = EncodedTrials(self._model, self.seed, self.goals)
+            self._stopping = StoppingDecision(self.stopping, self.goals, Branches(self._model))
+        return self._model
+
+    def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
+        """The space that the method works in, and the method. Call it within ``_current``."""
+        model = self._model_space(view)
+        if self._made_strategy is None:
+            self._made_strategy = self._built(model.space)
+        return model, self._made_strategy
+
+    @property
+    def _strategy(self) -> Strategy:
+        with self._current() as view:
+            return self._in_use(view)[1]
 
     def _forget(self) -> None:
         """Start from nothing read: everything here can be read from the storage again."""
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = TrialIndex(self.goals)
-        self._encoded = EncodedTrials(self.space, self.seed, self.goals)
-        self._stopping = StoppingDecision(self.stopping, self.goals, Branches(self.space))
+        self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
         """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
@@ -194,14 +228,19 @@ class StoredStudy:
         chosen = self.trial(number)
         with self._current() as view:
             past = view.before(number)
-        if not isinstance(self._strategy, Explains):
+            model, strategy = self._in_use(view)
+            then = self._revisions[: revision_of(number, self._revisions) + 1]
+            if len(then) < len(self._revisions):
+                model = model_space(then, past.trials)
+                strategy = self._built(model.space)
+        if not isinstance(strategy, Explains):
             return {
                 "rule": self.method.name,
                 "reason": f"chosen by {self.method.name}, which gives no reasons",
             }
-        history = EncodedTrials(self.space, self.seed, self.goals).history(past)
-        point, rng = self.space.encode([chosen.config]), np.random.default_rng([self.seed, number])
-        found = {"rule": self.method.name, **self._strategy.explain(self.space, history, point, rng)}
+        history = EncodedTrials(model, self.seed, self.goals).history(past)
+        point, rng = model.encode([chosen]), np.random.default_rng([self.seed, number])
+        found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
         for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
             if name in found.get("objectives", {}):
                 found["objectives"][name]["mean"] *= sign
@@ -234,18 +273,20 @@ class StoredStudy:
     def has_model(self) -> bool:
         """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
         try:
-            return isinstance(self._strategy, Predicts)
+            with self._current() as view:
+                return isinstance(self._in_use(view)[1], Predicts)
         except (MethodError, MissingExtraError):
             return False
 
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
         with self._current() as view:
+            model, strategy = self._in_use(view)
             history = self._encoded.history(view)
-        if not isinstance(self._strategy, Predicts) or not len(history.done):
+        if not isinstance(strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
-        mean, sd = self._strategy.predict(history, self.space.encode(configs))
+        mean, sd = strategy.predict(history, model.encode_configs(configs))
         return self.goals.sign * mean, sd
 
     def status(self) -> Status:
@@ -258,4 +299,6 @@ class StoredStudy:
         """The view, up to date, and this thread's until the block ends."""
         with self._reading:
             self._view.update(self._storage.changes(self._record.id, self._view.revision))
+            if self._view.space_changes != len(self._revisions) - 1:
+                self._adopt(self._view)
             yield self._view

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError, TrialError
+from bough.errors import ExhaustedError, MethodError, StudyError, TrialError
 from bough.registry import BUILT_IN, Method, build, describe
 from bough.space import Space
-from bough.storage import Amendment, Storage, open_storage
+from bough.storage import Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
-from bough.study.beliefs import belief_amendment
-from bough.study.corrections import correction, remark, retraction
+from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
@@ -22,8 +21,6 @@ from bough.study.records import check_same, new_record
 from bough.study.reporting import checked_report
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
-from bough.study.stored_study import StoredStudy
-from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
@@ -34,11 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Study"]
 
-AMEND_TRIES = 20
-"""How often an amendment may lose the race against others before it is given up."""
 
-
-class Study(StoredStudy):
+class Study(AmendableStudy):
     """Ask for trials, tell their results.
 
     Opens the study called ``name`` in ``storage`` if there is one, and creates it otherwise. An existing
@@ -87,13 +81,13 @@ class Study(StoredStudy):
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults, sources)]
         record = (found or opened.find(wanted.name))[0]
-        check_same(record, wanted, method, seed, stopping)
+        check_same(record, wanted, method, seed, stopping, lambda: opened.changes(record.id, 0).amendments)
         # The stored space rules: an equal one may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
         if existing:
             check_sources(learn_from, self.amendments, self.name)
         if not isinstance(method, (str, Method)):
-            self._strategy = build(method, self.space, several=not self.goals.is_plain)
+            self._method_object = method
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
@@ -145,55 +139,6 @@ class Study(StoredStudy):
         number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
-    def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:
-        """Say that the result of a finished trial does not count, and why; nothing stored is deleted.
-
-        From now on it informs neither the method nor ``best``, ``front`` and ``recommend``. It stays among
-        the trials, with the reason in ``trial.retracted``, and counts as finished for ``run``.
-        by: who says so, if it is to be kept.
-        """
-        number, _ = number_and_attempt(trial)
-        self.amend(lambda view: retraction(view, number, reason, by))
-        return self.trial(number)
-
-    def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
-        """Give a finished trial another result, and say why; the last correction counts.
-
-        value: a number, or a dict as for ``tell``; names that it leaves out keep what was told. The trial
-        has the reason in ``trial.corrected`` and the first value in ``trial.value_before``.
-        """
-        number, _ = number_and_attempt(trial)
-        self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
-        return self.trial(number)
-
-    def believe(self, likely: Mapping[str, Any] | None) -> None:
-        """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
-
-        Ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
-        parameter counts; None withdraws it, and an empty dict withdraws all, also those of the space.
-        """
-        if not getattr(self._strategy, "uses_beliefs", False):
-            raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
-        self.amend(lambda _: belief_amendment(self.space, likely))
-
-    def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
-        """Write a remark into the study's record, about the study or about one trial."""
-        number = None if trial is None else self.trial(number_and_attempt(trial)[0]).number
-        made = self.amend(lambda _: remark(text, number, by))
-        assert made is not None
-        return made
-
-    def amend(self, make: Callable[[TrialIndex], Amendment | None]) -> Amendment | None:
-        """Append what ``make`` says of the present view; asked again if another amendment came first."""
-        for _ in range(AMEND_TRIES):
-            with self._current() as view:
-                made, seen = make(view), len(view.amendments)
-            if made is None:
-                return None
-            with contextlib.suppress(ConflictError):
-                return self._storage.amend(self._record.id, made, after=seen)
-        raise ConflictError("others change the study all the time: try again later")
-
     def report(self, trial: Trial | int, value: float, step: int) -> bool:
         """Report how a running trial is doing at a step of its evaluation; whether it should stop there.
 
@@ -205,6 +150,7 @@ class Study(StoredStudy):
         if current.is_finished:  # the same report was sent before
             return current.state == "stopped"
         with self._current() as view:
+            self._model_space(view)
             why = self._stopping.reason(view, current.number)
         if why is None:
             return False
@@ -253,7 +199,7 @@ class Study(StoredStudy):
                 if sent_before:
                     return [own_copy(view.trials[number]) for number in sent_before]
             rows = [
-                replace(trial, config=self.space.validate(config), request=request) for config, trial in given
+                replace(trial, config=self._validated(config), request=request) for config, trial in given
             ]
             inserted = self._storage.insert(self._record.id, rows, seen=seen)
             if len(inserted) == len(rows):
@@ -371,18 +317,21 @@ class Study(StoredStudy):
             while True:
                 with self._current() as view:
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    seen, history = view.revision, None if view.waiting else self._encoded.history(view)
+                    seen, work = view.revision, None
+                    if not view.waiting:
+                        work = (*self._in_use(view), self._encoded.history(view))
                 if room <= 0:
                     return None
-                if history is None:
+                if work is None:
                     taken = self._storage.take(self._record.id, worker, lease, request)
                     if taken is not None:
                         return own_copy(taken)
                     continue
-                point, numbers = propose(self._strategy, self.space, history, races_lost, room)
+                model, strategy, history = work
+                point, numbers = propose(strategy, model.space, history, races_lost, room)
                 if self.method.name not in BUILT_IN:
-                    check_proposal(self.space, point, self.method.name)
-                trial = Trial(-1, self.space.decode(point)[0], "running", worker=worker, holder=request)
+                    check_proposal(model.space, point, self.method.name)
+                trial = Trial(-1, model.decode(point)[0], "running", worker=worker, holder=request)
                 inserted = self._storage.insert(
                     self._record.id, [trial], within=numbers, lease=lease, seen=seen
                 )

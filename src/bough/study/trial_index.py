@@ -39,7 +39,7 @@ class TrialIndex:
     best: the best feasible trial; None for several objectives.
     over: numbers of finished trials in the order of their results; open: the others, by number.
     amendments: all of the study. Retractions and corrections are in ``trials``; ``stored`` has those trials
-    as they were told, and ``corrections`` counts them.
+    as they were told, and ``corrections`` counts them.  space_changes: how often the space was changed.
     curves: what trials reported. It is not in ``trials``, so a report copies no curve; see ``shown``.
     """
 
@@ -57,6 +57,7 @@ class TrialIndex:
         self.amendments: list[Amendment] = []
         self.stored: dict[int, Trial] = {}
         self.corrections = 0
+        self.space_changes = 0
         self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
         self.best: Trial | None = None
@@ -93,6 +94,7 @@ class TrialIndex:
 
     def _amend(self, amendments: list[Amendment]) -> None:
         self.amendments += amendments
+        self.space_changes += sum(each.kind == "space" for each in amendments)
         about = [each for each in amendments if each.kind in KINDS]
         for each in about:
             if each.trial is not None:

@@ -1,0 +1,70 @@
+"""What forbidden clauses leave of a column, where a clause reads that column alone.
+
+``forbid=["rate > 0.1"]`` is such a clause: it narrows the range of ``rate`` wherever that is active. Searches
+and samplers use what is left of the range, and so need no luck to find legal values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bough.points import BoolArray, FloatArray, IntArray
+from bough.space.activity import Rules
+from bough.space.binding import Test
+from bough.space.parameters import Domain
+
+__all__ = ["Allowed", "allowed_columns"]
+
+
+@dataclass(frozen=True, eq=False)
+class Allowed:
+    """The range of unit positions that is left of a column.
+
+    low, high: the positions of its first and last value. options: (levels,) of a nominal column, which are
+    left; None for others. edges: the ends of the cells of the first and last value.
+    """
+
+    low: float
+    high: float
+    edges: tuple[float, float]
+    options: BoolArray | None = None
+
+    def stretch(self, unit: FloatArray) -> FloatArray:
+        """Positions anywhere in the unit interval, moved into what is left, in proportion."""
+        if self.options is None:
+            first, last = self.edges
+            return first + unit * (last - first)
+        left = np.flatnonzero(self.options)
+        chosen = left[np.minimum((unit * len(left)).astype(np.intp), len(left) - 1)]
+        return (chosen + 0.5) / len(self.options)
+
+
+def allowed_columns(rules: Rules) -> dict[int, Allowed]:
+    """The columns of which clauses leave a part; not those of which they leave all or nothing."""
+    tests: dict[int, list[Test]] = {}
+    for clause in rules.clauses:
+        if isinstance(clause, Test):
+            tests.setdefault(clause.column, []).append(clause)
+    found = {}
+    for column, clauses in tests.items():
+        pieces = rules.pieces[column]
+        left = ~np.any([pieces.table(clause.intervals) for clause in clauses], axis=0)
+        if left.any() and not left.all():
+            found[column] = _allowed(rules.domains[column], rules, column, np.flatnonzero(left))
+    return found
+
+
+def _allowed(domain: Domain, rules: Rules, column: int, left: IntArray) -> Allowed:
+    pieces, first, last = rules.pieces[column], int(left[0]), int(left[-1])
+    if domain.kind == "real":
+        low, high = float(pieces.unit_bounds[0][first]), float(pieces.unit_bounds[1][last])
+        return Allowed(low, high, (low, high))
+    ranks = np.array([pieces.rank_range(first, domain)[0], pieces.rank_range(last, domain)[1]])
+    low, high = (float(position) for position in domain.position(ranks))
+    edges = domain.position(ranks + np.array([-0.5, 0.5]))
+    options = None
+    if domain.kind == "nominal":
+        options = np.isin(np.arange(domain.levels), left)
+    return Allowed(low, high, (float(edges[0]), float(edges[1]) - 1e-12), options)

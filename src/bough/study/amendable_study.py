@@ -1,0 +1,131 @@
+"""A study whose record is amended: its space changed, results put right, beliefs and remarks added."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+from bough.errors import ConfigError, ConflictError, MethodError
+from bough.space import Space
+from bough.storage import Amendment
+from bough.study.beliefs import belief_amendment
+from bough.study.changing import differences, space_change
+from bough.study.corrections import correction, remark, retraction
+from bough.study.handles import number_and_attempt
+from bough.study.recommend import contains
+from bough.study.stored_study import StoredStudy
+from bough.study.trial_index import TrialIndex
+from bough.trial import Config, Trial
+
+__all__ = ["AmendableStudy"]
+
+AMEND_TRIES = 20
+"""How often an amendment may lose the race against others before it is given up."""
+
+
+class AmendableStudy(StoredStudy):
+    """The part of a ``Study`` that appends amendments; nothing that was told is changed."""
+
+    def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:
+        """Say that the result of a finished trial does not count, and why; nothing stored is deleted.
+
+        From now on it informs neither the method nor ``best``, ``front`` and ``recommend``. It stays among
+        the trials, with the reason in ``trial.retracted``, and counts as finished for ``run``.
+        by: who says so, if it is to be kept.
+        """
+        number, _ = number_and_attempt(trial)
+        self.amend(lambda view: retraction(view, number, reason, by))
+        return self.trial(number)
+
+    def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
+        """Give a finished trial another result, and say why; the last correction counts.
+
+        value: a number, or a dict as for ``tell``; names that it leaves out keep what was told. The trial
+        has the reason in ``trial.corrected`` and the first value in ``trial.value_before``.
+        """
+        number, _ = number_and_attempt(trial)
+        self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
+        return self.trial(number)
+
+    def believe(self, likely: Mapping[str, Any] | None) -> None:
+        """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
+
+        Ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
+        parameter counts; None withdraws it, and an empty dict withdraws all, also those of the space.
+        """
+        if not getattr(self._strategy, "uses_beliefs", False):
+            raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
+        self.amend(lambda _: belief_amendment(self.space, likely))
+
+    def change(
+        self,
+        space: Space,
+        *,
+        backfill: Mapping[str, Any] | None = None,
+        fix: Mapping[str, Any] | None = None,
+        by: str | None = None,
+    ) -> list[str]:
+        """Go on in another space; what differs, a line each (none if nothing does).
+
+        From the next trial on, proposals come from ``space``. Earlier trials keep their configs and go on
+        informing the method. Trials that are running may still be told.
+
+        backfill: values that earlier trials had of parameters that are new, {"dropout": 0.0}. Without one,
+                  a new parameter is inactive in them.
+        fix:      values that a parameter which is gone has from now on, {"epochs": 10}: earlier trials near
+                  them say more. Without one, it is inactive in new trials.
+        """
+        lines: list[str] = []
+        known: list[int] = []
+
+        def make(view: TrialIndex) -> Amendment | None:
+            known.append(view.space_changes)
+            if known[0] != known[-1]:
+                raise ConflictError("another change of the space came first: look at it, then try again")
+            made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {}, by)
+            if made is not None:
+                self._built(space)  # MethodError if the method cannot work there
+                lines.extend(differences(self.space, space) if not lines else [])
+            return made
+
+        self.amend(make, space)
+        return lines
+
+    def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
+        """Write a remark into the study's record, about the study or about one trial."""
+        number = None if trial is None else self.trial(number_and_attempt(trial)[0]).number
+        made = self.amend(lambda _: remark(text, number, by))
+        assert made is not None
+        return made
+
+    def amend(
+        self, make: Callable[[TrialIndex], Amendment | None], space: Space | None = None
+    ) -> Amendment | None:
+        """Append what ``make`` says of the present view; asked again if another amendment came first.
+
+        space: what becomes the study's space with it.
+        """
+        for _ in range(AMEND_TRIES):
+            with self._current() as view:
+                made, seen = make(view), len(view.amendments)
+            if made is None:
+                return None
+            with contextlib.suppress(ConflictError):
+                text = None if space is None else space.to_json()
+                stored = self._storage.amend(self._record.id, made, after=seen, space=text)
+                with self._current():
+                    return stored
+        raise ConflictError("others change the study all the time: try again later")
+
+    def _validated(self, config: Config) -> Config:
+        """A config of the current space; the error says where it is one of an earlier space."""
+        try:
+            return self.space.validate(config)
+        except ConfigError as error:
+            for earlier, later in pairwise(self._revisions):
+                if contains(earlier.space, config):
+                    when = f"trial {later.since}, and this config is of the space before"
+                    raise ConfigError(f"{error}; the space was changed at {when}") from None
+            raise

@@ -1,0 +1,160 @@
+"""A change of a study's space: what differs, whether it can be, and the amendment that makes it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bough.errors import BoughError, ConfigError, StudyError
+from bough.space import Space
+from bough.space.desugar import Parameter
+from bough.space.parameters import Categorical
+from bough.space.scalars import scalar_key
+from bough.storage import Amendment
+from bough.study.model_space import model_space
+from bough.study.revisions import Revision
+from bough.trial import Trial
+
+__all__ = ["differences", "space_change"]
+
+
+def differences(old: Space, new: Space) -> list[str]:
+    """What differs between two spaces, a line each: ``+`` comes, ``-`` goes, ``~`` changes."""
+    lines: list[str] = []
+    before, after = _by_path(old), _by_path(new)
+    for path, parameter in before.items():
+        if path not in after:
+            lines.append(f"- {path}: {_text(parameter)}")
+        elif (_text(parameter), _condition(parameter)) != (_text(after[path]), _condition(after[path])):
+            lines += _changed(path, parameter, after[path])
+    lines += [f"+ {path}: {_text(parameter)}" for path, parameter in after.items() if path not in before]
+    for sign, one, other in (("-", old, new), ("+", new, old)):
+        lines += [f"{sign} forbid: {clause}" for clause in one.forbid if clause not in other.forbid]
+        lines += [f"{sign} require: {text}" for text in one.require if text not in other.require]
+    return lines
+
+
+def space_change(
+    revisions: Sequence[Revision],
+    trials: Sequence[Trial],
+    space: Space,
+    backfill: Mapping[str, Any],
+    fix: Mapping[str, Any],
+    by: str | None = None,
+) -> Amendment | None:
+    """The amendment that makes ``space`` the current one; None if it is.
+
+    StudyError, in one line, if that cannot be: a value that does not belong, a trial in the queue that the
+    new space does not have, a name that looks misspelt.
+    """
+    current = revisions[-1].space
+    if not isinstance(space, Space):
+        raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
+    for name, given in (("backfill", backfill), ("fix", fix)):
+        if not isinstance(given, Mapping):
+            raise StudyError(f"{name} must be a dict of parameters and values, not {given!r:.60}")
+    if space == current and not backfill and not fix:
+        return None
+    values = _values("backfill", backfill, space, current, "new in the changed space")
+    fixed = _values("fix", fix, current, space, "gone from the changed space")
+    _check_names(current, space, values, fixed)
+    for trial in trials:
+        if trial.state == "queued":
+            _check_queued(trial, space)
+    _check_union([*revisions, Revision(space, len(trials), values, fixed)], trials)
+    body: dict[str, Any] = {
+        "before": json.loads(current.to_json()),
+        "space": json.loads(space.to_json()),
+        "backfill": values,
+        "fix": fixed,
+    }
+    return Amendment("space", body if by is None else {**body, "by": by})
+
+
+def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, must_be: str) -> dict[str, Any]:
+    """Values by path, for parameters of ``space`` that ``other`` lacks."""
+    paths = _by_path(other)
+    candidates = [parameter for parameter in space.parameters if parameter.path not in paths]
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        matching = [p for p in candidates if p.path == name] or [p for p in candidates if p.name == name]
+        if not matching:
+            names = ", ".join(repr(parameter.path) for parameter in candidates) or "none"
+            raise StudyError(f"{what} names {name!r}, which is not {must_be}; these are: {names}")
+        try:
+            found |= {parameter.path: parameter.domain.check(value) for parameter in matching}
+        except ConfigError as error:
+            raise StudyError(f"{what}: parameter {name!r} {error}") from None
+    return found
+
+
+def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mapping[str, Any]) -> None:
+    """StudyError if a parameter that comes may be one that goes, misspelt."""
+    before, after = _by_path(old), _by_path(new)
+    gone = [path for path in before if path not in after and path not in fix]
+    for path in after:
+        if path in before or path in backfill:
+            continue
+        near = difflib.get_close_matches(
+            path.casefold(), [each.casefold() for each in gone], n=1, cutoff=0.75
+        )
+        if near:
+            meant = next(each for each in gone if each.casefold() == near[0])
+            raise StudyError(
+                f"{path!r} comes and {meant!r} goes: is it misspelt? If not, say so with "
+                f"backfill={{{path!r}: value}} or fix={{{meant!r}: value}}, or change the space in two steps"
+            )
+
+
+def _check_queued(trial: Trial, space: Space) -> None:
+    try:
+        space.validate(trial.config)
+    except ConfigError as error:
+        raise StudyError(
+            f"trial {trial.number} waits in the queue, but the changed space does not have it ({error}): "
+            f"study.fail({trial.number}, 'the space changes') removes it"
+        ) from None
+
+
+def _check_union(revisions: Sequence[Revision], trials: Sequence[Trial]) -> None:
+    """Make the space that the method would work in, so that a change that cannot be is refused."""
+    try:
+        model_space(revisions, trials)
+    except BoughError as error:
+        raise StudyError(f"earlier trials cannot be carried over to the changed space: {error}") from None
+
+
+def _by_path(space: Space) -> dict[str, Parameter]:
+    return {parameter.path: parameter for parameter in space.parameters}
+
+
+def _changed(path: str, old: Parameter, new: Parameter) -> list[str]:
+    lines = []
+    if isinstance(old.domain, Categorical) and isinstance(new.domain, Categorical):
+        before = {scalar_key(option): option for option in old.domain.options}
+        after = {scalar_key(option): option for option in new.domain.options}
+        lines += [f"- {path}: option {before[key]!r}" for key in before if key not in after]
+        lines += [f"+ {path}: option {after[key]!r}" for key in after if key not in before]
+        if not lines and _bare(old) != _bare(new):
+            lines.append(f"~ {path}: {_bare(old)} -> {_bare(new)}")
+    elif _bare(old) != _bare(new):
+        lines.append(f"~ {path}: {_bare(old)} -> {_bare(new)}")
+    if _condition(old) != _condition(new):
+        lines.append(f"~ {path}: when {_condition(old)} -> when {_condition(new)}")
+    return lines
+
+
+def _condition(parameter: Parameter) -> str:
+    return "always" if parameter.condition is None else str(parameter.condition)
+
+
+def _bare(parameter: Parameter) -> str:
+    return repr(replace(parameter.domain, when=None))
+
+
+def _text(parameter: Parameter) -> str:
+    when = "" if parameter.condition is None else f" when {parameter.condition}"
+    return f"{_bare(parameter)}{when}"

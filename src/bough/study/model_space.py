@@ -1,0 +1,155 @@
+"""The space that a study's method works in: its space, or the union of its revisions.
+
+Trials that were made before the space changed go on informing the method. If all their configs are configs of
+the current space (with ``backfill``), the method works in the current space. Otherwise it works in a *union*:
+
+- A parameter has the hull of its ranges and the union of its options, wherever an earlier trial needs it.
+- A parameter that is gone stays as a column: inactive in new trials, or with the value that ``fix`` says.
+- Where the activity of a trial is not what the current space says (it lacks a parameter that is new, or has
+  one that is gone), the trial is on a branch of its own: a hidden switch says which revision it belongs to.
+- Forbidden clauses keep proposals inside the current space: its ranges, its options, its revision.
+
+So the union is a space like any other, and every method takes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bough.errors import BoughError, ConfigError
+from bough.points import Points
+from bough.space import Space
+from bough.space.encoding import encode_exact
+from bough.study.revisions import Revision, backfills, revision_of
+from bough.study.union_space import ByPath, Union, make_union
+from bough.trial import Config, Trial
+
+__all__ = ["ModelSpace", "model_space"]
+
+
+class ModelSpace:
+    """A space for a method, and the way from a study's configs into it and back."""
+
+    def __init__(self, current: Space) -> None:
+        self.space = current
+
+    def encode(self, trials: Sequence[Trial]) -> Points:
+        """Trials as points of ``space``."""
+        return self.space.encode([trial.config for trial in trials])
+
+    def encode_configs(self, configs: Sequence[Config]) -> Points:
+        """Configs of the study's current space as points of ``space``."""
+        return self.space.encode(configs)
+
+    def decode(self, points: Points) -> list[Config]:
+        """Legal points of ``space`` as configs of the study's current space."""
+        return self.space.decode(points)
+
+
+class _Carried(ModelSpace):
+    """The current space, with earlier trials completed by the values of new parameters."""
+
+    def __init__(self, revisions: Sequence[Revision]) -> None:
+        super().__init__(revisions[-1].space)
+        self._revisions = revisions
+        self._fills = [_by_name(fill, self.space) for fill in backfills(revisions)]
+
+    def encode(self, trials: Sequence[Trial]) -> Points:
+        def encode(index: int, trials: Sequence[Trial]) -> Points:
+            configs = [trial.config for trial in trials]
+            return encode_exact(self.space.rules, self.space.parameters, configs, self._fills[index])[0]
+
+        return _by_revision(trials, self._revisions, encode)
+
+
+class _Union(ModelSpace):
+    """The union of all revisions."""
+
+    def __init__(self, union: Union, revisions: Sequence[Revision]) -> None:
+        super().__init__(union.space)
+        self._union, self._revisions, self._current = union, revisions, revisions[-1].space
+        self._paths = {parameter.path: parameter.name for parameter in self._current.parameters}
+
+    def encode(self, trials: Sequence[Trial]) -> Points:
+        def encode(index: int, trials: Sequence[Trial]) -> Points:
+            rows = by_path(self._revisions[index].space, [trial.config for trial in trials])
+            return self._union.encode(index, rows)
+
+        return _by_revision(trials, self._revisions, encode)
+
+    def encode_configs(self, configs: Sequence[Config]) -> Points:
+        return self._union.encode(len(self._revisions) - 1, by_path(self._current, configs))
+
+    def decode(self, points: Points) -> list[Config]:
+        found = []
+        for row in self.space.decode(points):
+            config = {self._paths[path]: value for path, value in row.items() if path in self._paths}
+            found.append(self._current.validate(config))
+        return found
+
+
+def model_space(revisions: Sequence[Revision], trials: Sequence[Trial]) -> ModelSpace:
+    """The space for a study's method; ``trials``: all trials, in the order of their numbers."""
+    current = revisions[-1].space
+    earlier = list(trials[: revisions[-1].since])
+    if not earlier:
+        return ModelSpace(current)
+    if not any(revision.fix for revision in revisions):
+        try:
+            carried = _Carried(revisions)
+            carried.encode(earlier)
+            return carried
+        except ConfigError:
+            pass  # some trial does not fit into the current space
+    rows = _rows_by_revision(revisions, earlier)
+    for share, keep_fixed in ((True, True), (True, False), (False, False)):
+        try:
+            return _Union(make_union(revisions, rows, share, keep_fixed), revisions)
+        except BoughError:  # conditions of different revisions may contradict each other
+            if not share:
+                raise
+    raise AssertionError("a union without shared parameters is always possible")
+
+
+def by_path(space: Space, configs: Sequence[Config]) -> list[ByPath]:
+    """Configs with paths instead of names."""
+    active = space.layout.active(space.encode(configs).on)
+    parameters = space.parameters
+    return [
+        {parameters[c].path: config[parameters[c].name] for c in row.nonzero()[0].tolist()}
+        for config, row in zip(configs, active)
+    ]
+
+
+def _rows_by_revision(revisions: Sequence[Revision], trials: Sequence[Trial]) -> dict[int, list[ByPath]]:
+    found: dict[int, list[Config]] = {}
+    for trial in trials:
+        found.setdefault(revision_of(trial.number, revisions), []).append(trial.config)
+    return {index: by_path(revisions[index].space, configs) for index, configs in found.items()}
+
+
+def _by_revision(
+    trials: Sequence[Trial],
+    revisions: Sequence[Revision],
+    encode: Callable[[int, Sequence[Trial]], Points],
+) -> Points:
+    """Trials encoded one revision at a time, in their order."""
+    runs: list[tuple[int, list[Trial]]] = []
+    for trial in trials:
+        index = revision_of(trial.number, revisions)
+        if not runs or runs[-1][0] != index:
+            runs.append((index, []))
+        runs[-1][1].append(trial)
+    if not runs:
+        return encode(len(revisions) - 1, [])
+    return Points.concat([encode(index, group) for index, group in runs])
+
+
+def _by_name(fill: ByPath, space: Space) -> dict[str, Any]:
+    """Values by name; ConfigError where two parameters have the name, and only one the value."""
+    names = [parameter.name for parameter in space.parameters]
+    found = {parameter.name: fill[parameter.path] for parameter in space if parameter.path in fill}
+    if any(names.count(name) > 1 for name in found):
+        raise ConfigError("a name does not say which parameter is meant")
+    return found

@@ -1,0 +1,71 @@
+"""The revisions of a study's space: each with the number of the trial from which it holds."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bough.space import Space
+from bough.storage import Amendment
+
+__all__ = ["Revision", "backfills", "fixed_values", "revision_of", "revisions_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Revision:
+    """A space, and the number of the first trial that was made in it.
+
+    backfill: by path, the values that earlier trials had of parameters that are new in this space.
+    fix: by path, the values that trials from here on have of parameters that this space no longer has.
+    """
+
+    space: Space
+    since: int = 0
+    backfill: Mapping[str, Any] = field(default_factory=dict)
+    fix: Mapping[str, Any] = field(default_factory=dict)
+
+
+def revisions_of(space: Space, amendments: Sequence[Amendment]) -> list[Revision]:
+    """All revisions of a study; ``space`` is the only one if there is no change of it."""
+    changes = [amendment for amendment in amendments if amendment.kind == "space"]
+    if not changes:
+        return [Revision(space)]
+    first = Revision(Space.from_json(changes[0].body["before"]))
+    later = [
+        Revision(
+            Space.from_json(change.body["space"]), change.since, change.body["backfill"], change.body["fix"]
+        )
+        for change in changes
+    ]
+    return [first, *later]
+
+
+def revision_of(number: int, revisions: Sequence[Revision]) -> int:
+    """The index of the revision that held when a trial was made."""
+    return bisect_right([revision.since for revision in revisions], number) - 1
+
+
+def backfills(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
+    """For each revision, the values that its trials have of parameters that came later."""
+    fills: list[dict[str, Any]] = [{} for _ in revisions]
+    for index in range(len(revisions)):
+        for later in revisions[index + 1 :]:
+            fills[index].update(later.backfill)
+    return fills
+
+
+def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:
+    """Parameters that are gone but fixed: their values, and the last revision that had them."""
+    found: dict[str, tuple[Any, int]] = {}
+    for index, revision in enumerate(revisions):
+        for path in _paths(revision.space):
+            found.pop(path, None)  # it came back
+        for path, value in revision.fix.items():
+            found[path] = value, index - 1
+    return found
+
+
+def _paths(space: Space) -> set[str]:
+    return {parameter.path for parameter in space.parameters}

@@ -1,0 +1,325 @@
+"""The union of the revisions of a study's space: columns for every parameter that a trial ever had.
+
+``model_space`` says what the union is for. Trials fall into *classes*: those that fit the current space, and
+for each earlier revision those that do not. A column has a condition in each class that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bough.errors import ConfigError
+from bough.points import Points
+from bough.space import Space
+from bough.space.conditions import All, Compare, Condition, parse, quote, rename
+from bough.space.conditions import Any as AnyOf
+from bough.space.conditions import join as joined
+from bough.space.desugar import Parameter
+from bough.space.encoding import encode_exact
+from bough.space.parameters import Categorical, Domain
+from bough.space.relations import parse_relation, rename_relation
+from bough.space.scalars import scalar_key
+from bough.space.union import bare, join_domains
+from bough.study.revisions import Revision, backfills, fixed_values
+
+__all__ = ["ByPath", "Union", "make_union"]
+
+ByPath = dict[str, Any]
+"""A config with paths instead of names."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column of the union: its domain, and its condition in each class of trials that has it."""
+
+    domain: Domain
+    conditions: dict[int, Condition | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Union:
+    """A union, and what its columns are called.
+
+    names: for each revision, the column of each path. switch: the hidden one; None if there is none.
+    own: the revisions whose trials may be on a branch of their own.
+    fills: for each revision, the values of columns that its configs lack.
+    """
+
+    space: Space
+    names: Sequence[Mapping[str, str]]
+    fills: Sequence[ByPath]
+    switch: str | None = None
+    own: frozenset[int] = field(default_factory=frozenset)
+
+    def encode(self, index: int, rows: Sequence[ByPath]) -> Points:
+        """Rows of a revision: on the branch of the current space where they fit it, else on their own."""
+        last = len(self.names) - 1
+        if index == last or index not in self.own:
+            return self._encode(index, last, rows)
+        try:
+            return self._encode(index, last, rows)
+        except ConfigError:
+            pass
+        if len(rows) == 1:
+            return self._encode(index, index, rows)
+        half = len(rows) // 2
+        return Points.concat([self.encode(index, rows[:half]), self.encode(index, rows[half:])])
+
+    def _encode(self, index: int, branch: int, rows: Sequence[ByPath]) -> Points:
+        names = self.names[index]
+        configs = [{names[path]: value for path, value in row.items()} for row in rows]
+        if self.switch is not None:
+            configs = [{**config, self.switch: str(branch)} for config in configs]
+        return encode_exact(self.space.rules, self.space.parameters, configs, self.fills[index])[0]
+
+
+def make_union(
+    revisions: Sequence[Revision], rows: Mapping[int, Sequence[ByPath]], share: bool, keep_fixed: bool
+) -> Union:
+    """The union for rows of earlier revisions.
+
+    share: whether parameters of one path are one column. keep_fixed: whether parameters that are gone but
+    fixed are active in new trials. BoughError if that cannot be.
+    """
+    last = len(revisions) - 1
+    current = revisions[last].space
+    columns = {p.path: _Column(bare(p.domain), {last: _renamed(p, current, {})}) for p in current.parameters}
+    names: list[dict[str, str]] = [{} for _ in revisions]
+    names[last] = {path: path for path in columns}
+    fixed = fixed_values(revisions) if keep_fixed else {}
+    for index in sorted(rows, reverse=True):
+        names[index] = _take_in(columns, revisions[index].space, index, rows[index], share)
+    values = {path: value for path, (value, _) in fixed.items()}
+    for path, (_, had) in fixed.items():
+        _keep_fixed(columns, revisions[had].space, path, [last, *(index for index in rows if index > had)])
+    fills = [
+        {
+            path: value
+            for path, value in fill.items()
+            if path not in names[index] and _has(columns, path, value)
+        }
+        | {path: value for path, (value, had) in fixed.items() if index > had}
+        for index, fill in enumerate(backfills(revisions))
+    ]
+    _settle_dormant(columns, current, last)
+    plain = Union(_space(columns, current, values, None, [last]), names, fills)
+    misfits = frozenset(index for index in rows if not _fits(plain, index, rows[index]))
+    if not misfits:
+        return plain
+    _let_fills_join(columns, fills, misfits, last)
+    for index in misfits:
+        _settle_dormant(columns, revisions[index].space, index)
+    switch = "revision"
+    while switch in columns:
+        switch += "#"
+    classes = [last, *sorted(misfits, reverse=True)]
+    made = _space(columns, current, values, switch, classes)
+    union = Union(made, names, fills, switch, misfits)
+    for index in rows:
+        union.encode(index, rows[index])  # a ConfigError here means that parameters cannot be shared
+    return union
+
+
+def _take_in(
+    columns: dict[str, _Column],
+    space: Space,
+    index: int,
+    rows: Sequence[ByPath],
+    share: bool,
+) -> dict[str, str]:
+    """Add the parameters of an earlier revision to the columns; the column of each path."""
+    names: dict[str, str] = {}
+    read = {space[name].path for p in space.parameters for name in _names_in(p.condition)}
+    for parameter in space.parameters:
+        path, name, domain = parameter.path, parameter.path, None
+        if path in columns:
+            values = [row[path] for row in rows if path in row]
+            domain = _widened(columns[path].domain, parameter.domain, values, path in read)
+        if path in columns and (domain is None or not share):
+            name = f"{path}@{index}"
+            while name in columns:
+                name += "@"
+            domain = None
+        names[path] = name
+        known = columns[name].conditions if name in columns else {}
+        columns[name] = _Column(domain or bare(parameter.domain), known)
+    for parameter in space.parameters:
+        columns[names[parameter.path]].conditions[index] = _renamed(parameter, space, names)
+    return names
+
+
+def _widened(now: Domain, before: Domain, values: Iterable[Any], is_read: bool) -> Domain | None:
+    """``now`` if it has all the values; else the union with ``before``, if there is one.
+
+    is_read: conditions of the earlier space read the parameter, so all values that they name must be there.
+    """
+    if is_read:
+        return join_domains(now, before)
+    try:
+        for value in values:
+            now.check(value)
+        return now
+    except ConfigError:
+        return join_domains(now, before)
+
+
+def _keep_fixed(columns: dict[str, _Column], space: Space, path: str, classes: Iterable[int]) -> None:
+    """A parameter that is gone, but has one value from then on, stays active in later trials."""
+    parameter = space[path]
+    if path not in columns:
+        columns[path] = _Column(bare(parameter.domain), {})
+    for index in classes:
+        columns[path].conditions[index] = _renamed(parameter, space, {})
+
+
+def _settle_dormant(columns: dict[str, _Column], space: Space, index: int) -> None:
+    """Let a class have the parameters that can never be active in it, under the condition of the others.
+
+    Those are the parameters below an option that its space lacks. Trials with that option then need no
+    branch of their own: the option is one.
+    """
+    gone: dict[str, set[object]] = {}
+    for parameter in space.parameters:
+        if parameter.path in columns and isinstance(parameter.domain, Categorical):
+            union = columns[parameter.path].domain
+            known = {scalar_key(option) for option in parameter.domain.options}
+            if isinstance(union, Categorical):
+                gone[parameter.path] = {scalar_key(option) for option in union.options} - known
+    dormant: set[str] = set()
+
+    def never(condition: Condition | None) -> bool:
+        match condition:
+            case Compare(name, op, value):
+                values = value if isinstance(value, tuple) else (value,)
+                dead = gone.get(name, set())
+                return name in dormant or (
+                    op in ("==", "in") and all(scalar_key(each) in dead for each in values)
+                )
+            case All(parts):
+                return any(map(never, parts))
+            case AnyOf(parts):
+                return all(map(never, parts))
+            case _:
+                return False
+
+    found = True
+    while found:
+        found = False
+        for name, column in columns.items():
+            if index in column.conditions or name in dormant:
+                continue
+            if all(never(condition) for condition in column.conditions.values()):
+                dormant.add(name)
+                found = True
+    for name in dormant:
+        conditions = columns[name].conditions
+        newest = conditions[max(conditions)]
+        if all(condition == newest for condition in conditions.values()):
+            conditions[index] = newest
+
+
+def _has(columns: Mapping[str, _Column], path: str, value: Any) -> bool:
+    """Whether a column can have a value; a parameter may have become another one since it was backfilled."""
+    try:
+        columns[path].domain.check(value)
+        return True
+    except (KeyError, ConfigError):
+        return False
+
+
+def _let_fills_join(
+    columns: dict[str, _Column], fills: Sequence[ByPath], misfits: Iterable[int], last: int
+) -> None:
+    """A parameter with a backfilled value is active in earlier trials wherever it would be now."""
+    for index in misfits:
+        for path in fills[index]:
+            condition = columns[path].conditions.get(last)
+            if all(index in columns[name].conditions for name in _names_in(condition)):
+                columns[path].conditions.setdefault(index, condition)
+
+
+def _space(
+    columns: Mapping[str, _Column],
+    current: Space,
+    fixed: ByPath,
+    switch: str | None,
+    classes: Sequence[int],
+) -> Space:
+    """The union as a space whose legal configurations are those of the current one."""
+    last = classes[0]
+    used = {
+        name: column
+        for name, column in columns.items()
+        if any(index in column.conditions for index in classes)
+    }
+    declared: dict[str, Any] = {
+        name: replace(column.domain, when=_when(column.conditions, switch, classes))
+        for name, column in used.items()
+    }
+    forbid: list[str] = []
+    for parameter in current.parameters:
+        forbid += _outside(parameter.path, columns[parameter.path].domain, parameter.domain)
+    forbid += [str(rename(parse(clause), lambda name: current[name].path)) for clause in current.forbid]
+    forbid += [f"{quote(path)} != {value!r}" for path, value in fixed.items()]
+    if switch is not None:
+        declared[switch] = Categorical([str(index) for index in classes])
+        forbid.append(f"{quote(switch)} != {str(last)!r}")
+    require = [
+        str(rename_relation(parse_relation(text), lambda name: current[name].path))
+        for text in current.require
+    ]
+    return Space(declared, forbid=forbid, require=require)
+
+
+def _when(
+    conditions: Mapping[int, Condition | None], switch: str | None, classes: Sequence[int]
+) -> str | None:
+    """The condition of a column over all classes of trials."""
+    present = [index for index in classes if index in conditions]
+    kinds: dict[Condition | None, list[int]] = {}
+    for index in present:
+        kinds.setdefault(conditions[index], []).append(index)
+    if switch is None or (len(kinds) == 1 and len(present) == len(classes)):
+        condition = next(iter(kinds))
+        return None if condition is None else str(condition)
+    parts: list[Condition] = []
+    for condition, members in kinds.items():
+        labels = tuple(str(index) for index in members)
+        test = Compare(switch, "==", labels[0]) if len(labels) == 1 else Compare(switch, "in", labels)
+        parts.append(test if condition is None else joined(All, [test, condition]))
+    return str(joined(AnyOf, parts))
+
+
+def _outside(path: str, union: Domain, current: Domain) -> list[str]:
+    """Clauses that keep a column of the union within the domain of the current space."""
+    name = quote(path)
+    if isinstance(union, Categorical) and isinstance(current, Categorical):
+        left = {scalar_key(option) for option in current.options}
+        gone = tuple(option for option in union.options if scalar_key(option) not in left)
+        return [str(Compare(path, "in", gone))] if gone else []
+    assert not isinstance(union, Categorical) and not isinstance(current, Categorical)
+    below = [f"{name} < {current.low!r}"] if union.low < current.low else []
+    return below + ([f"{name} > {current.high!r}"] if union.high > current.high else [])
+
+
+def _fits(columns: Union, index: int, rows: Sequence[ByPath]) -> bool:
+    try:
+        columns.encode(index, rows)
+        return True
+    except (ConfigError, KeyError):
+        return False
+
+
+def _renamed(parameter: Parameter, space: Space, names: Mapping[str, str]) -> Condition | None:
+    if parameter.condition is None:
+        return None
+    return rename(parameter.condition, lambda name: names.get(space[name].path, space[name].path))
+
+
+def _names_in(condition: Condition | None) -> set[str]:
+    found: set[str] = set()
+    if condition is not None:
+        rename(condition, lambda name: found.add(name) or name)  # type: ignore[func-returns-value]
+    return found

@@ -1,0 +1,272 @@
+"""Changes of a study's space: earlier trials go on informing, proposals come from the current space."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bough
+from bough import Categorical, Choice, Float, Int, Space
+from bough.errors import BoughError, ConfigError, ConflictError, StudyError
+from bough.study import copy_study, export_study, import_study, open_study
+from bough.study.changing import differences
+from bough.trial import Config
+
+MODELS = {
+    "svm": {"C": Float(1e-3, 1e3, log=True)},
+    "forest": {"trees": Int(1, 30)},
+}
+BEFORE = Space({"model": Choice(MODELS), "rate": Float(0, 1)})
+WIDER = Space({"model": Choice(MODELS), "rate": Float(-1, 2)})
+NARROW = Space({"model": Choice(MODELS), "rate": Float(0.2, 0.4)})
+BRANCH = Space({"model": Choice({**MODELS, "boost": {"eta": Float(0, 1)}}), "rate": Float(0, 1)})
+ONE_LESS = Space({"model": Choice({"forest": MODELS["forest"]}), "rate": Float(0, 1)})
+DROPOUT = Space({"model": Choice(MODELS), "rate": Float(0, 1), "dropout": Float(0, 0.5)})
+NO_RATE = Space({"model": Choice(MODELS)})
+CONDITION = Space({"model": Choice(MODELS), "rate": Float(0, 1, when="model == 'svm'")})
+NO_SMALL = Space({"model": Choice(MODELS), "rate": Float(0, 1)}, forbid=["model == 'svm' and rate < 0.5"])
+OTHER_KIND = Space({"model": Choice(MODELS), "rate": Categorical([0.0, 0.5, 1.0])})
+ALL = [WIDER, NARROW, BRANCH, ONE_LESS, DROPOUT, NO_RATE, CONDITION, NO_SMALL, OTHER_KIND]
+
+
+def objective(config: Config) -> float:
+    branch = (math.log10(config["C"]) / 3) ** 2 if "C" in config else 0.2 + config.get("trees", 0) / 100
+    return branch + abs(config.get("rate", 0.3) - 0.3) + config.get("dropout", 0.0)
+
+
+def filled(space: Space = BEFORE, n: int = 12, method: str = "auto", **more: Any) -> bough.Study:
+    study = bough.Study(space, seed=3, method=method, **more)
+    study.add_many((config, objective(config)) for config in space.sample(n, 5))
+    return study
+
+
+@pytest.mark.parametrize("space", ALL, ids=range(len(ALL)))
+def test_a_study_goes_on_in_the_changed_space(space: Space) -> None:
+    study = filled()
+    study.change(space)
+    assert study.space == space
+    for _ in range(2):
+        trial = study.ask()
+        assert space.validate(trial.config) == trial.config
+        study.tell(trial, objective(trial.config))
+    assert study.status().done == 14
+    history = study._encoded.history(study._view)
+    assert len(history.done) == 14, "all results inform the method"
+
+
+def test_identity_changes_nothing() -> None:
+    study, untouched = filled(), filled()
+    again = Space({"rate": Float(0, 1), "model": Choice(MODELS)})  # in another order
+    assert study.change(again) == []
+    assert study.amendments == []
+    assert study.ask().config == untouched.ask().config
+
+
+def test_widening_equals_a_new_study_with_the_results() -> None:
+    for space in (WIDER, BRANCH):
+        study, new = filled(), bough.Study(space, seed=3)
+        new.add_many((trial.config, trial.value) for trial in study.trials)
+        study.change(space)
+        assert [study.ask().config for _ in range(2)] == [new.ask().config for _ in range(2)]
+
+
+def test_undo_returns() -> None:
+    for space in ALL:
+        study = filled(method="tpe")
+        study.change(space)
+        study.change(BEFORE)
+        assert study.ask().config == filled(method="tpe").ask().config
+
+
+def test_a_backfilled_parameter_makes_earlier_trials_whole() -> None:
+    study, new = filled(), bough.Study(DROPOUT, seed=3)
+    new.add_many(({**trial.config, "dropout": 0.0}, trial.value) for trial in study.trials)
+    study.change(DROPOUT, backfill={"dropout": 0.0})
+    assert study.ask().config == new.ask().config
+
+
+def test_a_fixed_parameter_goes_on_with_one_value() -> None:
+    study = filled()
+    study.change(NO_RATE, fix={"rate": 0.25})
+    assert study.ask().config.keys() <= {"model", "C", "trees"}
+    model = study._model
+    assert model is not None
+    points = model.encode_configs([{"model": "forest", "trees": 3}])
+    column = [parameter.path for parameter in model.space.parameters].index("rate")
+    assert points.x[0, column] == 0.25
+    assert model.space.legal(points).all()
+    mean, sd = study.predict([{"model": "forest", "trees": 3}])
+    assert np.isfinite(mean).all() and np.isfinite(sd).all()
+
+
+def test_an_incumbent_that_is_gone_need_not_be_beaten() -> None:
+    study = bough.Study(BEFORE, seed=0)
+    study.add_many((config, objective(config)) for config in BEFORE.sample(10, 1))
+    study.add({"model": "svm", "C": 1.0, "rate": 0.3}, -50.0)
+    study.change(ONE_LESS)
+    assert study.best.value == -50.0, "what was measured stays"
+    assert study.recommend().trial.config["model"] == "forest"
+    assert "C" not in study.ask().config
+
+
+def test_running_trials_may_still_be_told() -> None:
+    study = filled()
+    trial = study.ask()
+    study.change(ONE_LESS)
+    assert study.tell(trial, 0.5).value == 0.5
+    assert study.ask().config["model"] == "forest"
+
+
+def test_a_proposal_overtaken_by_a_change_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = filled(method="random")
+    other = bough.Study.of_record(study.record, study._storage)
+    ask = study._storage.insert
+
+    def late(*args: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        other.change(ONE_LESS)
+        return ask(*args, **more)
+
+    monkeypatch.setattr(study._storage, "insert", late)
+    trial = study.ask()
+    assert ONE_LESS.validate(trial.config) == trial.config
+
+
+def test_explain_uses_the_space_of_its_time() -> None:
+    study = filled()
+    trial = study.ask()
+    before = study.explain(trial)
+    study.tell(trial, 1.0)
+    study.change(DROPOUT)
+    later = study.ask()
+    assert study.explain(trial) == before
+    assert {"mean", "reason"} <= study.explain(later).keys()
+
+
+def test_two_changes_at_once_one_wins(shared_url: str) -> None:
+    study = filled(name="s", storage=shared_url, method="random")
+    barrier, said = threading.Barrier(4), []
+
+    def change(space: Space) -> None:
+        mine = open_study("s", shared_url)
+        assert mine.status().done == 12
+        barrier.wait()
+        try:
+            mine.change(space)
+            said.append("changed")
+        except BoughError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=change, args=(space,)) for space in (WIDER, BRANCH, DROPOUT, NO_RATE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    changes = [amendment for amendment in study.amendments if amendment.kind == "space"]
+    assert said.count("changed") == len(changes) >= 1
+    for line in said:
+        assert line == "changed" or "another change of the space came first" in line, line
+
+
+def test_a_change_that_lost_the_race_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = filled(method="random")
+    other = bough.Study.of_record(study.record, study._storage)
+    amend = study._storage.amend
+
+    def late(*args: Any, **more: Any) -> Any:
+        monkeypatch.undo()
+        other.change(BRANCH)
+        return amend(*args, **more)
+
+    monkeypatch.setattr(study._storage, "amend", late)
+    with pytest.raises(ConflictError, match="another change of the space came first"):
+        study.change(WIDER)
+    assert len(study.trials) == 12
+    assert study.space == BRANCH
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.change({"x": 1}), "space must be a bough.Space, not dict"),
+        (lambda s: s.change(DROPOUT, backfill={"drop": 0.1}), "backfill names 'drop', which is not new"),
+        (lambda s: s.change(DROPOUT, backfill={"dropout": 9}), "'dropout' must be a number in"),
+        (lambda s: s.change(DROPOUT, backfill=[1]), "backfill must be a dict"),
+        (lambda s: s.change(NO_RATE, fix={"model": "svm"}), "fix names 'model', which is not gone"),
+        (lambda s: s.change(NO_RATE, fix={"rate": 7}), "'rate' must be a number in"),
+        (
+            lambda s: s.change(Space({"model": Choice(MODELS), "rates": Float(0, 1)})),
+            "'rates' comes and 'rate' goes: is it misspelt",
+        ),
+        (lambda s: s.change(ONE_LESS), "trial 12 waits in the queue, .*must be one of 'forest'"),
+    ],
+)
+def test_mistakes_change_nothing(change: Callable[[bough.Study], Any], message: str) -> None:
+    study = filled(method="random")
+    study.enqueue({"model": "svm", "C": 1.0, "rate": 0.5})
+    before = study.trials
+    with pytest.raises(StudyError, match=message):
+        change(study)
+    assert (study.trials, study.space, study.amendments) == (before, BEFORE, [])
+
+
+def test_no_option_may_be_left_without() -> None:
+    with pytest.raises(BoughError, match="option"):
+        Space({"model": Choice({})})
+    with pytest.raises(BoughError, match="excludes every configuration"):
+        Space({"model": Categorical(["a"])}, forbid=["model == 'a'"])
+
+
+def test_reopening_with_the_former_space_says_what_to_do(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = filled(name="s", storage=url, method="random")
+    with pytest.raises(StudyError, match=r"its space lacks your parameter 'dropout'.*study\.change"):
+        bough.Study(DROPOUT, name="s", storage=url)
+    study.change(DROPOUT)
+    assert bough.Study(DROPOUT, name="s", storage=url).space == DROPOUT
+    assert open_study("s", url).space == DROPOUT
+    with pytest.raises(StudyError, match="its space was changed at trial 12, and yours is the one before"):
+        bough.Study(BEFORE, name="s", storage=url)
+
+
+def test_a_config_of_the_former_space_is_named(tmp_path: Path) -> None:
+    study = filled(method="random")
+    former = bough.Study.of_record(study.record, study._storage)
+    study.change(DROPOUT)
+    with pytest.raises(ConfigError, match=r"'dropout' is missing.*the space was changed at trial 12"):
+        former.enqueue({"model": "forest", "trees": 3, "rate": 0.5})
+    with pytest.raises(ConfigError, match=r"must be a number in \[0.0, 1.0\], not 5.0$"):
+        former.add({"model": "forest", "trees": 3, "rate": 5.0}, 1.0)
+
+
+def test_files_and_copies_keep_all_revisions(tmp_path: Path) -> None:
+    study = filled(method="random")
+    study.change(DROPOUT, backfill={"dropout": 0.1})
+    study.tell(study.ask(), 1.0)
+    study.change(NO_RATE, fix={"rate": 0.5})
+    study.tell(study.ask(), 1.0)
+    export_study(study, tmp_path / "s.jsonl")
+    url = f"sqlite:///{tmp_path}/s.db"
+    for other in (import_study(tmp_path / "s.jsonl", url), copy_study(study, "copy", url)):
+        assert other.trials == study.trials
+        assert other.amendments == study.amendments
+        assert other.space == NO_RATE
+        assert NO_RATE.validate(other.ask().config)
+
+
+def test_the_differences_are_shown() -> None:
+    assert differences(BEFORE, BEFORE) == []
+    assert differences(BEFORE, DROPOUT) == ["+ dropout: Float(0.0, 0.5)"]
+    assert differences(BEFORE, NARROW) == ["~ rate: Float(0.0, 1.0) -> Float(0.2, 0.4)"]
+    assert differences(BEFORE, ONE_LESS) == [
+        "- model: option 'svm'",
+        "- model=svm/C: Float(0.001, 1000.0, log=True) when model == 'svm'",
+    ]
+    assert differences(BEFORE, CONDITION) == ["~ rate: when always -> when model == 'svm'"]
+    assert differences(BEFORE, NO_SMALL) == ["+ forbid: model == 'svm' and rate < 0.5"]
