@@ -113,7 +113,7 @@ def test_both_branches_are_on_the_front() -> None:
 
 def history(study: Study) -> History:
     with study._current() as view:
-        return study._encoded.history(view)
+        return study._history(view)
 
 
 def test_a_dominated_result_leaves_the_boxes_of_the_front_alone() -> None:

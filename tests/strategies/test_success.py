@@ -42,7 +42,7 @@ def told(results: list[tuple[dict[str, Any], float]]) -> Study:
 
 def history_of(study: Study) -> History:
     with study._current() as view:
-        return study._encoded.history(view)
+        return study._history(view)
 
 
 def probability(study: Study, given: dict[str, Any]) -> float:

@@ -294,7 +294,7 @@ def test_methods_see_values_to_minimise() -> None:
     study.fail(study.ask(), "why")
     pending = study.ask()
     with study._current() as view:
-        history = study._encoded.history(view)
+        history = study._history(view)
     assert (history.y.tolist(), history.noise.tolist()) == ([-2.0], [0.5])
     assert (history.done_numbers.tolist(), history.failed_numbers.tolist()) == ([0], [1])
     assert history.pending_numbers.tolist() == [2]
@@ -310,7 +310,7 @@ def test_history_is_in_the_order_of_results_and_earlier_views_stay() -> None:
     for number in told:
         study.tell(number, float(number))
         with study._current() as view:
-            earlier.append(study._encoded.history(view))
+            earlier.append(study._history(view))
     for count, history in enumerate(earlier, start=1):
         assert history.done_numbers.tolist() == told[:count]
         assert history.y.tolist() == [float(number) for number in told[:count]]
@@ -354,7 +354,7 @@ def test_explain_sees_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
         return {"reason": "why not"}
 
     monkeypatch.setattr(type(study._strategy), "explain", explain)
-    assert study.explain(third) == {"reason": "why not"}
+    assert study.explain(third)["reason"] == "why not"
     number, done, pending, x = seen[0]
     assert (number, done, pending) == (2, [1], [0])
     np.testing.assert_array_equal(x, LINE.encode([third.config]).x)

@@ -41,7 +41,7 @@ def test_other_beliefs_are_refused_with_the_difference() -> None:
 
 def likely_now(study: bough.Study) -> dict[str, Any]:
     with study._current() as view:
-        return {belief.path: belief.likely for belief in study._encoded.history(view).beliefs}
+        return {belief.path: belief.likely for belief in study._history(view).beliefs}
 
 
 def test_the_latest_statement_counts_and_can_be_withdrawn() -> None:

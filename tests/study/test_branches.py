@@ -83,7 +83,7 @@ def test_the_share_of_draws_agrees_with_other_draws_at_all_points() -> None:
     strategy = small._strategy
     assert isinstance(strategy, ModelBased)
     with small._current() as view:
-        history = small._encoded.history(view)
+        history = small._history(view)
     paths = space.tree.paths(9)
     found = strategy.outlook(space, history, [[path] for path in paths], np.random.default_rng(1))
     posterior = strategy.model(history).posteriors[0]

@@ -56,7 +56,7 @@ def test_a_study_goes_on_in_the_changed_space(space: Space) -> None:
         assert space.validate(trial.config) == trial.config
         study.tell(trial, objective(trial.config))
     assert study.status().done == 14
-    history = study._encoded.history(study._view)
+    history = study._history(study._view)
     assert len(history.done) == 14, "all results inform the method"
 
 

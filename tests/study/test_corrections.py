@@ -47,7 +47,7 @@ def test_proposals_are_those_of_a_study_without_the_result() -> None:
     mean, _ = study.predict(CONFIGS)
     expected, _ = without.predict(CONFIGS)
     assert mean == pytest.approx(expected, rel=0.3)
-    history = study._encoded.history(study._view)
+    history = study._history(study._view)
     assert history.done_numbers.tolist() == [0, 1, 2, 4, 5, 6, 7]
 
 

@@ -33,7 +33,7 @@ def test_noise_is_told_by_name_and_kept(sqlite_url: str, tmp_path: Path) -> None
     copy = import_study(tmp_path / "s.jsonl", f"sqlite:///{tmp_path}/other.db")
     assert [trial.noises for trial in copy.trials] == [first.noises, second.noises]
     with told._current() as view:
-        seen = told._encoded.history(view).outcomes
+        seen = told._history(view).outcomes
     assert seen is not None
     np.testing.assert_array_equal(seen.noise, [[0.1, np.nan], [np.nan, 0.2]])
     np.testing.assert_array_equal(seen.slack_noise, [[0.5], [np.nan]])

@@ -450,7 +450,7 @@ def test_predicted_final_values() -> None:
 
 def stopped_history(study: Study) -> Any:
     with study._current() as view:
-        return study._encoded.history(view)
+        return study._history(view)
 
 
 def test_stopped_trials_enter_the_history_with_their_noise() -> None:

@@ -14,6 +14,7 @@ from bough.space.parameters import Domain
 from bough.space.tree import Path
 from bough.strategies.base import Strategy
 from bough.strategies.outlook import ExpectsOfBranches
+from bough.study.model_space import ModelSpace
 from bough.trial import Trial
 
 __all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]
@@ -30,7 +31,7 @@ _INSIDE = 1e-9
 
 
 def explain_branches(
-    space: Space,
+    model: ModelSpace,
     strategy: Strategy,
     history: History,
     trials: Sequence[Trial],
@@ -38,7 +39,8 @@ def explain_branches(
     sign: float,
 ) -> list[dict[str, Any]]:
     """What is known of each branch, a list of paths. sign: −1 if the study maximises."""
-    keys = [path.key for path in space.tree.path_of(space.encode([trial.config for trial in trials]))]
+    space = model.space
+    keys = [path.key for path in space.tree.path_of(model.encode(trials))]
     expects = None
     if isinstance(strategy, ExpectsOfBranches) and len(history.done):
         rng = np.random.default_rng([history.seed, history.number, _OUTLOOK_STREAM])
@@ -46,10 +48,10 @@ def explain_branches(
     told = []
     for index, paths in enumerate(branches):
         mine = {path.key for path in paths}
-        own = [trial for trial, key in zip(trials, keys) if key in mine]
+        own = [trial for trial, key in zip(trials, keys) if key in mine and trial.retracted is None]
         values = [sign * trial.value for trial in own if trial.value is not None]
         entry: dict[str, Any] = {
-            "branch": _switch_values(space, paths),
+            "branch": {k: v for k, v in _switch_values(space, paths).items() if k != model.hidden_switch},
             "trials": len(own),
             "failed": sum(trial.state == "failed" for trial in own),
             "best": sign * min(values) if values else None,
@@ -64,16 +66,17 @@ def explain_branches(
     return told
 
 
-def matching_paths(space: Space, wanted: Mapping[str, Any], tried: Sequence[Trial]) -> list[Path]:
+def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], tried: Sequence[Trial]) -> list[Path]:
     """The paths on which these switches have these values; ConfigError if there are none."""
-    switches = {space.parameters[column].name for column in space.tree.switches}
+    space = model.space
+    switches = {space.parameters[column].name for column in space.tree.switches} - {model.hidden_switch}
     if not isinstance(wanted, Mapping):
         raise ConfigError(f"a branch is a dict of switches and their values, not {str(wanted)[:40]!r}")
     for name in wanted:
         if name not in switches:
             there = f"the switches are {', '.join(sorted(switches))}" if switches else "the space has none"
             raise ConfigError(f"{str(name)[:40]!r} is no switch: {there}")
-    paths = known_paths(space, tried)
+    paths = known_paths(model, tried)
     found = [path for path in paths if all(_holds(space, path, *item) for item in wanted.items())]
     if not found:
         text = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
@@ -81,15 +84,16 @@ def matching_paths(space: Space, wanted: Mapping[str, Any], tried: Sequence[Tria
     return found
 
 
-def known_paths(space: Space, tried: Sequence[Trial]) -> list[Path]:
+def known_paths(model: ModelSpace, tried: Sequence[Trial]) -> list[Path]:
     """All paths of a small space; else those with trials, the latest first."""
+    space = model.space
     paths = list(space.tree.paths(MAX_BRANCHES + 1))
     if len(paths) <= MAX_BRANCHES:
         return paths
     if not tried:
         raise StudyError("the space has too many branches to list, and none of them has a trial yet")
-    points = space.encode([trial.config for trial in reversed(tried)])
-    return list({path.key: path for path in space.tree.path_of(points)}.values())[:MAX_BRANCHES]
+    found = {path.key: path for path in space.tree.path_of(model.encode(tried[::-1]))}
+    return [path for path in found.values() if space.tree.is_open(path)][:MAX_BRANCHES]
 
 
 def _holds(space: Space, path: Path, name: str, value: Any) -> bool:

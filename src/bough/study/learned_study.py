@@ -125,7 +125,7 @@ class LearnedStudy(Study):
         with self._asking:
             with self._current() as view:
                 _, strategy = self._in_use(view)
-                history = self._encoded.history(view)
+                history = self._history(view)
             return best_answer(strategy, self.space, history, given, name, rng)
 
     def _learn(self, result: AskedResult) -> Trial:

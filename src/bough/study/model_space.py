@@ -29,7 +29,12 @@ __all__ = ["ModelSpace", "model_space"]
 
 
 class ModelSpace:
-    """A space for a method, and the way from a study's configs into it and back."""
+    """A space for a method, and the way from a study's configs into it and back.
+
+    hidden_switch: the parameter that says which revision a trial belongs to, where there is one.
+    """
+
+    hidden_switch: str | None = None
 
     def __init__(self, current: Space) -> None:
         self.space = current
@@ -70,6 +75,7 @@ class _Union(ModelSpace):
         super().__init__(union.space)
         self._union, self._revisions, self._current = union, revisions, revisions[-1].space
         self._paths = {parameter.path: parameter.name for parameter in self._current.parameters}
+        self.hidden_switch = union.switch
 
     def encode(self, trials: Sequence[Trial]) -> Points:
         def encode(index: int, trials: Sequence[Trial]) -> Points:

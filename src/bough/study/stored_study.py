@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
+from bough.history import History
 from bough.points import FloatArray
 from bough.registry import build, is_registered
 from bough.space import Space
@@ -85,6 +86,11 @@ class StoredStudy:
             self._encoded = EncodedTrials(self._model, self.seed, self.goals)
             self._stopping = StoppingDecision(self.stopping, self.goals, Branches(self._model))
         return self._model
+
+    def _history(self, view: TrialIndex) -> History:
+        """What the method sees of the study. Call it within ``_current``."""
+        self._model_space(view)
+        return self._encoded.history(view)
 
     def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
         """The space that the method works in, and the method. Call it within ``_current``."""
@@ -256,15 +262,16 @@ class StoredStudy:
         if len(self.goals.objectives) > 1:
             raise StudyError(f"study {self.name!r} has several objectives: only its trials can be explained")
         with self._current() as view:
-            trials, history = list(view.trials), self._encoded.history(view)
+            model, strategy = self._in_use(view)
+            trials, history = list(view.trials), self._history(view)
         if wanted is None:
-            branches = [[path] for path in known_paths(self.space, trials)]
+            branches = [[path] for path in known_paths(model, trials)]
         else:
-            branches = [matching_paths(self.space, wanted, trials)]
-            others = {path.key: path for path in known_paths(self.space, trials)}
+            branches = [matching_paths(model, wanted, trials)]
+            others = {path.key: path for path in known_paths(model, trials)}
             branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
         sign = float(self.goals.signs[0])
-        told = explain_branches(self.space, self._strategy, history, trials, branches, sign)
+        told = explain_branches(model, strategy, history, trials, branches, sign)
         if wanted is not None:
             return told[0]
         return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}
@@ -282,7 +289,7 @@ class StoredStudy:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
         with self._current() as view:
             model, strategy = self._in_use(view)
-            history = self._encoded.history(view)
+            history = self._history(view)
         if not isinstance(strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")

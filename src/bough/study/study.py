@@ -319,7 +319,7 @@ class Study(AmendableStudy):
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
                     seen, work = view.revision, None
                     if not view.waiting:
-                        work = (*self._in_use(view), self._encoded.history(view))
+                        work = (*self._in_use(view), self._history(view))
                 if room <= 0:
                     return None
                 if work is None:
