@@ -15,6 +15,7 @@ from bough.gp.kernels import Imputed, Kernel, Laplace, Matern52, SameSignature, 
 from bough.gp.likelihood import NOISE, GPModel
 from bough.gp.priors import Horseshoe, LogNormal, SquareOf
 from bough.papers.levesque2017.mondrian import Mondrian
+from bough.papers.levesque2017.sampled import SampledGP
 from bough.points import IntArray, Layout, Points, rows_by_signature
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import all_columns
@@ -32,7 +33,8 @@ SAMPLES = 10
 def conditional(layout: Layout, *, samples: int = SAMPLES) -> KernelGP:
     """Lévesque's conditional kernel: Matérn-5/2 between points that activate the same parameters."""
     inner = _imputed(layout, Matern52(*all_columns(layout), LENGTHSCALE))
-    return _sampled(SameSignature(inner), samples, blocks=same_signature_rows)
+    model = _model(SameSignature(inner), blocks=same_signature_rows)
+    return SampledGP(model, samples, layout, conditional=True)
 
 
 def same_signature_rows(points: Points) -> list[IntArray]:
@@ -51,21 +53,20 @@ def joint(
     numeric, nominal = all_columns(layout)
     kind = Matern52 if base == "matern" else Laplace
     inner: Kernel = kind(numeric, nominal, LENGTHSCALE)
-    return _sampled(_imputed(layout, inner) if impute else inner, samples)
+    model = _model(_imputed(layout, inner) if impute else inner)
+    return SampledGP(model, samples, layout, absolute=base == "laplace")
 
 
 def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> KernelGP:
     """Mondrian features over all columns, inactive ones at mid-range."""
     numeric, nominal = all_columns(layout)
     levels = tuple((c, int(layout.levels[c])) for c in nominal)
-    return _sampled(_imputed(layout, Mondrian(numeric, levels, trees, prior=LENGTHSCALE)), samples)
+    return KernelGP(_model(_imputed(layout, Mondrian(numeric, levels, trees, prior=LENGTHSCALE))), samples)
 
 
-def _sampled(
-    kernel: Kernel, samples: int, blocks: Callable[[Points], Sequence[IntArray]] | None = None
-) -> KernelGP:
-    """A process with the priors and the slice sampling of Lévesque et al. 2017; samples = 0: the mode."""
-    return KernelGP(GPModel(Scale(kernel, AMPLITUDE), SAMPLED_NOISE, blocks), samples)
+def _model(kernel: Kernel, blocks: Callable[[Points], Sequence[IntArray]] | None = None) -> GPModel:
+    """A process with the priors of Lévesque et al. 2017."""
+    return GPModel(Scale(kernel, AMPLITUDE), SAMPLED_NOISE, blocks)
 
 
 def _imputed(layout: Layout, inner: Kernel) -> Kernel:
