@@ -74,3 +74,32 @@ def test_an_infeasible_trial_is_never_the_best_of_a_figure(study: Study, tmp_pat
 
 def test_one_objective_has_no_front() -> None:
     assert "one objective has no front" in plot.front(Study(SPACE, method="random")).to_json()
+
+
+def test_the_hypervolume_grows_to_that_of_the_study(study: Study) -> None:
+    figure = plot.hypervolume(study)
+    line, marks = figure.data
+    assert np.all(np.diff(line.y) >= 0)
+    assert line.y[-1] == pytest.approx(study.hypervolume())
+    assert set(marks.x) == {trial.number for trial in study.front}
+    assert "one objective has no front" in plot.hypervolume(Study(SPACE, method="random")).to_json()
+    goals = {"objectives": ["error", "speed"], "constraints": ["error <= -1"]}
+    none = Study(SPACE, method="random", **goals)
+    none.tell(none.ask(), {"error": 1.0, "speed": 1.0})
+    assert "no trial is on the front yet" in plot.hypervolume(none).to_json()
+
+
+def test_figures_of_several_objectives_fit_those_studies_only(study: Study) -> None:
+    one = plot.StudySnapshot.of(Study(SPACE, method="random"))
+    several = plot.StudySnapshot.of(study)
+    assert plot.front.fits(several) and plot.hypervolume.fits(several)
+    assert not plot.front.fits(one) and not plot.hypervolume.fits(one) and plot.history.fits(one)
+
+
+def test_hover_texts_have_measures_and_violated_limits(study: Study) -> None:
+    violating = next(trial for trial in study.trials if trial.violated)
+    shown = plot.history(study).to_json()
+    assert f"violates {violating.violated[0]}".replace("<", "&lt;").replace(">", "&gt;") in shown.replace(
+        "\\u003c", "<"
+    ).replace("\\u003e", ">")
+    assert "circle-open" in shown and "not feasible (hollow)" in shown

@@ -6,7 +6,6 @@ Plotly is an extra: ``pip install 'bough-opt[plot]'``.
 """
 
 from bough.plot.draw_curves import curves as curves
-from bough.plot.draw_front import front as front
 from bough.plot.draw_regret import regret as regret
 from bough.plot.figures import *  # noqa: F403  (every figure in the list is public)
 from bough.plot.html_report import report as report

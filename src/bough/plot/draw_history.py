@@ -9,7 +9,7 @@ import numpy as np
 from bough.plot.axes import ValueAxis
 from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import BAD, FADED, GOOD, graph_objects, number
+from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label, number
 from bough.plot.traces import counted, empty_note, hover_text, joined, titled
 
 __all__ = ["history"]
@@ -63,11 +63,21 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         _add_points(drawn, snapshot, rows, name="beyond the axis", y=axis.edge, marker=marks)
     if snapshot.failed:
         _add_failures(drawn, snapshot)
-    drawn.update_layout(xaxis_title="trial", yaxis_title="value", hovermode="closest", yaxis=axis.layout)
+    drawn.update_layout(
+        xaxis_title="trial",
+        yaxis_title=label(snapshot.goals.value_name),
+        hovermode="closest",
+        yaxis=axis.layout,
+    )
     best = snapshot.best
     assert best is not None and best.value is not None
-    note = f"best {number(best.value)} in trial {best.number}; {counted(len(snapshot.trials), 'trial')}"
-    return titled(drawn, snapshot, "History", joined(note, axis.note(int(beyond.sum()))))
+    missed = sum(not trial.feasible for trial in snapshot.done)
+    found = (
+        f"best {number(best.value)} in trial {best.number}" if best.feasible else "nothing is feasible yet"
+    )
+    note = f"{found}; {counted(len(snapshot.trials), 'trial')}"
+    hollow = f"{missed} not feasible (hollow)" if missed else ""
+    return titled(drawn, snapshot, "History", joined(note, hollow, axis.note(int(beyond.sum()))))
 
 
 def _add_points(
@@ -82,8 +92,14 @@ def _add_points(
         name=name,
         text=[hover_text(snapshot.done[row]) for row in rows],
         hovertemplate="%{text}<extra></extra>",
-        marker=marker or {"size": size, "color": FADED, "opacity": 0.65},
+        marker=marker or {"size": size, "color": FADED, "opacity": 0.65, **_hollow(snapshot, rows)},
     )
+
+
+def _hollow(snapshot: StudySnapshot, rows: Any) -> dict[str, Any]:
+    """Trials that do not meet the constraints are hollow."""
+    infeasible = [not snapshot.done[row].feasible for row in rows]
+    return {"symbol": ["circle-open" if each else "circle" for each in infeasible]} if any(infeasible) else {}
 
 
 def _add_band(drawn: Any, snapshot: StudySnapshot) -> None:

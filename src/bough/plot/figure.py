@@ -22,12 +22,14 @@ class Figure:
     """A drawing with its title.
 
     wide: takes a whole row of a page. branching: needs a space with branches.
+    several: needs several objectives.
     """
 
     title: str
     draw: Callable[..., Any]
     wide: bool
     branching: bool
+    several: bool = False
 
     def __post_init__(self) -> None:
         for attribute in ("__doc__", "__name__", "__qualname__", "__module__"):
@@ -36,6 +38,11 @@ class Figure:
     @property
     def name(self) -> str:
         return self.draw.__name__
+
+    def fits(self, snapshot: StudySnapshot) -> bool:
+        """Whether the study has what the figure shows."""
+        branching = bool(snapshot.space.layout.switch.any())
+        return (branching or not self.branching) and (len(snapshot.goals.objectives) > 1 or not self.several)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -57,7 +64,7 @@ class Figure:
 
 
 def figure(
-    title: str, *, wide: bool = False, branching: bool = False
+    title: str, *, wide: bool = False, branching: bool = False, several: bool = False
 ) -> Callable[[Callable[..., Any]], Figure]:
     """Make a figure of a function that draws a ``StudySnapshot``."""
-    return lambda draw: Figure(title, draw, wide, branching)
+    return lambda draw: Figure(title, draw, wide, branching, several)

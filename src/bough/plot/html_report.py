@@ -14,16 +14,17 @@ from typing import Any
 from bough import __version__
 from bough.errors import StudyError
 from bough.plot.draw_curves import curves as draw_curves
-from bough.plot.draw_front import front as draw_front
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
+from bough.study.fronts import front_of, hypervolume_of
 from bough.trial import Trial
 
 __all__ = ["report"]
 
 BEST_TRIALS = 15
+MOST_MEASURES = 6
 
 
 def report(
@@ -69,12 +70,9 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
 
 
 def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[str, Any]:
-    branching = bool(snapshot.space.layout.switch.any())
     figures = {}
-    if len(snapshot.goals.objectives) > 1:
-        figures["front"] = draw_front.draw(snapshot)
     for name, each in FIGURES.items():
-        if branching or not each.branching:
+        if each.fits(snapshot):
             figures[name] = each.draw(snapshot)
         if name == "history" and any(trial.curve for trial in snapshot.trials):
             figures["curves"] = draw_curves.draw(snapshot)
@@ -89,18 +87,22 @@ def _subtitle(snapshot: StudySnapshot) -> str:
     tree = f", {switches} of them deciding between {branches} branches" if switches else ""
     goal = snapshot.direction if snapshot.goals.is_plain else snapshot.goals.describe()
     if len(snapshot.goals.objectives) > 1:
-        goal += f" (values are those of {snapshot.goals.names[0]})"
+        goal += f" (values are those of {snapshot.goals.value_name})"
     return f"{goal} over {len(snapshot.space)} parameters{tree}; made by bough {__version__}"
 
 
 def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
+    goals = snapshot.goals
+    best = snapshot.best if snapshot.best is not None and snapshot.best.feasible else None
     facts = [
-        (
-            escape(f"best {snapshot.goals.names[0]}"),
-            escape(number(snapshot.best.value)) if snapshot.best else "–",
-        ),
+        (escape(f"best {goals.value_name}"), escape(number(best.value)) if best else "–"),
         ("trials", str(len(snapshot.trials))),
     ]
+    if len(goals.objectives) > 1:
+        facts[0] = ("on the front", str(len(front_of(goals, snapshot.done))))
+        facts.append(("hypervolume", escape(number(hypervolume_of(goals, snapshot.done)))))
+    if goals.limits:
+        facts.append(("not feasible", str(sum(not trial.feasible for trial in snapshot.done))))
     if stopped := sum(trial.state == "stopped" for trial in snapshot.trials):
         facts.append(("stopped early", str(stopped)))
     if snapshot.failed:
@@ -121,29 +123,47 @@ def _duration(seconds: float) -> str:
 def _best(snapshot: StudySnapshot) -> str:
     if snapshot.best is None:
         return '<p class="soft">No trial has a value yet.</p>'
+    if len(snapshot.goals.objectives) > 1:
+        front = front_of(snapshot.goals, snapshot.done)
+        return (
+            _table(front[:BEST_TRIALS], snapshot) if front else '<p class="soft">No trial is on it yet.</p>'
+        )
+    if not snapshot.best.feasible:
+        return '<p class="soft">No trial meets the constraints yet.</p>'
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td><code>{escape(str(value))}</code></td></tr>"
         for name, value in snapshot.best.config.items()
     )
     value = escape(repr(snapshot.best.value))
-    name = escape(snapshot.goals.names[0].capitalize())
+    name = escape(snapshot.goals.value_name.capitalize())
     head = f'<p>{name} <b class="best">{value}</b> in trial {snapshot.best.number}.</p>'
     return f"{head}<table>{rows}</table>"
 
 
 def _trials(snapshot: StudySnapshot) -> str:
-    rows = "".join(_row(snapshot.done[row]) for row in snapshot.ranking[:BEST_TRIALS])
-    return f'<table><tr><th class="n">trial</th><th class="n">value</th><th>config</th></tr>{rows}</table>'
+    return _table([snapshot.done[row] for row in snapshot.ranking[:BEST_TRIALS]], snapshot)
 
 
-def _row(trial: Trial) -> str:
+def _table(trials: Sequence[Trial], snapshot: StudySnapshot) -> str:
+    """Trials with their measures, those that a goal names first."""
+    goals = snapshot.goals
+    seen = [*goals.needed, *(name for trial in trials for name in trial.measures)]
+    measures = [name for name in dict.fromkeys(seen) if name != goals.value_name][:MOST_MEASURES]
+    names = [goals.value_name, *measures, *(["feasible"] if goals.limits else [])]
+    head = "".join(f'<th class="n">{escape(name)}</th>' for name in ["trial", *names])
+    rows = "".join(_row(trial, measures, bool(goals.limits)) for trial in trials)
+    return f"<table><tr>{head}<th>config</th></tr>{rows}</table>"
+
+
+def _row(trial: Trial, measures: Sequence[str], limited: bool) -> str:
     config = " ".join(
         f"{name}={number(v) if isinstance(v, float) else v}" for name, v in trial.config.items()
     )
-    return (
-        f'<tr><td class="n">{trial.number}</td><td class="n">{escape(number(trial.value))}</td>'
-        f"<td><code>{escape(config)}</code></td></tr>"
-    )
+    cells = [str(trial.number), number(trial.value)]
+    cells += [number(trial.measures.get(name)) for name in measures]
+    cells += ["yes" if trial.feasible else "no"] if limited else []
+    row = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
+    return f"<tr>{row}<td><code>{escape(config)}</code></td></tr>"
 
 
 def _failures(snapshot: StudySnapshot) -> str:

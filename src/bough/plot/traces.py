@@ -56,7 +56,9 @@ def hover_text(trial: Trial) -> str:
         head += number(trial.value)
     else:
         head += trial.state + (f", {label(trial.error)}" if trial.error else "")
-    lines = [f"{label(name)} = {label(value)}" for name, value in trial.config.items()]
+    measured = [f"{label(name)}: {number(value)}" for name, value in [*trial.measures.items()][:8]]
+    measured += [f"violates {label(limit)}" for limit in trial.violated]
+    lines = [*measured, *(f"{label(name)} = {label(value)}" for name, value in trial.config.items())]
     if len(lines) > 15:
         lines = [*lines[:14], f"… and {len(lines) - 14} more"]
     return "<br>".join([head, *lines])

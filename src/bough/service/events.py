@@ -56,6 +56,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "leased": status.leased,
         "stopped": status.stopped,
         "best": None if status.best is None else trial_json(status.best),
+        "front": studies.front_size(study),
         "has_model": study.has_model,
     }
 

@@ -213,6 +213,7 @@ class StudiesOut(BaseModel):
 
 class StatusOut(BaseModel):
     """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does.
+    ``front``: trials on the front of several objectives.
     ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
     trials: int
@@ -221,6 +222,7 @@ class StatusOut(BaseModel):
     failed: int
     leased: int
     stopped: int
+    front: int | None
     best: TrialOut | None
     has_model: bool
 

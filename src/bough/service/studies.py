@@ -67,6 +67,7 @@ class OpenStudies:
         self._open: OrderedDict[int, Future[Study]] = OrderedDict()
         self._lock = threading.Lock()  # guards the dictionary, never the opening of a study
         self._turns: dict[int, asyncio.Lock] = {}
+        self._fronts: dict[int, tuple[Version, int]] = {}
         self._running: dict[tuple[int, str], asyncio.Task[list[Trial]]] = {}
         self._askers = ThreadPoolExecutor(8, thread_name_prefix="bough-ask")
         self._models = ThreadPoolExecutor(2, thread_name_prefix="bough-model")
@@ -107,6 +108,16 @@ class OpenStudies:
                     self._open.pop(record.id, None)
                 opening.set_exception(error)
         return opening.result()
+
+    def front_size(self, study: Study) -> int | None:
+        """How many trials are on the front, counted once per version of the study; None for one objective."""
+        if len(study.goals.objectives) < 2:
+            return None
+        version = self.version(study)
+        known = self._fronts.get(study.record.id)
+        if known is None or known[0] != version:
+            known = self._fronts[study.record.id] = version, len(study.front)
+        return known[1]
 
     def version(self, study: Study) -> Version:
         status = study.status()

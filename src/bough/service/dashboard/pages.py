@@ -31,6 +31,7 @@ from bough.service.auth import (
 from bough.service.dashboard import filters
 from bough.service.dashboard.assets import assets, style_ids
 from bough.service.dashboard.examples import SPACE
+from bough.service.dashboard.goal_form import goals_of_form
 from bough.service.events import status_json
 from bough.service.figures import SHOWN, FigureCache
 from bough.service.records import Records
@@ -38,11 +39,21 @@ from bough.service.studies import NoStudy, OpenStudies
 from bough.service.table import Selection, select
 from bough.space.parameters import Categorical
 from bough.space.yaml import parse_yaml
+from bough.study.goals import goals_of
+from bough.trial import Trial
 
 __all__ = ["routes"]
 
 ROWS = 50
 """Trials on a page of the table."""
+
+NO_FORM = dict.fromkeys(
+    ("name", "direction", "method", "seed", "space", "objectives", "constraints", "reference"), ""
+)
+"""The fields of a new study, empty."""
+
+MOST_MEASURES = 12
+"""Columns for measures in the table of trials."""
 
 RECENT = 24
 """Studies of which the list tells more than their names."""
@@ -140,11 +151,21 @@ class _Pages:
         rows: list[dict[str, Any]] = []
         for record in reversed(self._studies.records()):
             # To know more of a study than its record means to read its trials, so only the latest show it.
-            status = None
+            status, front = None, None
             if len(rows) < RECENT:
                 with contextlib.suppress(StudyError):  # it may be deleted at this moment
-                    status = self._studies.open(record.name).status()
-            rows.append({"record": record, "method": json.loads(record.method)["name"], "status": status})
+                    study = self._studies.open(record.name)
+                    status, front = study.status(), self._studies.front_size(study)
+            goals = goals_of(record.goals, record.direction)
+            rows.append(
+                {
+                    "record": record,
+                    "method": json.loads(record.method)["name"],
+                    "status": status,
+                    "front": front,
+                    "goal": goals.direction if goals.is_plain else goals.describe(),
+                }
+            )
         return self._page(request, "home.html", rows=rows)
 
     async def study(self, request: Request) -> Response:
@@ -153,7 +174,6 @@ class _Pages:
         status = await to_thread.run_sync(status_json, self._studies, study)
         latest = Selection(order="latest", limit=ROWS)
         trials, total = await to_thread.run_sync(select, snapshot.trials, study, latest)
-        branching = bool(study.space.layout.switch.any())
         reported = any(trial.curve for trial in snapshot.trials)
         return self._page(
             request,
@@ -164,12 +184,10 @@ class _Pages:
             total=total,
             style_ids=self._style_ids,
             branches=list(snapshot.root.walk()),
-            branching=branching,
             figures=[
-                each
-                for each in SHOWN.values()
-                if (branching or not each.branching) and (reported or each.name != "curves")
+                each for each in SHOWN.values() if each.fits(snapshot) and (reported or each.name != "curves")
             ],
+            measures=_measures(study, trials),
             templates={"light": template(), "dark": template(dark=True)},
             columns=list(dict.fromkeys(parameter.name for parameter in study.space.parameters)),
             numeric=[p.path for p in study.space.parameters if not isinstance(p.domain, Categorical)],
@@ -198,9 +216,9 @@ class _Pages:
     async def new(self, request: Request) -> Response:
         known = methods()
         if request.method != "POST":
-            form = {"name": "", "direction": "minimize", "method": "auto", "seed": "", "space": SPACE}
+            form = {**NO_FORM, "direction": "minimize", "method": "auto", "space": SPACE}
             return self._page(request, "new.html", form=form, methods=known, error=None)
-        form = {"name": "", "direction": "", "method": "", "seed": "", "space": "", **await _form(request)}
+        form = {**NO_FORM, **await _form(request)}
         try:
             study = await to_thread.run_sync(self._create, form)
         except BoughError as error:
@@ -219,7 +237,7 @@ class _Pages:
             name=name or None,
             storage=self._studies.storage,
             method=form["method"],
-            direction=form["direction"],
+            **goals_of_form(form),
             seed=int(seed) if seed else None,
         )
 
@@ -255,6 +273,12 @@ class _Pages:
             headers["Content-Encoding"] = "gzip"
             return Response(asset.compressed, headers=headers, media_type=asset.media_type)
         return Response(asset.body, headers=headers, media_type=asset.media_type)
+
+
+def _measures(study: Study, trials: list[Trial]) -> list[str]:
+    """The measures that the table shows: those that a goal names, then others of the latest trials."""
+    seen = [*study.goals.needed, *(name for trial in trials for name in trial.measures)]
+    return [name for name in dict.fromkeys(seen) if name != study.goals.value_name][:MOST_MEASURES]
 
 
 def _space(text: str) -> Space:

@@ -64,7 +64,7 @@ let last = null;
 
 function news(status) {
   const best = status.best;
-  facts.best.textContent = number(best?.value ?? null);
+  facts.best.textContent = number(status.front ?? best?.value ?? null);
   facts["best-trial"].replaceChildren(
     ...(best ? [element("a", { href: `${page}/trials/${best.number}` }, `trial ${best.number}`)] : []),
   );

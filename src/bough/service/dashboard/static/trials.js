@@ -15,6 +15,7 @@ export class Trials {
     this.tools = document.getElementById("tools");
     this.heads = [...document.querySelectorAll("#table thead button")];
     this.columns = this.heads.filter((head) => "by" in head.dataset).map((head) => head.dataset.by);
+    this.measures = [...document.querySelectorAll("#table thead [data-measure]")].map((head) => head.dataset.measure);
     this.sort = { order: "latest" };
     for (const head of this.heads) head.addEventListener("click", () => this.sortBy(head));
     this.buttons = Object.fromEntries([...document.querySelectorAll("#pager [data-go]")].map((b) => [b.dataset.go, b]));
@@ -87,13 +88,21 @@ export class Trials {
     if (trial.attempt > 1) worker.append(" ", element("span", { class: "tag" }, `attempt ${trial.attempt}`));
     const state = element("span", { class: `state ${trial.state}` }, trial.state);
     if (trial.error) state.title = trial.error;
+    const states = [state];
+    if (trial.violated.length) {
+      const violates = `violates ${trial.violated.join(", ")}`;
+      states.push(" ", element("span", { class: "tag", title: violates }, "not feasible"));
+    }
+    const measured = this.measures.map((name) =>
+      element("td", { class: "n" }, Object.hasOwn(trial.measures, name) ? number(trial.measures[name]) : ""));
     const values = this.columns.map((name) =>
       element("td", { class: "n cell" }, Object.hasOwn(trial.config, name) ? cell(trial.config[name]) : ""));
     return element("tr", {},
       element("th", { class: "n", scope: "row" },
         element("a", { href: `${this.page}/trials/${trial.number}` }, String(trial.number))),
-      element("td", {}, state),
+      element("td", {}, ...states),
       element("td", { class: "n" }, number(trial.value)),
+      ...measured,
       ...values,
       element("td", { class: "n" }, duration(trial)),
       worker);

@@ -1,0 +1,59 @@
+"""Figure ``hypervolume``: how the front grew, trial by trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bough.plot.figure import figure
+from bough.plot.snapshot import StudySnapshot
+from bough.plot.theme import FADED, GOOD, graph_objects, label, number
+from bough.plot.traces import counted, empty_note, hover_text, titled
+from bough.study.fronts import front_of, hypervolume_course, reference_of
+
+__all__ = ["hypervolume"]
+
+
+@figure("Hypervolume", several=True)
+def hypervolume(snapshot: StudySnapshot) -> Any:
+    """The volume between the front and the reference point after each finished trial.
+
+    Every step is measured from the same point: the study's reference, and where it has none, a point a little
+    behind the worst values of the present front. Marks are the trials that are on the front now.
+    """
+    go = graph_objects()
+    drawn = go.Figure()
+    goals = snapshot.goals
+    if len(goals.objectives) < 2:
+        return empty_note(titled(drawn, snapshot, "Hypervolume"), "one objective has no front: see history")
+    if not any(trial.feasible for trial in snapshot.done):
+        return empty_note(titled(drawn, snapshot, "Hypervolume"), "no trial is on the front yet")
+    course = hypervolume_course(goals, snapshot.done)
+    drawn.add_scatter(
+        x=snapshot.numbers,
+        y=course,
+        mode="lines",
+        name="hypervolume",
+        line={"shape": "hv", "color": FADED, "width": 2},
+        hovertemplate="after trial %{x}: %{y:.4g}<extra></extra>",
+    )
+    on_front = {trial.number for trial in front_of(goals, snapshot.done)}
+    rows = np.array([row for row, trial in enumerate(snapshot.done) if trial.number in on_front])
+    drawn.add_scatter(
+        x=snapshot.numbers[rows],
+        y=course[rows],
+        mode="markers",
+        name="on the front",
+        text=[hover_text(snapshot.done[row]) for row in rows],
+        hovertemplate="%{text}<extra></extra>",
+        marker={"size": 8, "color": GOOD},
+    )
+    drawn.update_layout(
+        xaxis_title="trial", yaxis_title="hypervolume", hovermode="closest", yaxis_rangemode="tozero"
+    )
+    point = ", ".join(
+        f"{label(name)} {number(value)}" for name, value in reference_of(goals, snapshot.done).items()
+    )
+    note = f"{number(float(course[-1]))} after {counted(len(course), 'trial')}, from {point}"
+    return titled(drawn, snapshot, "Hypervolume", note)
