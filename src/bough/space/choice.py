@@ -21,7 +21,10 @@ MAX_DEPTH = 100
 
 @dataclass(frozen=True, repr=False)
 class Choice:
-    """A categorical whose every option opens a sub-space: ``Choice({label: {name: parameter}})``."""
+    """A categorical whose every option opens a sub-space: ``Choice({label: {name: parameter}})``.
+
+    likely: weights ``{label: weight}`` of how good options are expected to be, or a list of likely ones.
+    """
 
     options: Mapping[str, Mapping[str, Declared]] = field(hash=False)
     default: str | None = None

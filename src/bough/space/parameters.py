@@ -47,7 +47,10 @@ LARGEST_LOG_INT = 2**36
 
 @dataclass(frozen=True, repr=False)
 class Float:
-    """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``."""
+    """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``.
+
+    likely: the range ``(low, high)`` where good values are expected.
+    """
 
     low: float
     high: float
@@ -152,7 +155,10 @@ class Float:
 
 @dataclass(frozen=True, repr=False)
 class Int:
-    """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale."""
+    """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale.
+
+    likely: the range ``(low, high)`` where good values are expected.
+    """
 
     low: int
     high: int
@@ -232,6 +238,8 @@ class Categorical:
 
     Options are told apart by type: ``1``, ``True`` and ``"1"`` differ. Only ``1`` and ``1.0`` are the
     same number, since a JSON file cannot tell them apart reliably.
+
+    likely: weights ``{option: weight}`` of how good options are expected to be, or a list of likely options.
     """
 
     options: Sequence[Scalar]
