@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import SpaceError, StudyError
+from bough.errors import ConflictError, SpaceError, StudyError
 from bough.space.discovery import ASKED
 from bough.study import copy_study
+from bough.study.learned_study import AskedResult
 
 
 def asks(trial: Any) -> None:
@@ -139,11 +140,28 @@ def test_ranges_that_differ_between_workers_are_noticed() -> None:
         (lambda trial: 1.0, "asked its trial for nothing"),
         (lambda trial: trial.float("x", 0, 1) + trial.float("x", 0, 2), "asks for 'x' twice"),
         (lambda trial: trial.int("n", 5, 1), "parameter 'n': Int"),
+        (lambda trial: trial.suggest_float("x", 0, 1), "a trial has no 'suggest_float': write trial.float"),
+        (lambda trial: trial.params["x"], "a trial has no 'params': ask for float, int"),
+        (lambda trial: trial.categorical("m", [dict]), "parameter 'm': Categorical option <class 'dict'>"),
     ],
 )
 def test_mistakes_are_told_in_one_line(objective: Any, says: str) -> None:
     with pytest.raises(StudyError, match=says):
         quietly(objective, 20)
+
+
+def test_a_number_is_no_space() -> None:
+    with pytest.raises(StudyError, match="the second argument is the space: write trials=30"):
+        bough.minimize(branching, 30)  # type: ignore[arg-type]
+
+
+def test_a_late_result_teaches_nothing() -> None:
+    study = quietly(branching, 6)
+    late = study.trials[2]
+    asked = AskedResult(late.number, {"z": 1.0}, "done", value=9.0, domains={"z": bough.Float(0, 1)})
+    with pytest.raises(ConflictError):
+        study.record_result(asked)
+    assert configs(study)[2] == late.config and "z" not in study.domains  # type: ignore[attr-defined]
 
 
 def test_a_storage_is_refused_and_the_finished_study_can_be_stored() -> None:

@@ -87,6 +87,12 @@ class AskingTrial:
             f"trial.float({name!r}, 0, 1)"
         )
 
+    def __getattr__(self, name: str) -> Any:
+        hint = f": write trial.{name.removeprefix('suggest_')}" if name.startswith("suggest_") else ""
+        raise AttributeError(
+            f"a trial has no {name!r}{hint or ': ask for float, int, categorical or choice'}"
+        )
+
     def _ask(self, name: str, make: Callable[[], Domain]) -> Any:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise SpaceError(f"a trial is asked for a name of printable text without backticks, not {name!r}")

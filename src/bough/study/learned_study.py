@@ -131,6 +131,8 @@ class LearnedStudy(Study):
     def _learn(self, result: AskedResult) -> Trial:
         """Take in what a trial asked for; one that asked for another range than others becomes a failure."""
         known, trials = self.domains, self.trials
+        if trials[result.number].is_finished:  # another attempt was faster, and has taught
+            return _plain(result)
         for name, domain in result.domains.items():
             if name in known and known[name] != domain:
                 return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
@@ -138,7 +140,7 @@ class LearnedStudy(Study):
         # A trial that failed or was stopped may have ended before it asked for the rest of its proposal.
         if not (asked == proposed if result.state == "done" else asked <= proposed):
             self._reopen(trials, result, known | dict(result.domains))
-        return Trial(**{name: getattr(result, name) for name in Trial.__slots__} | {"config": {}})
+        return _plain(result)
 
     def _reopen(self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]) -> None:
         """Go on in a space that has the run of ``result``."""
@@ -171,6 +173,11 @@ class LearnedStudy(Study):
             return space, {trial.number: config for trial, config in zip(teaching, configs)}
         kept = {trial.number: trial.config for trial in trials if trial.is_finished}
         return self.space, kept | {result.number: dict(result.config)}
+
+
+def _plain(result: AskedResult) -> Trial:
+    """The result as a storage takes it: a storage has the config already."""
+    return Trial(**{name: getattr(result, name) for name in Trial.__slots__} | {"config": {}})
 
 
 def _run_of(trial: Trial) -> dict[str, Any]:

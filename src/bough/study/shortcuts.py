@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
+from bough.errors import StudyError
 from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
@@ -141,6 +142,8 @@ def optimize(
 
 def _study(space: Space | None, **options: Any) -> Study:
     """A study in the space, or one that learns it."""
+    if isinstance(space, int):
+        raise StudyError(f"the second argument is the space: write trials={space}")
     if space is not None:
         return Study(space, **options)
     from bough.study.learned_study import LearnedStudy  # only for objectives that ask
