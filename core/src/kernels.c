@@ -3,6 +3,7 @@
 
 #include "covariance.h"
 #include "climb.h"
+#include "moves.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -100,4 +101,4 @@ static int pull_z(const model_t *m, int count, const double *z, const double *on
     return 0;
 }
 
-const variant_t JOIN(bough_, VARIANT) = {cross, pull_theta, pull_z, climb, TEXT(VARIANT)};
+const variant_t JOIN(bough_, VARIANT) = {cross, pull_theta, pull_z, climb, score_moves, TEXT(VARIANT)};

@@ -20,11 +20,10 @@ typedef struct {
 /* A Gaussian process conditioned on the rows of a model, and the value to beat.
 
    rt     (rows, rows)      the transpose of L^-1, where L L' is the noisy Gram matrix
-   alpha  (rows)            (L L')^-1 y
-   margin                   half-width of the boundary penalty (bough/acquisition/edges.py); 0 for none */
+   alpha  (rows)            (L L')^-1 y */
 typedef struct {
     const double *rt, *alpha;
-    double best, sd_share, margin;
+    double best, sd_share;
 } posterior_t;
 
 /* Starts of a climb: each moves `width` coordinates inside its own box.
@@ -32,7 +31,6 @@ typedef struct {
    z      (starts, features)  features of the starts; overwritten
    on     (starts, groups)    activity, constant during the climb
    prior  (starts)            k(x, x), constant during the climb
-   offset (starts)            what the columns that do not move add to the criterion
    own    (starts, width)     the feature of each coordinate, -1 for one that does not move
    unit   (features)          d feature / d coordinate
    x, low, high (starts, width)
@@ -40,7 +38,7 @@ typedef struct {
 typedef struct {
     int starts, width;
     double *z;
-    const double *on, *prior, *offset, *unit, *x, *low, *high;
+    const double *on, *prior, *unit, *x, *low, *high;
     const int *own;
     double *found, *found_value;
 } climb_t;
@@ -51,12 +49,27 @@ typedef struct {
     double value_tolerance, step_tolerance, first_step, armijo, hope;
 } rules_t;
 
+/* Moves of one column each. The moves of one base stand together.
+
+   base_z (bases, features), base_on (bases, groups), base_prior (bases): the base points, and k(x, x)
+   owner (count)            the base of each move
+   first, width (count)     its features: first .. first + width - 1
+   start (count)            where its new values begin in z; moves may share them
+   score (count)            output */
+typedef struct {
+    int bases, count;
+    const double *base_z, *base_on, *base_prior, *z;
+    const int *owner, *first, *width, *start;
+    double *score;
+} moves_t;
+
 typedef struct {
     int (*cross)(const model_t *, int count, const double *z, const double *on, int symmetric, double *out);
     int (*pull_theta)(const model_t *, int count, const double *z, const double *on, int symmetric,
                       const double *weight, double *out);
     int (*pull_z)(const model_t *, int count, const double *z, const double *on, const double *weight, double *out);
     int (*climb)(const model_t *, const posterior_t *, const rules_t *, climb_t *);
+    int (*score_moves)(const model_t *, const posterior_t *, const moves_t *);
     const char *name;
 } variant_t;
 

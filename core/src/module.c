@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-#define ABI_VERSION 1 /* bough/gp/core.py expects the same number */
+#define ABI_VERSION 2 /* bough/gp/core.py expects the same number */
 #define MOST_BUFFERS 24
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
@@ -115,6 +115,10 @@ static PyObject *refuse(buffers_t *held) {
     return NULL;
 }
 
+#define READ(target, object, kind, size, writable)                            \
+    target = array(&held, object, #object, kind, (Py_ssize_t)(size), writable); \
+    if (!target) return refuse(&held)
+
 static PyObject *py_cross(PyObject *self, PyObject *args) {
     buffers_t held = {.count = 0};
     model_t m;
@@ -202,25 +206,21 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
     posterior_t p;
     rules_t r;
     climb_t c;
-    PyObject *model, *rt, *alpha, *z, *on, *prior, *offset, *own, *unit, *x, *low, *high, *found, *found_value;
+    PyObject *model, *rt, *alpha, *z, *on, *prior, *own, *unit, *x, *low, *high, *found, *found_value;
     Py_ssize_t cells;
     int failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOddd)(iiddddd)(iiOOOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share,
-                          &p.margin, &r.steps, &r.race, &r.value_tolerance, &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &c.starts,
-                          &c.width, &z, &on, &prior, &offset, &own, &unit, &x, &low, &high, &found, &found_value))
+    if (!PyArg_ParseTuple(args, "O(OOdd)(iiddddd)(iiOOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share,
+                          &r.steps, &r.race, &r.value_tolerance, &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &c.starts,
+                          &c.width, &z, &on, &prior, &own, &unit, &x, &low, &high, &found, &found_value))
         return NULL;
     if (!read_model(&held, model, &m)) return refuse(&held);
     cells = (Py_ssize_t)c.starts * c.width;
-#define READ(target, object, kind, size, writable)                            \
-    target = array(&held, object, #object, kind, (Py_ssize_t)(size), writable); \
-    if (!target) return refuse(&held)
     READ(p.rt, rt, 'd', (Py_ssize_t)m.rows * m.rows, 0);
     READ(p.alpha, alpha, 'd', m.rows, 0);
     READ(c.z, z, 'd', (Py_ssize_t)c.starts * m.features, 1);
     READ(c.on, on, 'd', (Py_ssize_t)c.starts * m.groups, 0);
     READ(c.prior, prior, 'd', c.starts, 0);
-    READ(c.offset, offset, 'd', c.starts, 0);
     READ(c.own, own, 'i', cells, 0);
     READ(c.unit, unit, 'd', m.features, 0);
     READ(c.x, x, 'd', cells, 0);
@@ -228,7 +228,6 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
     READ(c.high, high, 'd', cells, 0);
     READ(c.found, found, 'd', cells, 1);
     READ(c.found_value, found_value, 'd', c.starts, 1);
-#undef READ
     for (Py_ssize_t i = 0; i < cells; i++)
         if (c.own[i] >= m.features) {
             PyErr_SetString(PyExc_ValueError, "own names a feature that does not exist");
@@ -236,6 +235,41 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
         }
     Py_BEGIN_ALLOW_THREADS
     failed = active->climb(&m, &p, &r, &c);
+    Py_END_ALLOW_THREADS
+    return answer(&held, failed);
+}
+
+static PyObject *py_score_moves(PyObject *self, PyObject *args) {
+    buffers_t held = {.count = 0};
+    model_t m;
+    posterior_t p;
+    moves_t v;
+    PyObject *model, *rt, *alpha, *base_z, *base_on, *base_prior, *owner, *first, *width, *start, *z, *score;
+    int values, i, failed;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O(OOdd)(iiiOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share, &v.bases, &v.count,
+                          &values, &base_z, &base_on, &base_prior, &owner, &first, &width, &start, &z, &score))
+        return NULL;
+    if (!read_model(&held, model, &m)) return refuse(&held);
+    READ(p.rt, rt, 'd', (Py_ssize_t)m.rows * m.rows, 0);
+    READ(p.alpha, alpha, 'd', m.rows, 0);
+    READ(v.base_z, base_z, 'd', (Py_ssize_t)v.bases * m.features, 0);
+    READ(v.base_on, base_on, 'd', (Py_ssize_t)v.bases * m.groups, 0);
+    READ(v.base_prior, base_prior, 'd', v.bases, 0);
+    READ(v.owner, owner, 'i', v.count, 0);
+    READ(v.first, first, 'i', v.count, 0);
+    READ(v.width, width, 'i', v.count, 0);
+    READ(v.start, start, 'i', v.count, 0);
+    READ(v.z, z, 'd', values, 0);
+    READ(v.score, score, 'd', v.count, 1);
+    for (i = 0; i < v.count; i++)
+        if (v.owner[i] < 0 || v.owner[i] >= v.bases || v.first[i] < 0 || v.width[i] < 0 || v.start[i] < 0 ||
+            v.width[i] > m.features - v.first[i] || v.width[i] > values - v.start[i]) {
+            PyErr_SetString(PyExc_ValueError, "a move names a base, feature or value that does not exist");
+            return refuse(&held);
+        }
+    Py_BEGIN_ALLOW_THREADS
+    failed = active->score_moves(&m, &p, &v);
     Py_END_ALLOW_THREADS
     return answer(&held, failed);
 }
@@ -251,6 +285,7 @@ static PyMethodDef methods[] = {
     {"pull_theta", py_pull_theta, METH_VARARGS, "Gradient of a weighted sum of covariances by the hyperparameters."},
     {"pull_z", py_pull_z, METH_VARARGS, "Gradient of a weighted sum of covariances by the features of the points."},
     {"climb", py_climb, METH_VARARGS, "Climb log expected improvement from many starts."},
+    {"score_moves", py_score_moves, METH_VARARGS, "Log expected improvement of points that differ from others in one column."},
     {"variant", py_variant, METH_NOARGS, "The instruction set in use."},
     {NULL, NULL, 0, NULL},
 };

@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from bough.acquisition.maximise.alternate import alternate_search, exchanges
+from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row
+from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.finite import every_point
 from bough.acquisition.maximise.local import local_search, local_search_from
 from bough.acquisition.maximise.paths import search_boxes, search_paths
@@ -257,7 +258,7 @@ def test_local_search_crosses_a_plateau_without_cycling() -> None:
 def test_exchanges_reach_every_level_or_geometric_distances() -> None:
     space = Space({"few": Int(1, 12, log=True), "many": Int(0, 999), "nominal": Categorical(list("abcdef"))})
     here = space.encode([{"few": 3, "many": 500, "nominal": "b"}])
-    moves, owner = exchanges(space, here, np.zeros((1, 3)), np.ones((1, 3)))
+    moves, owner, _ = exchanges(space, here, np.zeros((1, 3)), np.ones((1, 3)))
     configs = space.decode(moves)
     assert (owner == 0).all()
     assert {config["few"] for config in configs} == set(range(1, 13))

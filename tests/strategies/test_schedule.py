@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bough.strategies.schedule import following, half_way, scheduled
+from bough.strategies.schedule import following, earlier, scheduled
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
@@ -27,7 +27,7 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
 
 def test_halving_reaches_the_beginning_in_few_steps() -> None:
     length, steps = scheduled(100_000, 0.05), 0
-    while (earlier := half_way(length, 0.05)) is not None:
+    while (earlier := earlier(length, 0.05)) is not None:
         assert earlier < length
         length, steps = earlier, steps + 1
     assert steps < 16

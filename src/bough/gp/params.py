@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from bough.gp.priors import Pooled, Prior
+from bough.gp.priors import LogNormal, Pooled, Prior
 from bough.points import FloatArray, IntArray
 
 __all__ = ["JointPrior", "Param", "bounds", "clip", "log_prior", "prior_draw", "prior_median", "total_size"]
@@ -85,8 +86,19 @@ class JointPrior:
         for entry, param in enumerate(owner):
             found.setdefault(self.params[param].prior, []).append(entry)
         return [
-            (prior, np.array(entries)) for prior, entries in found.items() if not isinstance(prior, Pooled)
+            (prior, np.array(entries))
+            for prior, entries in found.items()
+            if not isinstance(prior, (Pooled, LogNormal))
         ]
+
+    @cached_property
+    def _normal(self) -> tuple[IntArray, FloatArray, FloatArray, float]:
+        """The entries that are normal, with their means and sds, and the constant of their log density."""
+        priors = [param.prior for param in self.params for _ in range(param.size)]
+        normal = [(entry, prior) for entry, prior in enumerate(priors) if isinstance(prior, LogNormal)]
+        entries, means, sds = [i for i, _ in normal], [p.mean for _, p in normal], [p.sd for _, p in normal]
+        constant = -float(np.log(sds).sum()) - 0.5 * len(sds) * math.log(2 * math.pi)
+        return np.array(entries, dtype=np.intp), np.array(means), np.array(sds), constant
 
     @cached_property
     def _pools(self) -> list[tuple[Pooled, IntArray, FloatArray]]:
@@ -106,7 +118,10 @@ class JointPrior:
 
     def log_density(self, theta: FloatArray) -> tuple[float, FloatArray]:
         """log p(theta), up to a constant, and its gradient (p,)."""
-        value, gradient = 0.0, np.empty_like(theta)
+        normal, means, sds, value = self._normal
+        gradient, z = np.empty_like(theta), (theta[normal] - means) / sds
+        value -= 0.5 * float(z @ z)
+        gradient[normal] = -z / sds
         for prior, entries in self._entries:
             density, gradient[entries] = prior.log_density(theta[entries])
             value += float(density.sum())

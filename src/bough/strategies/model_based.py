@@ -32,7 +32,7 @@ from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
-from bough.strategies.schedule import following, half_way, scheduled
+from bough.strategies.schedule import earlier, following, scheduled
 from bough.strategies.viability import viability
 from bough.strategies.working_set import LIMIT, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
@@ -253,8 +253,8 @@ class ModelBased:
         key = _digest(points, y, noise, history.seed)
         fitted = self._fits.get(key)
         if fitted is None:
-            earlier = half_way(length, self.refit_growth)
-            start = self._fit(history, earlier).theta if earlier else None
+            before = earlier(length, self.refit_growth)
+            start = self._fit(history, before).theta if before else None
             transform = self.fit_transform(y)
             rows = working_rows(y, self.working_set)
             z, z_noise = transform.forward(y), transform.noise(y, noise)

@@ -10,17 +10,15 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import best_of_each
+from bough.acquisition.maximise.compiled import score_moves
+from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, Moves, exchanges
 from bough.acquisition.maximise.feasible import feasible_ascent
 from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, gradient_ascent
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.space.projection import repair
 
-__all__ = ["alternate_search", "exchanges"]
-
-MAX_LISTED_LEVELS = 16
-"""An ordered column with at most this many values has all of them tried; a longer one those at distances 1,
-2, 4, ..."""
+__all__ = ["alternate_search"]
 
 EXCHANGE_ROUNDS = 3
 
@@ -50,14 +48,18 @@ def alternate_search(
     for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
-        moves, owner = exchanges(space, points.take(active), low[active], high[active])
+        here = points.take(active)
+        moves, owner, column = exchanges(space, here, low[active], high[active])
         if space.require:  # other values give way, so that a search can move along a face
-            exchanged = moves.x != points.take(active).take(owner).x
-            moves = repair(space.rules, moves, locked=exchanged)
+            moves = repair(space.rules, moves, locked=moves.x != here.take(owner).x)
+            score = criterion(moves)
+        else:
+            score = score_moves(criterion, here, Moves(moves, owner, column))
         if turn == 0:
-            moves = Points.concat([moves, starts.take(active)])
+            begin = starts.take(active)
+            moves, score = Points.concat([moves, begin]), np.concatenate([score, criterion(begin)])
             owner = np.concatenate([owner, np.arange(len(active))])
-        score = np.where(space.legal(moves), criterion(moves), -np.inf)
+        score = np.where(space.legal(moves), score, -np.inf)
         best = best_of_each(score, owner, len(active))
         better = score[best] > value[active] + GAIN_TOLERANCE * (1.0 + np.abs(value[active]))
         if turn == 0:  # off-grid points cannot be proposed, so their value must not count
@@ -90,33 +92,6 @@ def _legal_again(space: Space, points: Points, value: FloatArray, criterion: Cri
     return repaired
 
 
-def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -> tuple[Points, IntArray]:
-    """All moves of one discrete column inside the boxes, and the row of ``points`` that each starts from.
-
-    Every row of ``points`` owns at least one move: staying where it is comes first.
-    """
-    layout = space.layout
-    open_ = layout.active(points.on) & (low < high) & (layout.levels > 0)
-    owners: list[IntArray] = [np.arange(len(points))]
-    columns: list[IntArray] = [np.zeros(len(points), dtype=np.intp)]
-    places: list[FloatArray] = [points.x[:, 0] if layout.columns else np.zeros(len(points))]
-    for column in np.flatnonzero(open_.any(axis=0)):
-        rows = np.flatnonzero(open_[:, column])
-        domain = space.parameters[column].domain
-        least, most = domain.rank_at(low[rows, column]), domain.rank_at(high[rows, column])
-        here = domain.rank_at(points.x[rows, column])
-        ranks = _options(here, int(layout.levels[column]), bool(layout.nominal[column]))
-        inside = (ranks >= least[:, None]) & (ranks <= most[:, None]) & (ranks != here[:, None])
-        row, option = np.nonzero(inside)
-        owners.append(rows[row])
-        columns.append(np.full(len(row), column))
-        places.append(domain.position(ranks[row, option]))
-    owner = np.concatenate(owners)
-    moved = points.take(owner)
-    moved.x[np.arange(len(owner)), np.concatenate(columns)] = np.concatenate(places)
-    return moved, owner
-
-
 def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
     """The points with the ``loose`` (n, columns) values moved to the nearest value of their grid."""
     x = points.x.copy()
@@ -125,10 +100,3 @@ def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
     return Points(x, points.on)
 
-
-def _options(here: FloatArray, levels: int, nominal: bool) -> FloatArray:
-    """(rows, options) ranks to try from the ranks ``here`` (rows,); some may lie outside the domain."""
-    if nominal or levels <= MAX_LISTED_LEVELS:
-        return np.tile(np.arange(float(levels)), (len(here), 1))
-    far = 2.0 ** np.arange(levels.bit_length())
-    return np.asarray(np.add.outer(here, np.concatenate([-far, far])))

@@ -7,10 +7,11 @@ last axis, activity as numbers, and C's own ``int`` (``np.int32`` is a ``long`` 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,28 @@ class CoreOrder:
         where[self.column[numeric]] = numeric
         return where
 
+    @cached_property
+    def first_place(self) -> IntArray:
+        """(columns,) where the first feature of a column stands; the others follow it."""
+        where = np.zeros(self.kernel.layout.columns, dtype=np.intp)
+        where[self.column[::-1]] = np.arange(len(self.column))[::-1]
+        return where
+
+    @cached_property
+    def width(self) -> IntArray:
+        """(columns,) how many features a column has."""
+        return np.bincount(self.column, minlength=self.kernel.layout.columns)
+
+
+class OptionFeatures(NamedTuple):
+    """The features of every option of every nominal column, one after the other.
+
+    first: (columns,) where those of the first option of a column begin.
+    """
+
+    values: FloatArray
+    first: IntArray
+
 
 @dataclass(frozen=True, eq=False)
 class CompiledSide:
@@ -87,6 +110,17 @@ class CompiledSide:
     def unit(self) -> FloatArray:
         """(features,) the slope of each feature by the value of its column."""
         return self.kernel.centred.inverse(self.theta[SCALES:])[self.kernel.core_order.features]
+
+    @cached_property
+    def option_features(self) -> OptionFeatures:
+        order, layout = self.kernel.core_order, self.kernel.layout
+        parts, first = [np.empty(0)], np.zeros(layout.columns, dtype=np.intp)
+        for column in np.flatnonzero(layout.nominal):
+            first[column] = sum(map(len, parts))
+            options = int(layout.levels[column])
+            unit = self.unit[order.first_place[column]] * math.sqrt(0.5)
+            parts.append(((np.eye(options) - 1.0 / options) * unit).ravel())
+        return OptionFeatures(np.concatenate(parts), first)
 
     @cached_property
     def model(self) -> tuple[Any, ...]:
