@@ -80,7 +80,7 @@ class Auto(ModelOptions):
         model, explore = self.strategy(space), BranchExploration().wrap
         return GoalBased(
             objective=model,
-            limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}),
+            limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={}),
             decide=explore(self._exploiting()),
             find_feasible=explore(maximise_with(partial(search_paths, starts=self.search_starts))),
         )

@@ -16,11 +16,13 @@ import pytest
 import bough
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import LOG_EI
-from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent
+from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent, score_moves
+from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
-from bough.gp.likelihood import Data
+from bough.gp.compiled_likelihood import log_posterior_on
+from bough.gp.likelihood import Data, log_posterior
 from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.surrogates.nested import nested
@@ -132,6 +134,58 @@ def test_an_ascent_takes_the_same_steps(seed: int, share: float) -> None:
     np.testing.assert_allclose(our_value, their_value, rtol=1e-6, atol=1e-6)
     active = space.layout.active(starts.on)
     np.testing.assert_allclose(ours.x[active], theirs.x[active], atol=1e-5)
+
+
+@needs_core
+@pytest.mark.parametrize(("name", "space", "rows", "others"), cases(), ids=[case[0] for case in cases()])
+def test_the_log_posterior_of_hyperparameters(name: str, space: bough.Space, rows: int, others: int) -> None:
+    rng = np.random.default_rng(len(name))
+    model = nested(space.layout, space.tree).model
+    points = poisoned(space, random_points(space, others, rng))
+    noise = np.where(np.arange(others) % 3 == 0, 0.1, np.nan)
+    data = Data(points, rng.normal(size=others), noise)
+    theta = rng.normal(0, 0.4, sum(param.size for param in model.params))
+    value, slope = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    expected, expected_slope = by("numpy", lambda: log_posterior(model, theta, data))
+    assert value == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(slope, expected_slope, rtol=1e-7, atol=1e-8)
+
+
+@needs_core
+def test_a_matrix_that_needs_jitter_is_left_to_numpy() -> None:
+    space = bough.Space({"x": bough.Float(0, 1)})
+    model = nested(space.layout, space.tree).model
+    points = space.encode([{"x": 0.5}] * 30)
+    data = Data(points, np.zeros(30), np.full(30, np.nan))
+    theta = np.zeros(sum(param.size for param in model.params))
+    theta[0] = 40.0  # variances far above the noise
+    theta[-1] = -40.0
+    value, slope = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    assert np.isfinite(value) and np.isfinite(slope).all()
+
+
+@needs_core
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("penalised", [False, True])
+def test_scores_of_exchanges(seed: int, penalised: bool) -> None:
+    rng = np.random.default_rng(seed)
+    space = wide_space() if seed == 0 else random_space(rng)
+    surrogate = nested(space.layout, space.tree)
+    points, y = sample_points(space, 21, rng), rng.normal(size=21)
+    theta = np.concatenate([rng.normal(0, 0.3, sum(p.size for p in surrogate.model.params) - 1), [-4.0]])
+    bases = poisoned(space, sample_points(space, 6, rng))
+    boxes = space.tree.path_of(bases)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    moves = exchanges(space, bases, low, high)
+
+    def scores() -> np.ndarray:
+        posteriors = surrogate.posterior(theta, Data(points, y, np.full(21, np.nan)))
+        criterion: Criterion = Expected(posteriors, [float(y.min())], replace(LOG_EI, sd_share=0.7))
+        if penalised:
+            criterion = Total([criterion, BoundaryPenalty(space.layout)])
+        return score_moves(criterion, bases, moves)
+
+    np.testing.assert_allclose(by("compiled", scores), by("numpy", scores), rtol=1e-7, atol=1e-7)
 
 
 @needs_core

@@ -10,9 +10,9 @@ import pytest
 from bough.errors import SpaceError
 from bough.points import Points
 from bough.space import Categorical, Choice, Float, Int, Space
+from bough.space.neighbourhood import neighbours
 from bough.space.sampling import (
     box_points,
-    neighbours,
     path_points,
     perturb,
     sample_points,

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bough.strategies.schedule import following, earlier, scheduled
+from bough.strategies.schedule import LONGEST_CHAIN, earlier, following, scheduled
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
@@ -25,12 +25,14 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
     assert len({scheduled(n, 0.05) for n in range(100, 200)}) < 20
 
 
-def test_halving_reaches_the_beginning_in_few_steps() -> None:
-    length, steps = scheduled(100_000, 0.05), 0
-    while (earlier := earlier(length, 0.05)) is not None:
-        assert earlier < length
-        length, steps = earlier, steps + 1
-    assert steps < 16
+def test_a_reopened_study_reaches_the_beginning_in_few_fits() -> None:
+    lengths = [scheduled(100_000, 0.05)]
+    while (before := earlier(lengths[-1], 0.05)) is not None:
+        assert before < lengths[-1]
+        assert before == scheduled(before, 0.05)
+        lengths.append(before)
+    assert sum(length > LONGEST_CHAIN for length in lengths) < 30
+    assert len(lengths) < 80
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.02, 0.05, 0.5])

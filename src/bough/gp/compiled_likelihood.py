@@ -25,7 +25,7 @@ LogPosterior = Callable[[FloatArray], tuple[float, FloatArray]]
 
 
 def log_posterior_on(model: GPModel, data: Data) -> LogPosterior:
-    """theta -> log p(y | theta) + log p(theta) and its gradient, through the core where it knows the kernel."""
+    """theta -> log p(y | theta) + log p(theta), and its gradient; compiled if the core knows the kernel."""
     core = compiled_core()
     if core is None or not isinstance(model.kernel, Nested):
         return lambda theta: log_posterior(model, theta, data)

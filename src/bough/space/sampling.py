@@ -1,4 +1,4 @@
-"""Draw legal points: uniform, low-discrepancy, one per path, inside a path's box, and around a point.
+"""Draw legal points: uniform, low-discrepancy, one per path, inside a path's box, and beside known points.
 
 Every function takes one ``Generator``. Forbidden points are rejected and drawn again, a bounded number of
 times. After that, only the parameters of violated clauses are drawn again. If no legal point turns up, an
@@ -18,6 +18,7 @@ from bough.space.activity import EncodedView
 from bough.space.binding import columns_read
 from bough.space.feasible_sampling import uniform_points
 from bough.space.halton import halton
+from bough.space.neighbourhood import reflect
 from bough.space.parameters import Domain
 from bough.space.tree import Path
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "box_points",
-    "neighbours",
     "path_points",
     "perturb",
     "sample_points",
@@ -104,49 +104,6 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
 
 
-def neighbours(
-    space: Space,
-    point: Points,
-    rng: np.random.Generator,
-    n_per_numeric: int = 4,
-    scale: float = 0.2,
-    fixed_step: float | None = None,
-) -> Points:
-    """The one-exchange neighbourhood of one row: one active parameter changed at a time.
-
-    Numbers take ``n_per_numeric`` Gaussian steps, grids and ordered options also the two adjacent
-    values, categories every other option. If a switch changes, the parameters it activates are drawn.
-    fixed_step: of the unit interval; then numbers take this step in both directions, and grids and
-    ordered options only the adjacent values (Lévesque et al. 2017, eq. 7)."""
-    steps = n_per_numeric if fixed_step is None else 0
-    active = space.layout.active(point.on)[0]
-    rows: list[FloatArray] = []
-    for column in np.flatnonzero(active):
-        unit = float(point.x[0, column])
-        tried = _exchanges(space, int(column), unit, rng, steps, scale)
-        if fixed_step is not None and space.layout.levels[column] == 0:
-            tried = np.clip([unit - fixed_step, unit + fixed_step], 0.0, 1.0)
-        for other in tried:
-            rows.append(point.x[0].copy())
-            rows[-1][column] = other
-    if not rows:
-        return sample_points(space, 0, rng)
-    x = np.array(rows)
-    found: list[Points] = []
-    for _ in range(REDRAW_ROUNDS):  # the parameters that a switch activates may be drawn forbidden
-        points = space.snap(np.where(active, x, rng.random(x.shape)))
-        legal = space.legal(points)
-        found.append(points.take(legal))
-        opened = (space.layout.active(points.on) & ~active).any(axis=1)
-        x = x[~legal & opened]
-        if not len(x):
-            break
-    points = Points.concat(found)
-    fresh = (points.x != np.where(active, point.x[0], 0.5)).any(axis=1)
-    _, first = np.unique(points.x, axis=0, return_index=True)
-    return points.take(np.intersect1d(np.flatnonzero(fresh), first))
-
-
 def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float) -> Points:
     """Each row moved a little on its own branch: Gaussian steps of ``scale`` for numbers, another
     option for one nominal parameter in ten; switches stay. A row whose move is forbidden stays."""
@@ -154,7 +111,7 @@ def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float
     movable = layout.active(points.on) & ~layout.switch
     x = np.where(movable & ~layout.nominal, points.x + scale * rng.standard_normal(points.x.shape), points.x)
     redrawn = movable & layout.nominal & (rng.random(points.x.shape) < 0.1)
-    x = np.where(redrawn, rng.random(points.x.shape), _reflect(x))
+    x = np.where(redrawn, rng.random(points.x.shape), reflect(x))
     moved = space.snap(np.where(layout.active(points.on), x, 0.5))
     keep = space.legal(moved)[:, None]
     return Points(np.where(keep, moved.x, points.x), np.where(keep, moved.on, points.on))
@@ -292,25 +249,3 @@ def _widened(space: Space, path: Path) -> tuple[FloatArray, FloatArray]:
             low[column] = domain.position(first - 0.5)[0]
             high[column] = domain.position(last + 0.5)[0] - 1e-12  # just inside the last cell
     return low, high
-
-
-def _exchanges(
-    space: Space, column: int, unit: float, rng: np.random.Generator, steps: int, scale: float
-) -> FloatArray:
-    """Unit positions to try instead of ``unit`` in one column."""
-    domain = space.parameters[column].domain
-    if domain.kind == "nominal":
-        others = np.delete(np.arange(domain.levels, dtype=float), int(domain.rank_at(np.array([unit]))[0]))
-        return domain.position(others)
-    gaussian = _reflect(unit + scale * rng.standard_normal(steps))
-    if domain.kind == "real":
-        return gaussian
-    rank = domain.rank_at(np.array([unit]))[0]
-    ranks = np.union1d([rank - 1, rank + 1], domain.rank_at(gaussian))
-    return domain.position(ranks[(ranks >= 0) & (ranks < domain.levels) & (ranks != rank)])
-
-
-def _reflect(x: FloatArray) -> FloatArray:
-    """Steps that left the unit interval, folded back into it."""
-    folded: FloatArray = 1.0 - np.abs(1.0 - np.mod(x, 2.0))
-    return folded

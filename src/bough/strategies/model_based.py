@@ -85,6 +85,7 @@ class ModelBased:
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, repr=False)
+    _pending: dict[bytes, tuple[ConditionedModel, ConditionedModel]] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -185,14 +186,31 @@ class ModelBased:
             model = self._model(history, rows, due[-1])
         if history.sources:
             model = self._learn(history, rows, model)
-        posteriors = model.posteriors
-        if len(history.pending):
-            # Condition on the predicted values of running trials (Ginsbourger et al. 2010).
-            believed = [p.predict(history.pending)[0] for p in posteriors]
-            posteriors = [p.condition(history.pending, z) for p, z in zip(posteriors, believed)]
+        return self._with_pending(model, history.pending) if len(history.pending) else model
+
+    def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
+        """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
+
+        Such a value changes no prediction of the mean, so the trials may be taken one after the other. Asking
+        for several trials at a time then appends one row for each.
+        """
+        key = b"%d" % id(model) + _digest(pending, np.empty(0), np.empty(0), 0)
+        found = self._pending.get(key)
+        if found is not None:
+            return found[1]
+        before = b"%d" % id(model) + _digest(pending.take(slice(0, -1)), np.empty(0), np.empty(0), 0)
+        kept = self._pending.get(before)
+        start, new = (kept[1], pending.take(slice(-1, None))) if kept else (model, pending)
+        believed = [p.predict(new)[0] for p in start.posteriors]
+        conditioned = replace(
+            start,
+            posteriors=[p.condition(new, z) for p, z in zip(start.posteriors, believed)],
             # Those values count as incumbents, or the next trial would join the running one.
-            model = replace(model, best=[min(b, float(z.min())) for b, z in zip(model.best, believed)])
-        return replace(model, posteriors=posteriors)
+            best=[min(b, float(z.min())) for b, z in zip(start.best, believed)],
+        )
+        # The model itself is kept, so that no other one gets its id.
+        _keep(self._pending, key, (model, conditioned), _CACHED_MODELS)
+        return conditioned
 
     @property
     def can_learn(self) -> bool:

@@ -99,4 +99,3 @@ def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
         rows, domain = loose[:, column], space.parameters[column].domain
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
     return Points(x, points.on)
-

@@ -1,6 +1,7 @@
 """Exchanges: all moves of one discrete column of a point to another of its values.
 
-A column with few values, or without an order, tries all of them; a longer grid those at distances 1, 2, 4, ...
+A column with few values, or without an order, tries all of them; a longer grid tries those at distances 1,
+2, 4 and so on.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from bough.acquisition.maximise.candidates import CandidateFilter, best_row
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
-from bough.space.sampling import neighbours, sample_points
+from bough.space.neighbourhood import neighbours_of_each
+from bough.space.sampling import sample_points
 
 __all__ = ["local_search", "local_search_from"]
 
@@ -71,8 +72,7 @@ def local_search_from(
     alive = np.arange(len(starts))
     seen, seen_value = [starts], [value]
     for _ in range(steps):
-        around = [neighbours(space, current.take([int(row)]), rng, fixed_step=fixed_step) for row in alive]
-        moves = Points.concat([*around, starts.take([])])
+        moves, owner = neighbours_of_each(space, current.take(alive), rng, fixed_step=fixed_step)
         if not len(moves):
             break
         score = np.where(space.legal(moves), criterion(moves), -np.inf)
@@ -81,9 +81,9 @@ def local_search_from(
 
         x, on = current.x.copy(), current.on.copy()
         moved = []
-        end = 0
-        for row, part in zip(alive, around):
-            begin, end = end, end + len(part)
+        ends = np.searchsorted(owner, np.arange(len(alive) + 1))
+        for row, begin, end in zip(alive, ends, ends[1:]):
+            part = moves.take(slice(begin, end))
             pick = _step(space, part, score[begin:end], height[row], sideways[row] < patience, visited)
             if pick is None:
                 continue

@@ -21,7 +21,8 @@ from bough.acquisition.maximise.sample import best_of_samples
 from bough.acquisition.maximise.starts import near_incumbents, select_starts, spread, transplant
 from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.space.sampling import neighbours, sample_points
+from bough.space.neighbourhood import neighbours
+from bough.space.sampling import sample_points
 from bough.space.tree import Path
 
 __all__ = ["search_boxes", "search_paths"]
