@@ -39,6 +39,7 @@ from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "mixture_moments"]
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 _FIT_STREAM = 2**31 + 2
@@ -85,7 +86,7 @@ class ModelBased:
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, repr=False)
-    _pending: dict[bytes, tuple[ConditionedModel, ConditionedModel]] = field(default_factory=dict, repr=False)
+    _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(default_factory=dict, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -194,13 +195,11 @@ class ModelBased:
         Such a value changes no prediction of the mean, so the trials may be taken one after the other. Asking
         for several trials at a time then appends one row for each.
         """
-        key = b"%d" % id(model) + _digest(pending, np.empty(0), np.empty(0), 0)
-        found = self._pending.get(key)
-        if found is not None:
-            return found[1]
-        before = b"%d" % id(model) + _digest(pending.take(slice(0, -1)), np.empty(0), np.empty(0), 0)
-        kept = self._pending.get(before)
-        start, new = (kept[1], pending.take(slice(-1, None))) if kept else (model, pending)
+        known = self._pending.get((model, _content(pending)))
+        if known is not None:
+            return known
+        before = self._pending.get((model, _content(pending.take(slice(0, -1)))))
+        start, new = (before, pending.take(slice(-1, None))) if before else (model, pending)
         believed = [p.predict(new)[0] for p in start.posteriors]
         conditioned = replace(
             start,
@@ -208,8 +207,7 @@ class ModelBased:
             # Those values count as incumbents, or the next trial would join the running one.
             best=[min(b, float(z.min())) for b, z in zip(start.best, believed)],
         )
-        # The model itself is kept, so that no other one gets its id.
-        _keep(self._pending, key, (model, conditioned), _CACHED_MODELS)
+        _keep(self._pending, (model, _content(pending)), conditioned, _CACHED_MODELS)
         return conditioned
 
     @property
@@ -362,11 +360,15 @@ def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
     return "a small chance to beat the best result"
 
 
-def _keep(cache: dict[bytes, T], key: bytes, value: T, size: int) -> None:
+def _keep(cache: dict[K, T], key: K, value: T, size: int) -> None:
     """Put a value into a cache of at most ``size`` entries; the oldest ones leave."""
     while len(cache) >= size:
         cache.pop(next(iter(cache)), None)  # another thread may have been first
     cache[key] = value
+
+
+def _content(points: Points) -> bytes:
+    return _digest(points, np.empty(0), np.empty(0), 0)
 
 
 def _digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:
