@@ -14,7 +14,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "Kind", "Layout", "Points", "row_keys", "rows_by_signature"]
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Kind",
+    "Layout",
+    "Points",
+    "row_hashes",
+    "row_keys",
+    "rows_by_signature",
+]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -91,6 +101,26 @@ def row_keys(layout: Layout, points: Points) -> list[bytes]:
     rows = np.hstack([seen, points.on.astype(float)])
     whole, width = rows.tobytes(), rows.shape[1] * rows.itemsize
     return [whole[start : start + width] for start in range(0, len(whole), width)]
+
+
+def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:
+    """(n,) a number per row: equal keys (``row_keys``) have equal numbers, and others hardly ever.
+
+    Keys are exact and cost a Python object per row. These cost a few array operations, so long histories
+    look for candidates with hashes and compare the keys of those.
+    """
+    seen = np.ascontiguousarray(np.where(layout.active(points.on), points.x, -1.0) + 0.0)
+    bits = np.hstack([seen.view(np.uint64), np.packbits(points.on, axis=1).astype(np.uint64)])
+    bits += np.arange(bits.shape[1], dtype=np.uint64) * _GAMMA
+    for shift, factor in ((30, _MIX_1), (27, _MIX_2)):  # the mixing of splitmix64 (Steele, Lea & Flood 2014)
+        bits ^= bits >> np.uint64(shift)
+        bits *= factor
+    bits ^= bits >> np.uint64(31)
+    return np.asarray(bits.sum(axis=1, dtype=np.uint64))
+
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def rows_by_signature(on: BoolArray) -> dict[bytes, IntArray]:

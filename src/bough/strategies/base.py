@@ -8,7 +8,7 @@ import numpy as np
 
 from bough.errors import ExhaustedError, MethodError
 from bough.history import History
-from bough.points import FloatArray, Points, row_keys
+from bough.points import FloatArray, Points, row_hashes, row_keys
 from bough.space import Space
 from bough.space.encoding import snap
 
@@ -72,9 +72,11 @@ def noise_seen(space: Space, history: History) -> bool:
         done, y, noise = done.take(told), y[told], noise[told]
     if np.any(noise > 0):
         return True
+    _, group, count = np.unique(row_hashes(space.layout, done), return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(count[group] > 1)
     first: dict[bytes, float] = {}
-    keys = row_keys(space.layout, done)
-    return any(first.setdefault(key, value) != value for key, value in zip(keys, y))
+    keys = row_keys(space.layout, done.take(repeated))
+    return any(first.setdefault(key, value) != value for key, value in zip(keys, y[repeated]))
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_keys
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys
 from bough.space import Space
 
 __all__ = ["CandidateFilter", "best_of_each", "best_row", "distinct"]
@@ -29,16 +30,18 @@ class CandidateFilter:
     avoid: Points
 
     @cached_property
-    def avoided(self) -> frozenset[bytes]:
-        return frozenset(row_keys(self.space.layout, self.avoid))
+    def _hashes(self) -> NDArray[np.uint64]:
+        return row_hashes(self.space.layout, self.avoid)
 
     def mask(self, points: Points) -> BoolArray:
         """(n,) whether each point may be proposed."""
-        legal = self.space.legal(points)
-        if not len(self.avoid):
-            return legal
-        new = [key not in self.avoided for key in row_keys(self.space.layout, points)]
-        return np.logical_and(legal, new)
+        allowed, layout = self.space.legal(points), self.space.layout
+        suspects = np.isin(row_hashes(layout, points), self._hashes)
+        for row in np.flatnonzero(suspects & allowed).tolist():
+            point = points.take([row])
+            twins = self.avoid.take(self._hashes == row_hashes(layout, point)[0])
+            allowed[row] = row_keys(layout, point)[0] not in row_keys(layout, twins)
+        return allowed
 
     def score(self, points: Points, value: FloatArray) -> FloatArray:
         """(n,) the values, -inf for points that may not be proposed or whose value is NaN."""

@@ -1,0 +1,53 @@
+"""Hashes of rows agree with their exact keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bough
+from bough.acquisition.maximise.candidates import CandidateFilter
+from bough.points import Points, row_hashes, row_keys
+
+SPACE = bough.Space(
+    {
+        "arm": bough.Choice({"a": {"x": bough.Float(0, 1), "n": bough.Int(1, 4)}, "b": {}, "c": {}}),
+        "s": bough.Categorical(["p", "q", "r"]),
+    }
+)
+
+
+def test_rows_with_equal_keys_have_equal_hashes_and_others_do_not() -> None:
+    rng = np.random.default_rng(0)
+    points = SPACE.encode(SPACE.sample(400, rng))
+    again = points.take(rng.permutation(400))
+    poisoned = Points(np.where(SPACE.layout.active(again.on), again.x, np.nan), again.on)
+    both = Points.concat([points, poisoned])
+    keys, hashes = row_keys(SPACE.layout, both), row_hashes(SPACE.layout, both)
+    assert len(set(keys)) == len(set(hashes.tolist())) < 400
+    assert len(set(zip(keys, hashes.tolist()))) == len(set(keys))
+
+
+def test_numbers_with_few_bits_do_not_collide() -> None:
+    space = bough.Space({f"x{i}": bough.Float(0, 1) for i in range(3)})
+    steps = np.arange(0, 64) / 64
+    grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    points = space.snap(grid)
+    assert len(np.unique(row_hashes(space.layout, points))) == len(grid)
+
+
+def test_no_rows_and_no_columns() -> None:
+    empty = Points(np.empty((0, SPACE.layout.columns)), np.empty((0, SPACE.layout.groups), bool))
+    assert row_hashes(SPACE.layout, empty).shape == (0,)
+
+
+def test_rows_of_equal_hash_are_told_apart_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bough.acquisition.maximise import candidates
+
+    rng = np.random.default_rng(1)
+    points, avoid = SPACE.encode(SPACE.sample(30, rng)), SPACE.encode(SPACE.sample(9, rng))
+    wanted = CandidateFilter(SPACE, avoid).mask(points)
+    monkeypatch.setattr(candidates, "row_hashes", lambda layout, rows: np.zeros(len(rows), np.uint64))
+    np.testing.assert_array_equal(CandidateFilter(SPACE, avoid).mask(points), wanted)
+    avoided = set(row_keys(SPACE.layout, avoid))
+    np.testing.assert_array_equal(wanted, [key not in avoided for key in row_keys(SPACE.layout, points)])
