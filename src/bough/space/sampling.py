@@ -38,7 +38,6 @@ START_ROWS = 1024
 """A design starts at one of the first so many rows of its sequence."""
 
 REJECTION_ROUNDS = 30
-REDRAW_ROUNDS = 4
 REPAIR_ROUNDS = 300
 
 
