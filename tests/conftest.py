@@ -14,10 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # One engine for the whole suite: the compiled core rounds differently, which later proposals show.
 # ``make core`` sets the variable and runs the tests that compare the two.
 os.environ.setdefault("BOUGH_CORE", "numpy")
+
+# On a busy machine examples take long to draw, which says nothing about the code.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 
 # A shell starts background jobs with these signals ignored, and children inherit that. The tests send them.
 for _name in ("SIGINT", "SIGHUP", "SIGQUIT"):
