@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from tests.storage.invariants import sound_trials
 
-from bough.errors import ConflictError
+from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
 from bough.storage import Storage, StudyRecord, open_storage
 from bough.storage.database import Database
@@ -129,6 +129,18 @@ def test_killed_while_telling(shared_url: str, moment: str, monkeypatch: pytest.
     sound_trials(shared_url, "s")
 
 
+def test_killed_while_reporting(shared_url: str, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = open_storage(shared_url)
+    study = storage.create(RECORD).id
+    storage.insert(study, [RUNNING], lease=60.0)
+    dies(lambda: open_study("s", shared_url).report(0, 1.5, 3), f"report:{moment}", monkeypatch)
+    assert len(storage.changes(study, 0).reports) == (moment == "after-commit")
+    again = open_study("s", shared_url)
+    assert not again.report(0, 1.5, 3), "the same report may be sent again"
+    assert again.trial(0).curve == ((3, 1.5),)
+    sound_trials(shared_url, "s")
+
+
 @pytest.mark.parametrize("lease", [60.0, None])
 def test_killed_while_renewing(
     shared_url: str, moment: str, lease: float | None, monkeypatch: pytest.MonkeyPatch
@@ -217,6 +229,63 @@ def test_workers_killed_at_any_moment(shared_url: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_workers_killed_at_any_moment_for_long(shared_url: str, tmp_path: Path) -> None:
     killing_loop(shared_url, tmp_path, kills=150)
+
+
+def ask_and_report(url: str, log: Path, lease: float) -> None:
+    """A worker that notes each report once it is acknowledged."""
+    study = open_study("s", url)
+    with open(log, "a", buffering=1) as acknowledged:
+        while True:
+            trial = study.ask(lease=lease)
+            for step in range(1, 8):
+                value = random.random()
+                try:
+                    stop = study.report(trial, value, step)
+                except TrialError:  # it was slower than its lease
+                    break
+                acknowledged.write(f"{trial.number} {trial.attempt} {step} {value!r}\n")
+                if stop:
+                    break
+                time.sleep(random.uniform(0, 0.02))
+            else:
+                with contextlib.suppress(ConflictError):
+                    study.tell(trial, value)
+
+
+@pytest.mark.slow
+def test_reporting_workers_killed_at_any_moment(shared_url: str, tmp_path: Path) -> None:
+    """No acknowledged report is lost, and no attempt mixes its curve with that of an earlier one."""
+    Study(SPACE, name="s", storage=shared_url, method="random", seed=0)
+    logs = [tmp_path / f"worker {number}" for number in range(3)]
+    start = lambda log: FORK.Process(target=ask_and_report, args=(shared_url, log, 0.3))  # noqa: E731
+    workers = [start(log) for log in logs]
+    for worker in workers:
+        worker.start()
+    rng = random.Random(0)
+    try:
+        for _ in range(40):
+            time.sleep(rng.uniform(0.05, 0.25))
+            victim = rng.randrange(len(workers))
+            workers[victim].kill()
+            workers[victim].join()
+            workers[victim] = start(logs[victim])
+            workers[victim].start()
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.join()
+    storage, study = opened(shared_url)
+    stored = {(r.number, r.attempt, r.step): r.value for r in storage.changes(study, 0).reports}
+    lines = [line.split() for log in logs for line in log.read_text().splitlines()]
+    told = [line for line in lines if len(line) == 4]
+    assert len(told) > 40 and max(int(attempt) for _, attempt, _, _ in told) > 1, "attempts were resumed"
+    for number, attempt, step, value in told:
+        assert stored[int(number), int(attempt), int(step)] == float(value), "an acknowledged report was lost"
+    for trial in open_study("s", shared_url).trials:
+        mine = [(s, v) for (n, a, s), v in stored.items() if (n, a) == (trial.number, trial.attempt)]
+        assert trial.curve == tuple(sorted(mine))
+        assert [step for step, _ in trial.curve] == list(range(1, len(trial.curve) + 1))
+    sound_trials(shared_url, "s")
 
 
 # ---- stopped beyond the lease ----------------------------------------------------------------------

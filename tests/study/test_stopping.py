@@ -19,7 +19,7 @@ from bough.study import Study, copy_study, export_study, import_study, open_stud
 from bough.study.curves import Curve
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.progress import log_lines
-from bough.study.stopping import RULES, Rule, reason_to_stop, rests
+from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
 from bough.trial import Report
 
 FLAT = Space({"x": Float(0, 1)})
@@ -376,7 +376,7 @@ def test_the_median_rule_against_the_definition() -> None:
         if ends and 0.2 * max(ends) <= upto <= 0.9 * max(ends) and max(ends) > 0 and len(reached) >= 3:
             rank = sorted([*reached, min(mine)]).index(min(mine))  # how many are strictly better
             expected = rank >= 3 and rank >= (len(reached) + 1) / 2
-        assert stops(MEDIAN, curve(mine), others) == expected
+        assert (reason_to_stop(MEDIAN, curve(mine), others, Trust(losers=False)) is not None) == expected
         stopped += expected
     assert 30 < stopped < 270
 
@@ -402,20 +402,35 @@ def test_the_best_three_are_never_stopped() -> None:
     assert not stops(MEDIAN, falling(3, 2, upto=5), others)
 
 
-def test_a_rule_that_would_have_stopped_the_best_rests() -> None:
-    usual = [falling(1.0 + i, 0.5 + i) for i in range(5)]
-    late = falling(9.0, 0.1)
+def test_a_test_that_would_have_stopped_the_best_is_not_trusted() -> None:
     assert MEDIAN is not None and ASHA is not None
-    assert not rests(MEDIAN, usual)
-    assert rests(MEDIAN, [*usual, late])
-    assert not rests(MEDIAN, [*usual, falling(9.0, 0.6)]), "it is not the best"
+    usual = [falling(1.0 + i / 10, 0.5 + (3 * i % 5) / 10) for i in range(5)]
+    assert trust(MEDIAN, usual) == Trust()
+    assert trust(MEDIAN, [*usual, falling(9.0, 0.1)]) == Trust(places=False, losers=False)
+    assert trust(MEDIAN, [*usual, falling(9.0, 0.6)]) == Trust(), "it is not the best"
+    crossing = [*usual, falling(1.45, 0.45)]
+    assert trust(MEDIAN, crossing) == Trust(places=False), "it began in the worse half, not far behind"
+    assert trust(ASHA, crossing) == Trust(), "asha has no such safeguard"
     study = finished_study()
     trial = study.ask()
-    for step in range(1, STEPS):  # out of the window until it is almost done
-        if step in (1, 10):
-            study.report(trial, 9.0, step)
+    for step in range(1, STEPS + 1):  # a test that was wrong about the best one stops nobody any more
+        study.keep_report(trial, 9.0 if step < STEPS else 0.01, step)
     study.tell(trial, 0.01)
-    assert report_until_stopped(study, 0.9)[1] == 2, "one report of the best is not enough to judge it"
+    assert report_until_stopped(study, 0.9)[1] == 0
+
+
+def test_a_certain_loser_is_stopped_whatever_its_place() -> None:
+    others = [falling(1.0 + i / 100, i / 100) for i in range(3)]
+    middling = falling(1.6, 0.6, upto=9)
+    assert MEDIAN is not None
+    worse = [falling(1.8, 0.8) for _ in range(4)]
+    fourth = [*others[:3], *worse]
+    why = reason_to_stop(MEDIAN, middling, fourth)
+    assert why is not None and "far behind the best, 0" in why
+    assert reason_to_stop(MEDIAN, middling, fourth, Trust(losers=False)) is None
+    assert not stops(MEDIAN, middling, fourth[1:]), "it may become one of the best three"
+    assert not stops(MEDIAN, middling, fourth[:2]), "two curves say too little"
+    assert not stops(MEDIAN, falling(1.02, 0.02, upto=9), fourth)
 
 
 def test_raw_values_of_other_branches_are_not_compared() -> None:

@@ -12,7 +12,7 @@ from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve
 from bough.study.goals import Goals
 from bough.study.results import real_number
-from bough.study.stopping import RULES, Rule, reason_to_stop, rests
+from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
 from bough.study.trial_index import TrialIndex
 from bough.trial import Report, Trial
 
@@ -47,21 +47,20 @@ class StoppingDecision:
         self._rule: Rule | None = RULES[rule]
         self._sign, self._branches = goals.sign, branches
         self._replayed = (-1, -1)  # how many trials were over, and how many corrected, at the last replay
-        self._rests = False
+        self._trust = Trust()
 
     def reason(self, view: TrialIndex, number: int) -> str | None:
         """Why a running trial should stop; None if it should go on."""
         if self._rule is None:
             return None
         others = [trial for trial in self._comparable(view) if trial.number != number]
-        trial = self._curve(view, view.trials[number])
-        why = reason_to_stop(self._rule, trial, [self._curve(view, other) for other in others])
-        if why is None:
+        trial, curves = self._curve(view, view.trials[number]), [self._curve(view, t) for t in others]
+        if reason_to_stop(self._rule, trial, curves) is None:
             return None
         if (moment := (len(view.over), view.corrections)) != self._replayed:
-            over = [self._curve(view, other) for other in others if other.is_finished]
-            self._replayed, self._rests = moment, rests(self._rule, over)
-        return None if self._rests else why
+            over = [curve for other, curve in zip(others, curves) if other.is_finished]
+            self._replayed, self._trust = moment, trust(self._rule, over)
+        return reason_to_stop(self._rule, trial, curves, self._trust)
 
     def _comparable(self, view: TrialIndex) -> Iterator[Trial]:
         """Trials with a value or a curve; one that failed or was retracted says nothing about the others."""

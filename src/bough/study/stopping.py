@@ -5,9 +5,10 @@ that are predicted from the curves of its branch. Raw values of different branch
 epoch of one model and a boosting round of another are different things. The first trial of a branch
 always runs to its end, because nothing is known about the curves of that branch.
 
-* ``median`` stops a trial that is in the worse half. Its safeguards are those of Ax: it acts only on the
-  steps between 20 % and 90 % of the longest finished curve, compares with at least three curves, never stops
-  one of the best three, and rests if it would have stopped the trial that is now the best.
+* ``median`` stops a trial that is in the worse half, or that is a certain loser: its predicted final value
+  lies two standard deviations behind the third best. The safeguards are those of Ax: the rule acts only on
+  the steps between 20 % and 90 % of the longest finished curve, compares with at least three curves, never
+  stops one of the best three, and does not trust a test that would have stopped the trial that is now best.
 * ``asha`` stops all but the best third at each rung, at 1/27, 1/9 and 1/3 of the longest finished curve (Li
   et al. 2020, the variant that stops).
 """
@@ -20,7 +21,10 @@ from dataclasses import dataclass, replace
 
 from bough.study.final_values import MIN_CURVES, TrialCurve, predicted_final
 
-__all__ = ["RULES", "Rule", "reason_to_stop", "rests"]
+__all__ = ["RULES", "Rule", "Trust", "reason_to_stop", "trust"]
+
+CERTAIN_SDS = 2.0
+"""A prediction so many standard deviations behind counts as certain."""
 
 MAX_REPLAYED_STEPS = 50
 """A replay looks at so many steps of the best curve, evenly spread."""
@@ -32,7 +36,8 @@ class Rule:
 
     share:  the share of the compared trials that may go on; kept: how many go on in any case.
     window: the part of the longest finished curve in which trials are judged. rungs: judge a trial only when
-    it passes one of these parts of it; empty: judge at every step. replays: see ``rests``.
+    it passes one of these parts of it; empty: judge at every step. replays: whether to see ``trust``.
+    stops_losers: whether certain losers stop, whatever their place among the trials so far.
     """
 
     share: float
@@ -40,6 +45,7 @@ class Rule:
     window: tuple[float, float] = (0.0, 1.0)
     rungs: tuple[float, ...] = ()
     replays: bool = False
+    stops_losers: bool = False
 
     def judges(self, trial: TrialCurve, longest: int) -> bool:
         """Whether a trial is judged at its last step."""
@@ -54,19 +60,37 @@ class Rule:
 
 
 RULES: dict[str, Rule | None] = {
-    "median": Rule(share=1 / 2, kept=3, window=(0.2, 0.9), replays=True),
+    "median": Rule(share=1 / 2, kept=3, window=(0.2, 0.9), replays=True, stops_losers=True),
     "asha": Rule(share=1 / 3, kept=1, window=(0.0, 0.9), rungs=(1 / 27, 1 / 9, 1 / 3)),
     "none": None,
 }
 
 
-def reason_to_stop(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str | None:
+@dataclass(frozen=True)
+class Trust:
+    """Which tests of a rule are trusted: that of places, that of certain losers."""
+
+    places: bool = True
+    losers: bool = True
+
+
+FULL_TRUST = Trust()
+
+
+def reason_to_stop(
+    rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve], trust: Trust = FULL_TRUST
+) -> str | None:
     """Why the trial should stop at its last step; None if it should go on."""
     branch = [other for other in others if other.branch == trial.branch]
     longest = max((other.last_step for other in branch if other.final is not None), default=0)
     if longest < 1 or trial.last_step < 0 or not rule.judges(trial, longest):
         return None
-    return _within_branch(rule, trial, branch) or _across_branches(rule, trial, others)
+    why = None
+    if trust.places:
+        why = _within_branch(rule, trial, branch) or _across_branches(rule, trial, others)
+    if why is None and rule.stops_losers and trust.losers:
+        why = _loses(rule, trial, others)
+    return why
 
 
 def _within_branch(rule: Rule, trial: TrialCurve, branch: Sequence[TrialCurve]) -> str | None:
@@ -98,20 +122,37 @@ def _is_behind(rule: Rule, ahead: int, compared: int) -> bool:
     return compared >= MIN_CURVES and ahead >= max(rule.kept, rule.share * (compared + 1))
 
 
-def rests(rule: Rule, others: Sequence[TrialCurve]) -> bool:
-    """Whether the rule would have stopped the trial that is now the best, so it must not be trusted.
+def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str | None:
+    """Why the trial will not be among the best: its predicted final value lies far behind them.
+
+    It takes enough finished curves of its branch to say so.
+    """
+    finished = [other for other in others if other.final is not None]
+    reached = [o for o in finished if o.branch == trial.branch and o.last_step >= trial.last_step]
+    predicted = predicted_final(trial, finished) if len(reached) >= MIN_CURVES else None
+    if predicted is None:
+        return None
+    (value, noise), best = predicted, sorted(map(_final, finished))
+    if value - CERTAIN_SDS * noise <= best[rule.kept - 1]:
+        return None
+    expected = f"its predicted value {trial.sign * value:.6g} ± {noise:.2g}"
+    return f"at step {trial.last_step}, {expected} was far behind the best, {trial.sign * best[0]:.6g}"
+
+
+def trust(rule: Rule, others: Sequence[TrialCurve]) -> Trust:
+    """Which tests are to be trusted: those that would not have stopped the trial that is now the best.
 
     It is judged at each of its steps against all other curves as they are now.
     """
     best = min((other for other in others if other.final is not None), key=_final, default=None)
     if not rule.replays or best is None or not best.curve.steps:
-        return False
-    steps = best.curve.steps
-    stride = math.ceil(len(steps) / MAX_REPLAYED_STEPS)
+        return FULL_TRUST
+    steps = best.curve.steps[:: math.ceil(len(best.curve.steps) / MAX_REPLAYED_STEPS)]
     rivals = [other for other in others if other is not best]
-    return any(
-        reason_to_stop(rule, replace(best, final=None, upto=step), rivals) is not None
-        for step in steps[::stride]
+    past = [replace(best, final=None, upto=step) for step in steps]
+    return Trust(
+        places=not any(reason_to_stop(rule, each, rivals, Trust(losers=False)) for each in past),
+        losers=not any(reason_to_stop(rule, each, rivals, Trust(places=False)) for each in past),
     )
 
 
