@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,27 @@ def test_files_carry_it(earlier: bough.Study, tmp_path: Path) -> None:
     export_study(study, tmp_path / "s.jsonl")
     read = import_study(tmp_path / "s.jsonl", MemoryStorage())
     assert read.ask().config == study.ask().config
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda body: body.pop("name"), "an earlier study has 'name', 'space' and 'results'"),
+        (lambda body: body.update(results=3), "'results' must be a list"),
+        (lambda body: body.update(results=[[{"C": 0.1}, 1.0]]), "is missing"),
+        (lambda body: body["results"][0].__setitem__(1, 10**400), "is too large"),
+        (lambda body: body["results"][0].__setitem__(1, "1"), "a value must be a number"),
+        (lambda body: body.update(space={"x": 1}), "must be an object"),
+    ],
+)
+def test_a_damaged_file_is_refused(change: Any, message: str, earlier: bough.Study, tmp_path: Path) -> None:
+    export_study(bough.Study(SPACE, seed=1, learn_from=[earlier]), tmp_path / "s.jsonl")
+    lines = (tmp_path / "s.jsonl").read_text().splitlines()
+    row = json.loads(lines[1])
+    change(row["body"])
+    (tmp_path / "s.jsonl").write_text("\n".join([lines[0], json.dumps(row)]) + "\n")
+    with pytest.raises(StudyError, match=message):
+        import_study(tmp_path / "s.jsonl", MemoryStorage())
 
 
 def test_maximising_and_retracted_results() -> None:

@@ -8,7 +8,6 @@ the earlier study does not have takes a random value, so its model finds no effe
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections import Counter
@@ -35,6 +34,7 @@ MAX_RESULTS = 200
 """Results kept of each study: the best half, the latest, and some of the others."""
 
 MIN_RESULTS = 3
+LARGEST_VALUE = 1e300
 _FILL_STREAM = 2**31 + 7
 
 
@@ -84,7 +84,12 @@ def check_source_body(body: dict[str, Any]) -> None:
         if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
             raise ValueError("a result is a list of a config and a value")
         space.validate(each[0])
-        if isinstance(each[1], bool) or not isinstance(each[1], (int, float)) or not math.isfinite(each[1]):
+        number = each[1]
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, (int, float))
+            or not abs(number) < LARGEST_VALUE
+        ):
             raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
 
 
