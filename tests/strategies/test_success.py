@@ -15,6 +15,7 @@ from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.strategies.model_based import ModelBased
 from bough.strategies.success import DOUBT, with_labels
+from bough.strategies.working_set import working_rows
 from bough.study import Study
 
 SPACE = bough.Space(
@@ -98,7 +99,7 @@ def test_the_formula_and_the_gradient() -> None:
     mean, sd = fitted.predict(points)
     labels = with_labels(history_of(study)).y
     half = (0.5 - labels.mean()) / labels.std()
-    assert np.exp(value) == pytest.approx(norm.cdf((half - mean) / np.sqrt(sd**2 + DOUBT**2)), rel=1e-6)
+    assert np.exp(value) == pytest.approx(norm.cdf((mean - half) / np.sqrt(sd**2 + DOUBT**2)), rel=1e-6)
     step = 1e-6
     for column in range(SPACE.layout.columns):
         shift = np.zeros(SPACE.layout.columns)
@@ -108,9 +109,15 @@ def test_the_formula_and_the_gradient() -> None:
         assert gradient[:, column] == pytest.approx(np.where(moves, (up - down) / (2 * step), 0), abs=1e-4)
 
 
+def test_the_working_set_of_a_long_study_keeps_failures() -> None:
+    labels = np.ones(1000)
+    labels[::25] = 0.0
+    assert set(np.flatnonzero(labels == 0)) <= set(working_rows(labels))
+
+
 def test_labels_come_in_the_order_of_the_trials() -> None:
     labelled = with_labels(history_of(told(OUT_OF_MEMORY)))
-    assert labelled.y.tolist() == [0, 0, 0, 1, 1, 0, 0, 1, 1, 0]
+    assert labelled.y.tolist() == [1, 1, 1, 0, 0, 1, 1, 0, 0, 1]
     assert labelled.done_numbers.tolist() == list(range(10))
     assert [given["batch"] for given in SPACE.decode(labelled.done)] == [
         row[0]["batch"] for row in OUT_OF_MEMORY

@@ -3,10 +3,10 @@
 Bussemaker et al. 2024 (arXiv 2502.00838): predicting where trials fail and weighting the acquisition with it
 beats both ignoring failures and replacing them by a bad value.
 
-The process is fitted to the labels 0 (done) and 1 (failed) as if they were values, and its prediction is
+The process is fitted to the labels 1 (done) and 0 (failed) as if they were values, and its prediction is
 squashed into a probability (least-squares classification, Rasmussen & Williams 2006, section 6.5):
 
-    P(success at x) = Φ((1/2 − mean(x)) / √(var(x) + DOUBT²))
+    P(success at x) = Φ((mean(x) − 1/2) / √(var(x) + DOUBT²))
 
 in units of the standard deviation of the labels. The covariance of ``auto`` says which trials are alike, and
 the fit says what matters: a shared parameter whose value fails on two branches is suspicious on the third,
@@ -40,10 +40,13 @@ def success_probability(model: Callable[[History], ConditionedModel], history: H
 
 
 def with_labels(history: History) -> History:
-    """Finished and failed trials in the order of their numbers, with 0 and 1 in place of values."""
+    """Finished and failed trials in the order of their numbers, with 1 and 0 in place of values.
+
+    A failure has the lower label, so the working set of a long study keeps failures first.
+    """
     numbers = np.concatenate([history.done_numbers, history.failed_numbers])
     order = np.argsort(numbers, kind="stable")
-    labels = (order >= len(history.done)).astype(float)
+    labels = (order < len(history.done)).astype(float)
     nothing = history.failed.take([])
     return replace(
         history,
@@ -64,8 +67,8 @@ def with_labels(history: History) -> History:
 
 def _log_success(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:
     wide = np.hypot(sd, DOUBT)
-    value, by_mean, by_wide = log_pi(mean, wide, boundary)
-    return value, by_mean, by_wide * sd / wide
+    value, by_mean, by_wide = log_pi(-mean, wide, -boundary)
+    return value, -by_mean, by_wide * sd / wide
 
 
 _LOG_SUCCESS = Acquisition(_log_success, log=True)
