@@ -50,6 +50,9 @@ class Auto(ModelOptions):
     refit_surprise_sds: float = option(3.0, POSITIVE)
     """An observation three predictive sds off shows that the hyperparameters are wrong: refit early."""
 
+    cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
+    """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
+
     power: bool = option(False, flag("True to make values more normal by a power transform"))
     """Off: observations gather around the incumbent, and the exponent then makes other branches alike."""
 
@@ -70,8 +73,15 @@ class Auto(ModelOptions):
             surprise_sds=self.refit_surprise_sds,
             fit_transform=partial(OutputTransform.fit, power=self.power),
         )
-        labels = replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={})
-        return replace(model, success=lambda _, history: success_probability(labels.model, history))
+        labels, costs = (
+            replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={})
+            for _ in range(2)
+        )
+        return replace(
+            model,
+            success=lambda _, history: success_probability(labels.model, history),
+            cost_model=costs if self.cost_aware else None,
+        )
 
     def goal_strategy(self, space: Space) -> GoalBased:
         """For several objectives, or under constraints."""

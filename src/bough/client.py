@@ -31,6 +31,7 @@ from bough.study.recommend import Recommendation, recommend
 from bough.study.records import STOPPING_RULES
 from bough.study.reporting import checked_report
 from bough.study.results import failure, told
+from bough.study.spending import checked_budget
 from bough.study.tables import table
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
@@ -279,6 +280,8 @@ class RemoteStudy:
         callbacks: Sequence[Callable[[RemoteStudy, Trial], Any]] = (),
         progress: ProgressOption = None,
         on_error: OnError = "record",
+        budget: float | None = None,
+        until: str | None = None,
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
         return run_objective(
@@ -293,7 +296,14 @@ class RemoteStudy:
             callbacks=callbacks,
             progress=progress,
             on_error=on_error,
+            budget=budget,
+            until=until,
         )
+
+    @property
+    def spent(self) -> float:
+        """What the finished trials cost: told costs, or seconds where none was told."""
+        return self.status().spent
 
     # ---- for ``run`` -------------------------------------------------------------------
 
@@ -333,7 +343,12 @@ class RemoteStudy:
             best,
             found["trials"],
             found["stopped"],
+            spent=found["spent"],
         )
+
+    def set_budget(self, budget: float) -> None:
+        """Say what the trials may cost together."""
+        self._post("budget", {"budget": checked_budget(budget)})
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""

@@ -13,7 +13,7 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
-__all__ = ["History", "Outcomes", "Source"]
+__all__ = ["History", "Outcomes", "Source", "Spending"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -51,6 +51,21 @@ class Outcomes:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Spending:
+    """Costs in a study that has a budget.
+
+    costs: (n,) what each finished trial cost, NaN where that is not known. share_spent: of the budget.
+    """
+
+    costs: FloatArray
+    share_spent: float
+
+    @property
+    def share_left(self) -> float:
+        return 1.0 - self.share_spent
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class History:
     """The trials of a study, encoded. Inside, everything minimises.
 
@@ -65,6 +80,7 @@ class History:
     outcomes: all objectives and limits; None where y is the only objective and there are no limits.
     stopped: (n,) which points of ``done`` were stopped early: y is the predicted final value there, noise the
              standard deviation of that prediction. None where there is none.
+    spending: what trials cost; None unless the study has a budget.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -82,3 +98,4 @@ class History:
     beliefs: tuple[Belief, ...] = ()
     stopped: BoolArray | None = None
     sources: tuple[Source, ...] = ()
+    spending: Spending | None = None

@@ -71,6 +71,12 @@ SHOWN_FRONT = 20
     "--timeout", type=click.FloatRange(0, min_open=True), help="Seconds after which no new trial starts."
 )
 @click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    help='Cost of all trials together: the "cost" of results, or seconds where none has one.',
+)
+@click.option("--until", type=click.Choice(["settled"]), help="End when nothing is expected to improve.")
+@click.option(
     "--trial-timeout",
     type=click.FloatRange(0, min_open=True),
     help="Seconds after which a trial is ended and failed.",
@@ -98,6 +104,8 @@ def run(
     constraint: tuple[str, ...],
     reference: tuple[str, ...],
     timeout: float | None,
+    budget: float | None,
+    until: str | None,
     trial_timeout: float | None,
     logs: Path | None,
     progress: str | None,
@@ -140,9 +148,10 @@ def run(
     wanted.sample(1, 0)  # SpaceError if no configuration is allowed
     if dry_run:
         return _print_examples(units, wanted, seed)
-    if trials is None and timeout is None and wanted.size == float("inf"):
+    if {trials, timeout, budget, until} == {None} and wanted.size == float("inf"):
         raise click.UsageError(
-            "say when to end: --trials N or --timeout SECONDS", click.get_current_context()
+            "say when to end: --trials N, --timeout SECONDS, --budget COST or --until settled",
+            click.get_current_context(),
         )
     study = Study(
         wanted,
@@ -161,7 +170,7 @@ def run(
         click.echo(f"bough: {has}: nothing to run, as --trials is the total number", err=True)
     folder = logs or logs_of(study.name)
     folder.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
+    began, interrupted = time.monotonic(), False
     try:
         # A thread per program: it only waits.
         with Guardian() as guardian, ThreadPoolExecutor(workers) as executor:
@@ -169,15 +178,24 @@ def run(
             program = Command(units, study, folder, guardian, trial_timeout, shared)
             shown = progress_of("none" if quiet else progress)
             try:
-                run_trials(study, program, trials, executor=executor, timeout=timeout, progress=shown)
+                run_trials(
+                    study,
+                    program,
+                    trials,
+                    executor=executor,
+                    timeout=timeout,
+                    progress=shown,
+                    budget=budget,
+                    until=until,
+                )
             except KeyboardInterrupt:  # all results are kept; what they come to is said below
-                pass
+                interrupted = True
             finally:
                 program.stop()
     except StudyError as error:  # every trial failed
         click.echo(f"bough: {printable(str(error))}; what each printed is in {folder}", err=True)
         return NO_RESULT
-    complete = _complete(study, trials, timeout, time.monotonic() - began)
+    complete = not interrupted or _complete(study, trials, timeout, time.monotonic() - began)
     return _conclude(study, json_, complete, folder)
 
 

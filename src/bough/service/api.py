@@ -31,6 +31,7 @@ from bough.service.models import (
     ExplainOut,
     Fail,
     Health,
+    NewBudget,
     NewStudy,
     Predict,
     PredictOut,
@@ -276,6 +277,12 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     @api.get("/studies/{study:name}/status", response_model=StatusOut, tags=["studies"])
     def status(study: Name) -> Response:
         return JSONResponse(status_json(studies, studies.open(study)))
+
+    @api.post("/studies/{study:name}/budget", status_code=204, tags=["studies"])
+    def budget(study: Name, wanted: NewBudget) -> Response:
+        """Say what the trials may cost together, earlier ones included."""
+        studies.open(study).set_budget(wanted.budget)
+        return Response(status_code=204)
 
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
     async def branches(study: Name) -> Response:

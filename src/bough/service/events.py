@@ -55,6 +55,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "failed": status.failed,
         "leased": status.leased,
         "stopped": status.stopped,
+        "spent": status.spent,
         "best": None if status.best is None else trial_json(status.best),
         "front": studies.front_size(study),
         "has_model": study.has_model,

@@ -130,6 +130,12 @@ class Renew(_In):
     lease: Seconds | None
 
 
+class NewBudget(_In):
+    """What the trials may cost together: in units of told costs, or in seconds where none is told."""
+
+    budget: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class Predict(_In):
     configs: Annotated[list[Config], Field(max_length=1000)]
 
@@ -213,7 +219,7 @@ class StudiesOut(BaseModel):
 
 class StatusOut(BaseModel):
     """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does.
-    ``front``: trials on the front of several objectives.
+    ``front``: trials on the front of several objectives. ``spent``: what the finished trials cost.
     ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
     trials: int
@@ -223,6 +229,7 @@ class StatusOut(BaseModel):
     leased: int
     stopped: int
     front: int | None
+    spent: float
     best: TrialOut | None
     has_model: bool
 

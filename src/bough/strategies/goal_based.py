@@ -31,6 +31,7 @@ from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, same_point, tried_points
 from bough.strategies.beliefs import belief_weights, count_beliefs
+from bough.strategies.cost_aware import cost_weights
 from bough.strategies.decisions import Choice, CriterionFactory, Decision, ProposalContext
 from bough.strategies.goal_models import (
     GoalModels,
@@ -138,6 +139,7 @@ class GoalBased:
     def _weights(self, space: Space, history: History) -> list[Criterion]:
         """What is added besides gains and limits."""
         weights = self.objective.chance_of_success(space, history)
+        weights += cost_weights(self.objective.cost_model, history)
         if history.beliefs:  # they fade, but no single value says whether one is wrong
             design_size = self.objective.initial.size(space)
             weights += belief_weights(space, count_beliefs(space, history, design_size, None))

@@ -27,11 +27,13 @@ from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
+from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
+from bough.strategies.remaining_gain import RemainingGain, remaining_gain
 from bough.strategies.schedule import earlier, following, scheduled
 from bough.strategies.viability import viability
 from bough.strategies.working_set import LIMIT, working_rows
@@ -71,6 +73,7 @@ class ModelBased:
     fit_transform: fits the output transform to the observed values.
     success: the log probability that a trial succeeds, asked for once a trial has failed.
     working_set: how many observations the surrogate sees at most (``strategies.working_set``).
+    cost_model: what is fitted to log costs where the study has a budget (``strategies.cost_aware``).
     """
 
     surrogate: Surrogate
@@ -82,6 +85,7 @@ class ModelBased:
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     success: Callable[[Space, History], Criterion] = viability
     working_set: int = LIMIT
+    cost_model: ModelBased | None = None
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
@@ -119,6 +123,7 @@ class ModelBased:
             "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
             **({"earlier_studies": self._weights(history, context.model)} if history.sources else {}),
+            **predicted_cost(self.cost_model, history, point),
         }
 
     @staticmethod
@@ -135,6 +140,9 @@ class ModelBased:
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         model = self.model(history)
         return model.transform.inverse(*mixture_moments(model.posteriors, points))
+
+    def remaining_gain(self, space: Space, history: History, rng: np.random.Generator) -> RemainingGain:
+        return remaining_gain(self._context(space, history), rng)
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         if history.sources and (first := self._of_portfolio(space, history)) is not None:
@@ -157,11 +165,12 @@ class ModelBased:
         model = _beatable(space, history, self.model(history))
         weights = self.chance_of_success(space, history)
         beliefs = belief_weights(space, self._beliefs(space, history, model))
+        costs = cost_weights(self.cost_model, history) if self.acquisition.log else []
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
             space=space,
             model=model,
-            make_criterion=_criterion_factory(history, model, self.acquisition, [*weights, *beliefs]),
+            make_criterion=_criterion_factory(history, model, self.acquisition, [*weights, *beliefs, *costs]),
             improvement=_criterion_factory(history, model, LOG_EI, weights)(),
             done=history.done,
             near=history.done.take(np.argsort(model.z, kind="stable")),

@@ -15,6 +15,7 @@ from bough.study.changing import differences, space_change
 from bough.study.corrections import correction, remark, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.recommend import contains
+from bough.study.spending import new_budget
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
@@ -92,6 +93,10 @@ class AmendableStudy(StoredStudy):
 
         self.amend(make, space)
         return lines
+
+    def set_budget(self, budget: float) -> None:
+        """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then minds the cost."""
+        self.amend(lambda view: new_budget(view.amendments, budget))
 
     def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
         """Write a remark into the study's record, about the study or about one trial."""

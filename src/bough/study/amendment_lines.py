@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.beliefs import check_belief_body
 from bough.study.goals import Goals
 from bough.study.results import completed, storable
 from bough.study.sources import check_source_body
+from bough.study.spending import checked_budget
 from bough.trial import Trial
 
 __all__ = ["amendment_row", "read_amendment"]
@@ -86,6 +88,13 @@ def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> Non
             paths[path].check(value)
 
 
+def _check_budget(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    try:
+        checked_budget(body.get("budget"))
+    except StudyError as error:
+        raise ValueError(str(error)) from None
+
+
 def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
     """Notes and audit lines are shown, never interpreted."""
 
@@ -98,4 +107,5 @@ _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "source": lambda body, *_: check_source_body(body),
     "note": _check_nothing,
     "audit": _check_nothing,
+    "budget": _check_budget,
 }

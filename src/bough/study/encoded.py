@@ -16,6 +16,7 @@ from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.goals import Goals
 from bough.study.model_space import ModelSpace
 from bough.study.sources import present_sources
+from bough.study.spending import seconds_of, spending
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -55,6 +56,7 @@ class _Results:
         self._values = _Column((len(goals.objectives),), np.float64)
         self._slacks = _Column((len(goals.limits),), np.float64)
         self._stopped = _Column((), np.bool_)
+        self._costs = _Column((2,), np.float64)
         self._noises = _Column((len(goals.objectives) + len(goals.limits),), np.float64)
 
     def extend(self, trials: list[Trial], points: Points) -> None:
@@ -64,6 +66,7 @@ class _Results:
         self._y.extend(self._goals.sign * np.array([trial.value for trial in trials], np.float64))  # or NaN
         self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
         self._stopped.extend(np.array([trial.state == "stopped" for trial in trials], np.bool_))
+        self._costs.extend(_rows([_costs(trial) for trial in trials], 2))
         if not self._goals.is_plain and trials[0].state != "failed":
             goals = self._goals
             names = [*goals.names, *(limit.name for limit in goals.limits)]
@@ -91,6 +94,10 @@ class _Results:
             self._noises.view()[:, len(reference) :],
         )
 
+    def costs(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(n,) told costs, and seconds; NaN where there are none."""
+        return self._costs.view()[:, 0], self._costs.view()[:, 1]
+
     def stopped(self) -> NDArray[Any] | None:
         stopped = self._stopped.view()
         return stopped if stopped.any() else None
@@ -98,6 +105,12 @@ class _Results:
     def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
         points = Points(self._x.view(), self._on.view())
         return points, self._numbers.view(), self._y.view(), self._noise.view()
+
+
+def _costs(trial: Trial) -> tuple[float | None, float | None]:
+    """The told cost and the seconds of an evaluation; none for one that did not come to its end."""
+    ended = trial.state == "done" and not trial.was_added
+    return (trial.cost, seconds_of(trial) or None) if ended else (None, None)
 
 
 def _rows(rows: list[Any], width: int) -> NDArray[Any]:
@@ -173,6 +186,7 @@ class EncodedTrials:
             beliefs=self._beliefs,
             stopped=self._done.stopped(),
             sources=self._sources,
+            spending=spending(view.amendments, view.costs.spent, *self._done.costs()),
         )
 
     def _valued(self, fresh: list[Trial], view: TrialIndex) -> list[Trial]:

@@ -81,6 +81,8 @@ class LearnedStudy(Study):
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: ProgressOption = None,
         on_error: OnError = "record",
+        budget: float | None = None,
+        until: str | None = None,
     ) -> LearnedStudy:
         """Evaluate ``objective(trial)``, which asks for its parameters; otherwise like ``Study.run``.
 
@@ -102,6 +104,8 @@ class LearnedStudy(Study):
                 callbacks=callbacks,
                 progress=progress,
                 on_error=on_error,
+                budget=budget,
+                until=until,
             )
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
@@ -24,7 +24,9 @@ from bough.study.repeated_failures import RepeatedFailures
 from bough.study.report_channel import reporting
 from bough.study.results import failure
 from bough.study.runnable import Evaluate, RunnableStudy
+from bough.study.settling import ForeseenStudy, Settling, check_until
 from bough.study.signals import Interruption
+from bough.study.spending import checked_budget
 from bough.trial import Trial
 
 __all__ = ["run_objective", "run_trials"]
@@ -42,11 +44,13 @@ _log = logging.getLogger("bough")
 
 @dataclass(frozen=True)
 class Budget:
-    """trials: how many the study is to have in the end; timeout, trial_timeout: seconds. None: no limit."""
+    """trials: how many the study is to have in the end, cost: how much they may cost together; timeout,
+    trial_timeout: seconds. None: no limit."""
 
     trials: int | None = None
     timeout: float | None = None
     trial_timeout: float | None = None
+    cost: float | None = None
 
     def __post_init__(self) -> None:
         if self.trials is not None and (not isinstance(self.trials, int) or self.trials < 0):
@@ -55,6 +59,8 @@ class Budget:
             seconds = getattr(self, name)
             if seconds is not None and not seconds > 0:
                 raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
+        if self.cost is not None:
+            checked_budget(self.cost)
 
 
 def run_objective(
@@ -85,17 +91,24 @@ def run_trials(
     callbacks: Sequence[Callable[[S, Trial], Any]] = (),
     progress: ProgressOption = None,
     on_error: OnError = "record",
+    budget: float | None = None,
+    until: str | None = None,
 ) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
-    budget = Budget(trials, timeout, trial_timeout)
+    limits = Budget(trials, timeout, trial_timeout, budget)
+    check_until(until, study)
     report = reporter(progress)
     if on_error not in ("record", "raise"):
         raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+    if budget is not None:
+        study.set_budget(budget)
     with Interruption() as interruption:
-        pool = open_pool(workers, executor, budget.trial_timeout, interruption.allowed)
+        pool = open_pool(workers, executor, limits.trial_timeout, interruption.allowed)
         # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
-            this = _Run(study, evaluate, budget, pool, leases, interruption, callbacks, report, on_error)
+            this = _Run(study, evaluate, limits, pool, leases, interruption, callbacks, report, on_error)
+            if until is not None:
+                this.settling = Settling(cast(ForeseenStudy, study))
             this.report("start")
             try:
                 this.until_done()
@@ -139,6 +152,7 @@ class _Run(Generic[S]):
         self._stopped = False
         self._status = study.status()
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
+        self.settling: Settling | None = None
 
     def until_done(self) -> None:
         while True:
@@ -168,7 +182,10 @@ class _Run(Generic[S]):
     def _over(self) -> bool:
         """Whether no new trial may start."""
         late = time.monotonic() - self._began > (self._budget.timeout or math.inf)
-        return self._stopped or late or self._interruption.signal is not None
+        spent = self._status.spent >= (self._budget.cost or math.inf)
+        if not self._stopped and self.settling is not None:
+            self._stopped = self.settling.settled(self._status.done)
+        return self._stopped or late or spent or self._interruption.signal is not None
 
     def _wait(self, more: bool) -> None:
         """Until an evaluation ends, one is overdue, or it is time to look for trials that others lost."""

@@ -47,6 +47,10 @@ class RunnableStudy(Protocol):
         """Let the leases end ``lease`` seconds from now; None gives the trials back."""
         ...
 
+    def set_budget(self, budget: float) -> None:
+        """Store what the trials may cost together."""
+        ...
+
     def status(self) -> Status:
         """How far the study is."""
         ...

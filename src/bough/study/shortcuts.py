@@ -35,6 +35,8 @@ def minimize(
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
     progress: ProgressOption = None,
     on_error: OnError = "record",
+    budget: float | None = None,
+    until: str | None = None,
 ) -> Study:
     """Search ``space`` for the config with the smallest ``objective(config)``; returns the finished study.
 
@@ -57,6 +59,8 @@ def minimize(
         callbacks=callbacks,
         progress=progress,
         on_error=on_error,
+        budget=budget,
+        until=until,
     )
 
 
@@ -76,6 +80,8 @@ def maximize(
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
     progress: ProgressOption = None,
     on_error: OnError = "record",
+    budget: float | None = None,
+    until: str | None = None,
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
     study = _study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
@@ -89,6 +95,8 @@ def maximize(
         callbacks=callbacks,
         progress=progress,
         on_error=on_error,
+        budget=budget,
+        until=until,
     )
 
 
@@ -111,6 +119,8 @@ def optimize(
     callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
     progress: ProgressOption = None,
     on_error: OnError = "record",
+    budget: float | None = None,
+    until: str | None = None,
 ) -> Study:
     """Like ``minimize``, for several objectives, or under constraints.
 
@@ -137,6 +147,8 @@ def optimize(
         callbacks=callbacks,
         progress=progress,
         on_error=on_error,
+        budget=budget,
+        until=until,
     )
 
 

@@ -17,6 +17,7 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, Predicts, Strategy
+from bough.strategies.remaining_gain import ForeseesGain, RemainingGain
 from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
@@ -25,6 +26,8 @@ from bough.study.model_space import ModelSpace, model_space
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.reporting import StoppingDecision
 from bough.study.revisions import Revision, revision_of, revisions_of
+from bough.study.settling import check_foresees, gain_after
+from bough.study.spending import budget_of
 from bough.study.tables import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
@@ -295,6 +298,30 @@ class StoredStudy:
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
         mean, sd = strategy.predict(history, model.encode_configs(configs))
         return self.goals.sign * mean, sd
+
+    @property
+    def spent(self) -> float:
+        """What the finished trials cost: told costs, or seconds where none was told."""
+        return self.status().spent
+
+    @property
+    def budget(self) -> float | None:
+        """What the trials may cost together, as ``run(budget=)`` said last."""
+        with self._current() as view:
+            return budget_of(view.amendments)
+
+    def can_foresee(self) -> ForeseesGain:
+        """The method, if it can say what is left to gain; StudyError if not."""
+        return check_foresees(self._strategy, self.method.name)
+
+    def remaining_gain(self, results: int | None = None) -> RemainingGain:
+        """What was left to gain after the first ``results`` results, by default all of them."""
+        with self._current() as view:
+            model, strategy = self._in_use(view)
+            history = self._history(view)
+        if not len(history.done):
+            raise StudyError(f"study {self.name!r} has no result yet")
+        return gain_after(check_foresees(strategy, self.method.name), model.space, history, results)
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""

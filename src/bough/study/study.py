@@ -223,6 +223,8 @@ class Study(AmendableStudy):
         callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
         progress: ProgressOption = None,
         on_error: OnError = "record",
+        budget: float | None = None,
+        until: str | None = None,
     ) -> Study:
         """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
 
@@ -239,6 +241,9 @@ class Study(AmendableStudy):
                        gets each Event; None and True choose a bar in terminals and notebooks, else the log.
         on_error:      "record" makes a failed trial of an objective that raises, and goes on; "raise" records
                        the failure, ends the run and raises the exception (a TrialError from a worker).
+        budget:        what the trials may cost together, in units of the "cost" that results tell, or in
+                       seconds where none tells one; no trial starts once it is spent.
+        until:         "settled" ends the run when five results in a row leave nothing to gain by the model.
 
         An objective that returns something else than a finite number makes a failed trial, too. One that
         raises ``bough.Transient`` has its trial tried again, three times at most. Ctrl-C ends
@@ -258,6 +263,8 @@ class Study(AmendableStudy):
             callbacks=callbacks,
             progress=progress,
             on_error=on_error,
+            budget=budget,
+            until=until,
         )
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:

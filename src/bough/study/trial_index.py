@@ -9,6 +9,7 @@ from bough.storage.transitions import available
 from bough.study.corrections import KINDS, amended
 from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
+from bough.study.spending import Costs
 from bough.trial import Trial
 
 __all__ = ["Status", "TrialIndex"]
@@ -20,7 +21,7 @@ class Status:
 
     finished: trials that are done, failed or stopped, without those that were added by hand.
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
-    leased:   trials that run under a lease.
+    leased:   trials that run under a lease. spent: what the finished trials cost; see ``study.spending``.
     """
 
     finished: int
@@ -31,6 +32,7 @@ class Status:
     trials: int
     stopped: int = 0
     retracted: int = 0
+    spent: float = 0.0
 
 
 class TrialIndex:
@@ -60,6 +62,7 @@ class TrialIndex:
         self.space_changes = 0
         self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
+        self.costs = Costs()
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
         self._of_request: dict[str, list[int]] = {}
@@ -106,6 +109,7 @@ class TrialIndex:
     def _count_again(self, corrections: int) -> None:
         over, self.over = self.over, []
         self.done = self.added = self.stopped = self.retracted = 0
+        self.costs = Costs()
         self.best = self.last_failure = None
         for number in over:
             self._count(self.trials[number])
@@ -118,6 +122,7 @@ class TrialIndex:
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
         self.added += trial.was_added
+        self.costs.count(trial)
         if trial.retracted is not None:
             self.retracted += 1
             return
@@ -163,6 +168,7 @@ class TrialIndex:
             len(self.trials),
             self.stopped,
             self.retracted,
+            self.costs.spent,
         )
 
     def inserted_by(self, request: str) -> list[int]:

@@ -1,0 +1,114 @@
+"""The best value within a budget of training time, on surrogates of real tuning problems.
+
+    python -m benchmarks.cost_aware --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2
+
+Minimises 1 - balanced accuracy. The budget is the training time of 30 average random trials, as the surrogate
+predicts it. ``auto`` takes cost into account, ``auto-plain`` is the same without. All run until the budget is
+spent or they have had 150 trials. A trial that ends after the budget does not count. Distances are to the
+best value of any run in this call or of a fixed random sample, as a share of the range to that sample's
+median. Pairs are of ``auto`` and a rival on the same task and seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+import bough
+from benchmarks.objectives import Task, _suggested
+from benchmarks.problems.base import Config
+from benchmarks.problems.yahpo import DEVELOPMENT
+
+TRIALS = 30
+SAMPLE = 1000
+MAX_TRIALS = 150
+"""A study ends here even if its trials were so cheap that budget is left: proposals take time, too."""
+
+METHODS = ("auto", "auto-plain", "optuna-tpe", "random")
+TIE = 1e-9
+
+
+def run(task: Task, method: str, budget: float, seed: int) -> tuple[float, int]:
+    """The best value of the trials that ended within the budget, and how many there were."""
+    if method == "optuna-tpe":
+        results = _optuna(task, budget, seed)
+    else:
+
+        def objective(config: Config) -> dict[str, float]:
+            error, log_time = task(config)
+            return {"value": error, "cost": float(np.exp(log_time))}
+
+        name = "auto" if method.startswith("auto") else method
+        options = {"cost_aware": False} if method == "auto-plain" else {}
+        study = bough.minimize(
+            objective,
+            task.space,
+            MAX_TRIALS,
+            method=bough.method(name, **options),
+            seed=seed,
+            budget=budget,
+            progress=False,
+        )
+        results = [(float(t.value or 0.0), float(t.cost or 0.0)) for t in study.trials if t.state == "done"]
+    values, costs = np.array(results).T
+    inside = np.cumsum(costs) <= budget
+    return float(values[inside].min()) if inside.any() else float(values[0]), len(values)
+
+
+def _optuna(task: Task, budget: float, seed: int) -> list[tuple[float, float]]:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+    results: list[tuple[float, float]] = []
+    while sum(cost for _, cost in results) < budget and len(results) < MAX_TRIALS:
+        trial = study.ask()
+        error, log_time = task(_suggested(task, trial))
+        study.tell(trial, error)
+        results.append((error, float(np.exp(log_time))))
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--seeds", type=int, default=5)
+    given = parser.parse_args()
+    left: dict[str, list[float]] = {method: [] for method in given.methods}
+    seconds = dict.fromkeys(given.methods, 0.0)
+    trials = dict.fromkeys(given.methods, 0)
+    for name in given.tasks:
+        task = Task(name)
+        sample = np.array([task(config) for config in task.space.sample(SAMPLE, np.random.default_rng(0))])
+        budget = TRIALS * float(np.exp(sample[:, 1]).mean())
+        best: dict[str, list[float]] = {method: [] for method in given.methods}
+        for seed in range(given.seeds):
+            for method in given.methods:
+                began = time.process_time()
+                found, count = run(task, method, budget, seed)
+                best[method].append(found)
+                trials[method] += count
+                seconds[method] += time.process_time() - began
+        floor = min(sample[:, 0].min(), *(min(values) for values in best.values()))
+        width = max(float(np.median(sample[:, 0]) - floor), 1e-12)
+        for method in given.methods:
+            left[method] += [(value - floor) / width for value in best[method]]
+        means = {method: round(float(np.mean(left[method][-given.seeds :])), 4) for method in left}
+        print(name, f"budget {budget:.0f} s", means, flush=True)
+    ours = np.array(left[given.methods[0]])
+    for method in given.methods:
+        theirs = np.array(left[method])
+        won, lost = int(np.sum(ours < theirs - TIE)), int(np.sum(ours > theirs + TIE))
+        pairs = "" if method == given.methods[0] else f"; {given.methods[0]} won {won}, lost {lost}"
+        print(
+            f"{method}: median distance {np.median(theirs):.4f}, mean {theirs.mean():.4f}, "
+            f"{trials[method] / len(theirs):.0f} trials, {seconds[method] / len(theirs):.1f} s CPU per study"
+            f"{pairs} of {len(theirs)}"
+        )
+
+
+if __name__ == "__main__":
+    main()

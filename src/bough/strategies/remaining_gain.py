@@ -1,0 +1,76 @@
+"""What is left to gain, and whether a search has settled.
+
+A search has settled when even the best candidate is expected to improve the incumbent by no more than
+NEGLIGIBLE_GAIN_SDS standard deviations of all observations (expected improvement as a stopping rule: Nguyen
+et al. 2017, PMLR 77), and no branch may still reach a better value by the bound of ``branch_exploration``. A
+run asks for several such answers in a row, since a single one is often an accident of the hyperparameters.
+
+``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
+optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
+points. It is told, and decides nothing: where much of a space is unexplored it stays large.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from bough.acquisition.criterion import Expected
+from bough.acquisition.functions import lcb
+from bough.acquisition.maximise.paths import search_paths
+from bough.history import History
+from bough.space import Space
+from bough.strategies.branch_exploration import other_branches, promising
+from bough.strategies.decisions import ProposalContext
+
+__all__ = ["ForeseesGain", "RemainingGain", "remaining_gain"]
+
+NEGLIGIBLE_GAIN_SDS = 0.01
+BRANCH_OPTIMISM_SDS = 3.0
+BOUND_SDS = 2.0
+SEARCH_STARTS = 8
+
+
+@dataclass(frozen=True)
+class RemainingGain:
+    """What is left to gain, in units of the objective.
+
+    expected: the expected improvement of the best candidate. possible: how much better, at most and with
+    about 95 % confidence, the optimum is than the best tried point. settled: whether nothing is left to gain.
+    """
+
+    expected: float
+    possible: float
+    settled: bool
+
+
+@runtime_checkable
+class ForeseesGain(Protocol):
+    """A strategy that can say what is left to gain."""
+
+    def remaining_gain(self, space: Space, history: History, rng: np.random.Generator) -> RemainingGain:
+        """At least one trial is done, and none is running."""
+        ...
+
+
+def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> RemainingGain:
+    """What a model conditioned on the finished trials says."""
+    model, space = context.model, context.space
+    none = context.avoid.take([])
+    gain = Expected(model.posteriors, model.best)
+    best = search_paths(space, gain, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
+    log_gain = float(gain(best)[0]) if len(best) else -np.inf
+    low = Expected(model.posteriors, model.best, lcb(BOUND_SDS))
+    lowest = search_paths(space, low, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
+    moments = [posterior.predict(context.done) for posterior in model.posteriors]
+    upper = float(np.mean([np.min(mean + BOUND_SDS * sd) for mean, sd in moments]))
+    lower = -float(low(lowest)[0]) if len(lowest) else upper
+    incumbent = float(np.mean(model.best))
+    marks = np.array([incumbent, incumbent - np.exp(log_gain), upper, min(lower, upper)])
+    at, _ = model.transform.inverse(marks, np.zeros(4))
+    settled = log_gain <= np.log(NEGLIGIBLE_GAIN_SDS)
+    if settled:
+        settled = promising(context, other_branches(context), BRANCH_OPTIMISM_SDS) is None
+    return RemainingGain(float(at[0] - at[1]), float(at[2] - at[3]), bool(settled))

@@ -1,0 +1,106 @@
+"""``run(until="settled")``: whether the model says several times in a row that nothing is left to gain."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from bough.errors import StudyError
+from bough.history import History
+from bough.space import Space
+from bough.strategies.base import Strategy
+from bough.strategies.remaining_gain import ForeseesGain, RemainingGain
+
+__all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
+
+SETTLED_RESULTS = 5
+"""So many results in a row must leave nothing to gain."""
+
+MIN_RESULTS = 10
+"""Before this many results a model cannot know."""
+
+_GAIN_STREAM = 2**31 + 7
+"""Random numbers of this module, apart from those of trials."""
+
+_log = logging.getLogger("bough")
+
+
+class ForeseenStudy(Protocol):
+    """The part of a study that ``Settling`` needs."""
+
+    def remaining_gain(self, results: int | None = None) -> RemainingGain:
+        """What was left to gain after the first ``results`` results; None: now."""
+        ...
+
+
+def check_until(until: str | None, study: object) -> None:
+    """StudyError unless a run can go on ``until`` that."""
+    if until is None:
+        return
+    if until != "settled":
+        raise StudyError(f"until must be 'settled' or None, not {until!r}")
+    foreseen = getattr(study, "can_foresee", None)
+    if foreseen is None:
+        raise StudyError("until='settled' needs the study's storage: a served study cannot say what is left")
+    foreseen()
+
+
+def check_foresees(strategy: Strategy, method: str) -> ForeseesGain:
+    if not isinstance(strategy, ForeseesGain):
+        raise StudyError(
+            f"until='settled' needs one objective and a method that can say what is left to gain, such as "
+            f"'auto'; {method!r} cannot"
+        )
+    return strategy
+
+
+def gain_after(strategy: ForeseesGain, space: Space, history: History, results: int | None) -> RemainingGain:
+    """What is left to gain after the first ``results`` results, a function of the stored history alone."""
+    count = len(history.done) if results is None else results
+    first = slice(0, count)
+    latest = int(history.done_numbers[first].max(initial=0))
+    failed = np.flatnonzero(history.failed_numbers < latest)
+    past = replace(
+        history,
+        number=latest + 1,
+        done=history.done.take(first),
+        y=history.y[first],
+        noise=history.noise[first],
+        done_numbers=history.done_numbers[first],
+        failed=history.failed.take(failed),
+        failed_numbers=history.failed_numbers[failed],
+        pending=history.pending.take([]),
+        pending_numbers=history.pending_numbers[:0],
+        stopped=None if history.stopped is None else history.stopped[first],
+        spending=None,
+    )
+    return strategy.remaining_gain(space, past, np.random.default_rng([history.seed, count, _GAIN_STREAM]))
+
+
+class Settling:
+    """Asks a study what was left after each of the last results; keeps the answers, which do not change."""
+
+    def __init__(self, study: ForeseenStudy) -> None:
+        self._study = study
+        self._known: dict[int, RemainingGain] = {}
+
+    def settled(self, results: int) -> bool:
+        """Whether the last results all left nothing to gain. It says so in the log."""
+        if results < max(MIN_RESULTS, SETTLED_RESULTS):
+            return False
+        for count in range(results, results - SETTLED_RESULTS, -1):
+            if count not in self._known:
+                self._known[count] = self._study.remaining_gain(count)
+            if not self._known[count].settled:
+                return False
+        left = self._known[results]
+        _log.warning(
+            "settled: another trial is expected to gain %.3g, and with 95 %% confidence the optimum is at "
+            "most %.3g better than the best trial",
+            left.expected,
+            left.possible,
+        )
+        return True

@@ -1,0 +1,84 @@
+"""What the trials of a study cost, and its budget.
+
+A trial costs what was told with its result. In a study where no cost is told at all, it costs the seconds
+from its start to its end by the storage's clock. Where some trials have a told cost, those without one
+(failed and stopped ones) count as much as the others on average. Added results cost nothing.
+
+The budget is an amendment of the study: a proposal depends on what is stored and on nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bough.errors import StudyError
+from bough.history import Spending
+from bough.points import FloatArray
+from bough.storage import Amendment
+from bough.trial import Trial
+
+__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "seconds_of", "spending"]
+
+KIND = "budget"
+
+
+class Costs:
+    """Sums over finished trials, counted one by one."""
+
+    def __init__(self) -> None:
+        self._told = self._seconds = 0.0
+        self._with_cost = self._without = 0
+
+    def count(self, trial: Trial) -> None:
+        if trial.was_added:
+            return
+        self._seconds += seconds_of(trial)
+        if trial.cost is None:
+            self._without += 1
+        else:
+            self._told += trial.cost
+            self._with_cost += 1
+
+    @property
+    def spent(self) -> float:
+        if not self._with_cost:
+            return self._seconds
+        return self._told * (1 + self._without / self._with_cost)
+
+
+def seconds_of(trial: Trial) -> float:
+    """How long the evaluation took; 0 where that is not known."""
+    if trial.started is None or trial.finished is None:
+        return 0.0
+    return max(trial.finished - trial.started, 0.0)
+
+
+def checked_budget(budget: Any) -> float:
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < math.inf:
+        raise StudyError(f"budget must be a positive number (cost, or seconds), not {budget!r}")
+    return float(budget)
+
+
+def new_budget(amendments: Iterable[Amendment], budget: Any) -> Amendment | None:
+    """The amendment that sets a budget; None if the study has that one already."""
+    wanted = checked_budget(budget)
+    return None if budget_of(amendments) == wanted else Amendment(KIND, {"budget": wanted})
+
+
+def budget_of(amendments: Iterable[Amendment]) -> float | None:
+    """The budget that was set last."""
+    return next((a.body["budget"] for a in reversed(list(amendments)) if a.kind == KIND), None)
+
+
+def spending(
+    amendments: Iterable[Amendment], spent: float, told: FloatArray, seconds: FloatArray
+) -> Spending | None:
+    """What strategies see; None without a budget. told, seconds: (n,) of the finished trials, NaN if none."""
+    budget = budget_of(amendments)
+    if budget is None:
+        return None
+    return Spending(told if np.isfinite(told).any() else seconds, min(spent / budget, 1.0))

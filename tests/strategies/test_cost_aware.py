@@ -1,0 +1,59 @@
+"""The cooled cost: its gradient, and its limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bough
+from bough.history import Spending
+from bough.points import Points
+from bough.registry import build
+from bough.space.sampling import sample_points
+from bough.strategies.cost_aware import cost_weights
+from bough.strategies.model_based import ModelBased
+
+SPACE = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1), "y": bough.Float(0, 1)}, "b": {}})})
+
+
+@pytest.fixture(scope="module")
+def setting():
+    study = bough.Study(SPACE, method="random", seed=0)
+    for _ in range(12):
+        trial = study.ask()
+        study.tell(trial, trial.config.get("x", 0.5), cost=float(np.exp(3 * trial.config.get("x", 0.0))))
+    with study._current() as view:
+        history = study._history(view)
+    assert history.spending is None
+    costs = np.array([trial.cost for trial in study.trials])
+    strategy = build("auto", SPACE)
+    assert isinstance(strategy, ModelBased)
+    return strategy, replace(history, spending=Spending(costs, 0.25))
+
+
+def test_the_gradient_agrees_with_finite_differences(setting) -> None:
+    strategy, history = setting
+    (weight,) = cost_weights(strategy.cost_model, history)
+    points = sample_points(SPACE, 6, np.random.default_rng(1))
+    value, slope = weight.with_gradient(points)
+    np.testing.assert_allclose(weight(points), value)
+    for column in range(len(SPACE)):
+        step = np.zeros(len(SPACE))
+        step[column] = 1e-5
+        ahead, behind = (weight(Points(points.x + sign * step, points.on)) for sign in (1, -1))
+        moves = SPACE.layout.active(points.on)[:, column] & ~SPACE.layout.nominal[column]
+        np.testing.assert_allclose(slope[moves, column], ((ahead - behind) / 2e-5)[moves], atol=1e-4)
+
+
+def test_it_falls_with_the_predicted_log_cost_and_cools_down(setting) -> None:
+    strategy, history = setting
+    configs = [{"m": "a", "x": x, "y": 0.5} for x in (0.1, 0.5, 0.9)]
+    points = SPACE.encode(configs)
+    (weight,) = cost_weights(strategy.cost_model, history)
+    steps = np.diff(weight(points))
+    np.testing.assert_allclose(steps, -0.75 * 3 * 0.4, atol=0.4)  # log cost is 3 x, and a quarter is spent
+    spent = replace(history, spending=replace(history.spending, share_spent=1.0))
+    assert cost_weights(strategy.cost_model, spent) == []
+    assert cost_weights(None, history) == []

@@ -1,0 +1,70 @@
+"""``run(until="settled")`` ends when the model expects nothing more, and says what is left to gain."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+import bough
+from bough.errors import StudyError
+from bough.study.settling import SETTLED_RESULTS
+
+SPACE = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {"y": bough.Float(0, 1)}})})
+
+
+def value(config: dict) -> float:
+    return (config["x"] - 0.3) ** 2 if config["m"] == "a" else 1.0 + config["y"]
+
+
+def test_a_run_ends_when_nothing_is_left_to_gain_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    study = bough.Study(SPACE, seed=0)
+    with caplog.at_level(logging.WARNING, "bough"):
+        study.run(value, trials=60, until="settled", progress=False)
+    assert 10 <= len(study.trials) < 50
+    assert study.best.value is not None
+    assert study.best.value < 1e-3
+    assert "settled: another trial is expected to gain" in caplog.text
+    left = study.remaining_gain()
+    assert left.settled
+    assert 0 <= left.expected < 0.01
+    assert left.possible >= left.expected
+    before = len(study.trials)
+    study.run(value, trials=60, until="settled", progress=False)  # resumed: it is still settled
+    assert len(study.trials) == before
+
+
+def test_the_answer_follows_from_the_stored_results(tmp_path) -> None:
+    storage = f"sqlite:///{tmp_path}/s.db"
+    study = bough.Study(SPACE, name="s", storage=storage, seed=1)
+    study.run(value, trials=12, progress=False)
+    again = bough.open_study("s", storage)
+    again.ask()  # a running trial does not count
+    for results in (8, 12):
+        assert again.remaining_gain(results) == study.remaining_gain(results)
+    assert study.remaining_gain(4).expected > study.remaining_gain(12).expected
+
+
+def test_a_steep_start_is_not_settled() -> None:
+    study = bough.Study(SPACE, seed=0)
+    study.run(value, trials=SETTLED_RESULTS, progress=False)
+    assert not study.remaining_gain().settled
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"until": "done"}, "until must be 'settled' or None, not 'done'"),
+        ({"until": "settled", "method": "tpe"}, "'tpe' cannot"),
+        ({"until": "settled", "method": "random"}, "'random' cannot"),
+    ],
+)
+def test_methods_without_a_model_and_other_words_are_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        bough.minimize(value, SPACE, trials=3, progress=False, **arguments)
+
+
+def test_several_objectives_are_refused() -> None:
+    study = bough.Study(SPACE, objectives=["a", "b"], seed=0)
+    with pytest.raises(StudyError, match="one objective"):
+        study.run(value, until="settled", progress=False)
