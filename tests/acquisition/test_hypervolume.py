@@ -13,6 +13,7 @@ from bough.acquisition.hypervolume import (
     inferred_reference,
     log_ehvi,
     non_dominated,
+    spread_out,
 )
 
 
@@ -110,3 +111,21 @@ def test_the_reference_follows_shift_and_scale() -> None:
     moved = inferred_reference(values * scale + shift)
     np.testing.assert_allclose(moved, inferred_reference(values) * scale + shift)
     assert np.all(inferred_reference(np.ones((3, 2))) > 1.0)
+
+
+def test_a_long_front_is_thinned_without_losing_its_ends() -> None:
+    rng = np.random.default_rng(0)
+    directions = np.abs(rng.standard_normal((120, 4)))
+    front = 1.0 - directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    few = spread_out(front, 30)
+    assert len(few) == 30 and len(front) > 100
+    assert np.array_equal(few.min(axis=0), front.min(axis=0))
+    assert {tuple(row) for row in few} <= {tuple(row) for row in front}
+    reference = np.full(4, 1.1)
+    assert hypervolume(few, reference) / hypervolume(front[:40], reference) > 0.85
+    assert spread_out(front, 1000) is front
+    # Fewer points dominate less, so every outcome seems to gain at least as much.
+    mean, sd = rng.random((40, 4)), np.full((40, 4), 0.2)
+    exact = log_ehvi(mean, sd, free_boxes(front[:40], reference))[0]
+    rough = log_ehvi(mean, sd, free_boxes(spread_out(front[:40], 20), reference))[0]
+    assert np.all(rough >= exact - 1e-9) and np.corrcoef(rough, exact)[0, 1] > 0.9

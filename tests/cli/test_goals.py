@@ -123,3 +123,14 @@ def test_what_a_program_lacks_is_named(terminal: Terminal) -> None:
     assert 'ends with a number, 0.5: print a JSON object with "error", "speed", "memory"' in err
     err = terminal.run("lacks", *GOALS, program="./lacks.sh")[2]
     assert 'the JSON object on standard output has no "speed", "memory"' in err
+
+
+def test_the_demo_of_two_objectives(terminal: Terminal) -> None:
+    pytest.importorskip("sklearn")
+    call = ("demo", "--objectives", "-n", "6", "--method", "random", "--progress", "none")
+    code, out, _ = terminal.bough(*call)
+    assert code == 0 and "The front" in out
+    study = open_study("demo-objectives", "sqlite:///bough-demo/demo.db")
+    assert study.goals.names == ("error", "log10_kilobytes")
+    assert all(trial.measures["kilobytes"] > 0 for trial in study.trials)
+    assert 'id="front"' in Path("bough-demo/objectives.html").read_text()

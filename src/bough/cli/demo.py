@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from bough.cli.demo_objectives import GOALS, STUDY, demonstrate_objectives
 from bough.cli.digits import digits_space, error_rate, load_digits
 from bough.cli.options import method_of, method_option, progress_of, progress_option
 from bough.cli.style import bold
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 INTERRUPTED = 130
+
+VALUE_ONLY: Mapping[str, Any] = {}
+"""The goals of the plain demo: one value to minimise."""
 
 
 @click.command()
@@ -39,9 +44,17 @@ INTERRUPTED = 130
 )
 @click.option("--fresh", is_flag=True, help="Delete an earlier demo in that folder instead of continuing it.")
 @click.option("--anew", is_flag=True, hidden=True)  # the name of --fresh in version 0.1
+@click.option("--objectives", is_flag=True, help="Show two objectives: the error and the size in memory.")
 @progress_option
 def demo(
-    trials: int, method: str, seed: int, folder: Path, fresh: bool, anew: bool, progress: str | None
+    trials: int,
+    method: str,
+    seed: int,
+    folder: Path,
+    fresh: bool,
+    anew: bool,
+    objectives: bool,
+    progress: str | None,
 ) -> int:
     """See bough choose and tune a classifier.
 
@@ -54,10 +67,17 @@ def demo(
       bough demo
       bough demo --trials 80                 continue the same study
       bough demo --fresh --method tpe        another method, from the start
+      bough demo --objectives                two objectives, and the front of the best compromises
     """
-    features, labels = load_digits()
     folder.mkdir(parents=True, exist_ok=True)
     storage = f"sqlite:///{folder}/demo.db"
+    if objectives:
+        study = _open(STUDY, storage, method, seed, fresh or anew, GOALS)
+        if demonstrate_objectives(study, trials, folder, progress):
+            return 0
+        click.echo(f"\ninterrupted: all results are kept in {folder}; the same command continues")
+        return INTERRUPTED
+    features, labels = load_digits()
     click.echo(
         f"Which of nine classifiers reads {len(labels)} handwritten digits best, with which parameters?\n"
         f"Two searches of {trials} trials each; the value is the error rate in 3-fold cross-validation.\n"
@@ -79,7 +99,9 @@ def demo(
     return 0
 
 
-def _open(name: str, storage: str, method: str, seed: int, fresh: bool) -> Study:
+def _open(
+    name: str, storage: str, method: str, seed: int, fresh: bool, goals: Mapping[str, Any] = VALUE_ONLY
+) -> Study:
     """The demo's study of that name: the stored one, or a new one."""
     from bough.study import Study, delete_study, open_study, studies
 
@@ -91,7 +113,7 @@ def _open(name: str, storage: str, method: str, seed: int, fresh: bool) -> Study
         delete_study(name, storage)
     elif name in known:
         return open_study(name, storage)
-    return Study(digits_space(), name=name, storage=storage, method=method_of(method), seed=seed)
+    return Study(digits_space(), name=name, storage=storage, method=method_of(method), seed=seed, **goals)
 
 
 def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:

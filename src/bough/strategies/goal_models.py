@@ -20,6 +20,7 @@ from bough.acquisition.hypervolume import (
     free_boxes,
     inferred_reference,
     non_dominated,
+    spread_out,
 )
 from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
@@ -31,6 +32,9 @@ from bough.strategies.model_based import ModelBased, mixture_moments
 __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "outcomes_of"]
 
 CHEBYSHEV_SUM_WEIGHT = 0.05
+
+MAX_FRONT = {3: 80, 4: 30}
+"""Points of a front of so many objectives that boxes are made from: about 160 boxes either way."""
 
 
 def outcomes_of(history: History) -> Outcomes:
@@ -217,4 +221,5 @@ def front_boxes(known: FloatArray, given: FloatArray, wide: bool = False) -> Box
     reference = np.where(np.isnan(given), inferred, given)
     if not np.any(np.all(known < reference, axis=1)):
         reference = np.maximum(reference, inferred)
-    return free_boxes(known, reference)
+    front = known[non_dominated(known)]
+    return free_boxes(spread_out(front, MAX_FRONT.get(known.shape[1], len(front))), reference)
