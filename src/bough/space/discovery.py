@@ -34,23 +34,24 @@ def discover(
     runs, a parameter that none of them has is left out, because nothing tells when it exists.
     choices: those that become a ``Choice``, with the parameters of each option inside it.
     """
-    order = _order(domains, runs)
-    places = [{name: place for place, name in enumerate(run)} for run in runs]
+    shapes = list(dict.fromkeys(tuple(run) for run in runs))  # far fewer than runs
+    order = _order(domains, shapes)
+    places = [{name: place for place, name in enumerate(shape)} for shape in shapes]
     parameters: dict[str, Domain] = {}
     configs = [dict(run) for run in runs]
-    for place, name in enumerate(order):
-        present = [name in run for run in runs]
+    for rank, name in enumerate(order):
+        present = [name in place for place in places]
         if all(present):
             parameters[name] = domains[name]
         if all(present) or not any(present):
             continue
-        earlier = [other for other in order[:place] if _precedes(other, name, places)]
+        earlier = [other for other in order[:rank] if _precedes(other, name, places)]
         rule = condition_of_presence(name, earlier, domains, runs)
         if rule is None:
             hidden = ASKED + name
             parameters[hidden] = Categorical([False, True])
-            for config, here in zip(configs, present, strict=True):
-                config[hidden] = here
+            for config, run in zip(configs, runs, strict=True):
+                config[hidden] = name in run
             rule = f"`{hidden}` == True"
         parameters[name] = replace(domains[name], when=rule)
     return Space(nested(parameters, choices)), configs
@@ -78,12 +79,12 @@ def _asked(run: Run, domains: Mapping[str, Domain]) -> tuple[tuple[str, Any], ..
     )
 
 
-def _order(domains: Mapping[str, Domain], runs: Sequence[Run]) -> list[str]:
+def _order(domains: Mapping[str, Domain], shapes: Sequence[Sequence[str]]) -> list[str]:
     """All parameters, each after those that the first run with it asked before."""
     order: list[str] = []
-    for run in runs:
+    for shape in shapes:
         place = 0
-        for name in run:
+        for name in shape:
             if name in order:
                 place = max(place, order.index(name) + 1)
             else:
