@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -126,3 +127,21 @@ def test_checkpoints_of_sigopt(served: Service) -> None:
         assert [checkpoint(run, 9.0) for _ in range(3)] == [False, True, True]
         ended = client.put(f"/training_runs/{run}", json={"state": "completed"})
         assert ended.status_code == 200, ended.text
+
+
+def test_pages_show_curves_and_why_a_trial_was_stopped(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+    with served.client(served.read) as browser:
+        assert 'data-figure="curves"' not in browser.get("/studies/demo").text
+        fill(study)
+        study.enqueue(CONFIG)
+        trial = study.ask()
+        assert study.report(trial, 9.0, 2)
+        page = browser.get("/studies/demo").text
+        assert 'data-figure="curves"' in page and "stopped early" in page
+        assert (
+            "at step 2, 4 of 4 trials of its branch were ahead" in browser.get("/studies/demo/trials/4").text
+        )
+    with served.client(served.read) as client:
+        drawn = client.get("/api/v1/studies/demo/figures/curves").json()
+        assert "1 of 5 trials stopped" in json.dumps(drawn["layout"]["title"])

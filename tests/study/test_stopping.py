@@ -15,7 +15,16 @@ import pytest
 from bough.errors import BoughError, ConflictError, StudyError, TrialError
 from bough.space import Choice, Float, Space
 from bough.storage import MemoryStorage
-from bough.study import Study, copy_study, export_study, import_study, open_study
+from bough.study import (
+    Study,
+    copy_study,
+    export_study,
+    import_study,
+    maximize,
+    minimize,
+    open_study,
+    optimize,
+)
 from bough.study.curves import Curve
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.progress import log_lines
@@ -127,6 +136,8 @@ def test_the_rule_is_part_of_the_study(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="stopping must be one of 'median', 'asha', 'none', not 'hyperband'"):
         Study(FLAT, stopping="hyperband")
     assert Study(FLAT).stopping == "median"
+    for call in (minimize, maximize, optimize):
+        assert call(trained, FLAT, 2, method="random", stopping="none", progress=False).stopping == "none"
 
 
 def test_a_restart_decides_the_same(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def minimize(
     *,
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
+    stopping: str | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     storage: str | Storage | None = None,
@@ -48,7 +49,9 @@ def minimize(
     high)``, ``trial.int``, ``trial.categorical`` and ``trial.choice``. The study learns from the trials which
     parameters exist under which earlier answers; ``study.space`` is what it learned.
     """
-    study = _study(space, name=name, storage=storage, method=method, seed=seed, direction="minimize")
+    study = _study(
+        space, name=name, storage=storage, method=method, seed=seed, stopping=stopping, direction="minimize"
+    )
     return study.run(
         objective,
         trials,
@@ -71,6 +74,7 @@ def maximize(
     *,
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
+    stopping: str | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     storage: str | Storage | None = None,
@@ -84,7 +88,9 @@ def maximize(
     until: str | None = None,
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
-    study = _study(space, name=name, storage=storage, method=method, seed=seed, direction="maximize")
+    study = _study(
+        space, name=name, storage=storage, method=method, seed=seed, stopping=stopping, direction="maximize"
+    )
     return study.run(
         objective,
         trials,
@@ -110,6 +116,7 @@ def optimize(
     reference: Mapping[str, float] | None = None,
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
+    stopping: str | None = None,
     workers: int | None = None,
     executor: Executor | None = None,
     storage: str | Storage | None = None,
@@ -133,6 +140,7 @@ def optimize(
         storage=storage,
         method=method,
         seed=seed,
+        stopping=stopping,
         objectives=objectives,
         constraints=constraints,
         reference=reference,

@@ -74,7 +74,9 @@ function news(status) {
   facts.trials.textContent = status.trials;
   facts.done.textContent = status.done;
   facts.failed.textContent = status.failed;
-  facts.open.textContent = status.trials - status.done - status.failed;
+  facts.stopped.textContent = status.stopped;
+  facts.stopped.parentElement.hidden = !status.stopped;
+  facts.open.textContent = status.trials - status.done - status.failed - status.stopped;
   if (last !== null) {
     figures.changed();
     trials.changed();
