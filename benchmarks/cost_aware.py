@@ -4,9 +4,9 @@
 
 Minimises 1 - balanced accuracy. The budget is the training time of 30 average random trials, as the surrogate
 predicts it. ``auto`` takes cost into account, ``auto-plain`` is the same without. All run until the budget is
-spent or they have had 150 trials. A trial that ends after the budget does not count. Distances are to the
-best value of any run in this call or of a fixed random sample, as a share of the range to that sample's
-median. Pairs are of ``auto`` and a rival on the same task and seed.
+spent or they have had ``--max-trials`` trials. A trial that ends after the budget does not count. Distances
+are to the best value of any run in this call or of a fixed random sample, as a share of the range to that
+sample's median. Pairs are of ``auto`` and a rival on the same task and seed.
 """
 
 from __future__ import annotations
@@ -23,17 +23,14 @@ from benchmarks.problems.yahpo import DEVELOPMENT
 
 TRIALS = 30
 SAMPLE = 1000
-MAX_TRIALS = 150
-"""A study ends here even if its trials were so cheap that budget is left: proposals take time, too."""
-
 METHODS = ("auto", "auto-plain", "optuna-tpe", "random")
 TIE = 1e-9
 
 
-def run(task: Task, method: str, budget: float, seed: int) -> tuple[float, int]:
+def run(task: Task, method: str, budget: float, most: int, seed: int) -> tuple[float, int]:
     """The best value of the trials that ended within the budget, and how many there were."""
     if method == "optuna-tpe":
-        results = _optuna(task, budget, seed)
+        results = _optuna(task, budget, most, seed)
     else:
 
         def objective(config: Config) -> dict[str, float]:
@@ -45,7 +42,7 @@ def run(task: Task, method: str, budget: float, seed: int) -> tuple[float, int]:
         study = bough.minimize(
             objective,
             task.space,
-            MAX_TRIALS,
+            most,
             method=bough.method(name, **options),
             seed=seed,
             budget=budget,
@@ -57,13 +54,13 @@ def run(task: Task, method: str, budget: float, seed: int) -> tuple[float, int]:
     return float(values[inside].min()) if inside.any() else float(values[0]), len(values)
 
 
-def _optuna(task: Task, budget: float, seed: int) -> list[tuple[float, float]]:
+def _optuna(task: Task, budget: float, most: int, seed: int) -> list[tuple[float, float]]:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
     results: list[tuple[float, float]] = []
-    while sum(cost for _, cost in results) < budget and len(results) < MAX_TRIALS:
+    while sum(cost for _, cost in results) < budget and len(results) < most:
         trial = study.ask()
         error, log_time = task(_suggested(task, trial))
         study.tell(trial, error)
@@ -76,6 +73,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--max-trials", type=int, default=150, help="proposals take time, too")
     given = parser.parse_args()
     left: dict[str, list[float]] = {method: [] for method in given.methods}
     seconds = dict.fromkeys(given.methods, 0.0)
@@ -88,7 +86,7 @@ def main() -> None:
         for seed in range(given.seeds):
             for method in given.methods:
                 began = time.process_time()
-                found, count = run(task, method, budget, seed)
+                found, count = run(task, method, budget, given.max_trials, seed)
                 best[method].append(found)
                 trials[method] += count
                 seconds[method] += time.process_time() - began
