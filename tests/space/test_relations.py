@@ -143,6 +143,7 @@ def test_a_space_file_may_be_yaml(tmp_path) -> None:
         (["a.b <= 1"], ConditionError, ["attribute access"]),
         (["+".join(["a"] * 300) + " <= 1"], ConditionError, ["operators", "sum(...)"]),
         ("a < b", SpaceError, ["list of relations"]),
+        ({"a": 1}, SpaceError, ["list of relations"]),
         ([3], ConditionError, ["a relation must be a string"]),
         (["a + b >= 30"], SpaceError, ["'a + b >= 30' cannot be met", "missed by 10"]),
         (["a < b", "b < a"], SpaceError, ["no configuration was found", "a < b", "b < a"]),

@@ -62,7 +62,7 @@ class Space:
             raise SpaceError("a Space needs a dict of at least one parameter")
         if isinstance(forbid, str):
             raise SpaceError("forbid must be a list of conditions, not one string")
-        if isinstance(require, str | Mixture):
+        if isinstance(require, str | Mixture | Mapping):
             raise SpaceError("require must be a list of relations, not one alone")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
         relations = tuple(dict.fromkeys(relation_text(relation) for relation in require))
