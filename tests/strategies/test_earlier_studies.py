@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.strategies.histories import history
 
 import bough
 from bough.points import Points
@@ -15,6 +16,7 @@ from bough.strategies.earlier_studies import (
     BOOTSTRAP_SAMPLES,
     MIN_RESULTS,
     leave_one_out,
+    next_of_portfolio,
     portfolio,
     ranking_weights,
 )
@@ -103,6 +105,19 @@ def test_the_portfolio_is_good_on_average_first_and_then_covers_every_study() ->
     found = portfolio(SPACE, members, [pool, pool.take([0, 1])])
     assert found.x[:2, -1].tolist() == [0.1, 1.0]
     assert len(found) == len(at)
+
+
+def test_the_portfolio_takes_turns_and_ends_when_it_disappoints() -> None:
+    points = SPACE.encode([{"m": "a", "x": 0.5, "w": w} for w in (0.1, 0.2, 0.3)])
+    own, other = ({"m": "a", "x": 0.5, "w": 0.1}, 1.0), ({"m": "b", "y": 0.5, "w": 0.9}, 2.0)
+    second = SPACE.decode(next_of_portfolio(SPACE, points, history(SPACE, [own, other])))[0]
+    assert second["w"] == 0.2
+    assert next_of_portfolio(SPACE, points, history(SPACE, [own])) is None  # the design's turn
+    third = ({"m": "a", "x": 0.5, "w": 0.2}, 1.5), ({"m": "b", "y": 0.1, "w": 0.9}, 3.0)
+    going_on = next_of_portfolio(SPACE, points, history(SPACE, [own, other, *third]))
+    assert SPACE.decode(going_on)[0]["w"] == 0.3
+    worse = [({**own[0]}, 5.0), other, (third[0][0], 6.0), third[1]]
+    assert next_of_portfolio(SPACE, points, history(SPACE, worse)) is None
 
 
 def value(config: dict[str, Any], shift: float = 0.0) -> float:

@@ -2,7 +2,7 @@
 
 Each earlier study has its own model on its own scale. The **portfolio** is a list of their best
 configurations: each one lowers, as far as possible, the mean over studies of the best predicted value so far
-(greedy, as in auto-sklearn 2.0, Feurer et al. 2022). It becomes the first trials.
+(greedy, as in auto-sklearn 2.0, Feurer et al. 2022). Its first trials alternate with the initial design.
 
 After that, models are **weighted by ranking** (RGPE, Feurer et al. 2018, arXiv 1802.02219): over bootstrap
 samples of this study's results, the weight of a model is how often it puts the fewest pairs into the wrong
@@ -19,9 +19,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bough.gp.posterior import GPPosterior, Posterior
+from bough.history import History
 from bough.points import BoolArray, FloatArray, Points, row_keys
 from bough.space import Space
-from bough.strategies.base import same_point
+from bough.strategies.base import same_point, tried_points
 from bough.surrogates.shifted import shifted
 
 __all__ = ["learned", "leave_one_out", "next_of_portfolio", "portfolio", "ranking_weights"]
@@ -50,8 +51,19 @@ def portfolio(space: Space, members: Sequence[Posterior], candidates: Sequence[P
     return pool.take(chosen)
 
 
-def next_of_portfolio(space: Space, points: Points, tried: Points) -> Points | None:
-    """The first point of a portfolio that was not tried yet."""
+def next_of_portfolio(space: Space, points: Points, history: History) -> Points | None:
+    """The next point of a portfolio, at every second trial; None when it is used up, or disappoints.
+
+    The design has the turns between. Once there are MIN_RESULTS results, the portfolio goes on only while the
+    best one is among its own, so studies that mislead cost two or three trials.
+    """
+    if (len(history.done) + len(history.failed) + len(history.pending)) % 2:
+        return None
+    if len(history.y) >= MIN_RESULTS:
+        best = history.done.take([int(np.argmin(history.y))])
+        if not any(same_point(space, best, points.take([row])) for row in range(len(points))):
+            return None
+    tried = tried_points(history)
     for row in range(len(points)):
         one = points.take([row])
         if not any(same_point(space, one, tried.take([other])) for other in range(len(tried))):

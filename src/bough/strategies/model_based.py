@@ -240,7 +240,7 @@ class ModelBased:
             source.points.take(np.argsort(source.y, kind="stable")[:CANDIDATES_PER_STUDY])
             for source in history.sources
         ]
-        return next_of_portfolio(space, portfolio(space, members, candidates), tried_points(history))
+        return next_of_portfolio(space, portfolio(space, members, candidates), history)
 
     def _source_model(self, source: Source, seed: int) -> Posterior:
         """The model of an earlier study, on the scale of its own results."""
