@@ -49,7 +49,8 @@ def test_every_branch_is_counted_and_the_best_is_first(study: Study) -> None:
         if each["best"] is not None:  # no noise: what was seen is reached
             assert each["may_reach"] <= each["best"] + 1e-3
     broken = next(each for each in told if each["branch"]["model"] == "c" and each["trials"])
-    assert broken["reason"] == f"not chosen lately: all {broken['trials']} of its trials failed"
+    who = "its only trial" if broken["trials"] == 1 else f"all {broken['trials']} of its trials"
+    assert broken["reason"] == f"not chosen lately: {who} failed"
     assert {"model": "b", "layers": [2, 3]} in [each["branch"] for each in told]
 
 
@@ -100,6 +101,16 @@ def test_methods_without_a_model_count_trials() -> None:
     assert sum(each["trials"] for each in told) == 1
     assert all("holds_optimum" not in each for each in told)
     assert any(each["reason"] == "not tried yet: no model compares the branches" for each in told)
+
+
+def test_retracted_results_do_not_count() -> None:
+    study = Study(SPACE, method="random", seed=0)
+    for value in (1.0, 2.0):
+        study.enqueue({"model": "a", "x": 0.5, "layers": 1})
+        study.tell(study.ask(), value)
+    study.retract(0, "wrong data")
+    told = study.explain(branch={"model": "a"})
+    assert (told["trials"], told["best"]) == (1, 2.0)
 
 
 def test_a_space_with_very_many_branches_describes_the_tried_ones() -> None:

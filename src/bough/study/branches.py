@@ -38,7 +38,11 @@ def explain_branches(
     branches: Sequence[Sequence[Path]],
     sign: float,
 ) -> list[dict[str, Any]]:
-    """What is known of each branch, a list of paths. sign: −1 if the study maximises."""
+    """What is known of each branch, a list of paths. sign: −1 if the study maximises.
+
+    A trial whose result was retracted is not counted.
+    """
+    trials = [trial for trial in trials if trial.retracted is None]
     space = model.space
     keys = [path.key for path in space.tree.path_of(model.encode(trials))]
     expects = None
@@ -140,7 +144,8 @@ def _reason(entry: Mapping[str, Any], total: int) -> str:
     """Why the branch was, or was not, chosen lately."""
     count, last = entry["trials"], entry["last_trial"]
     if count and entry["failed"] == count:
-        return f"not chosen lately: all {count} of its trials failed"
+        failed = "its only trial" if count == 1 else f"all {count} of its trials"
+        return f"not chosen lately: {failed} failed"
     share = entry.get("gain_share")
     compared = (
         "no model compares the branches"
