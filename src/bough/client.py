@@ -116,6 +116,7 @@ class RemoteStudy:
         self.method = Method(found["method"]["name"], found["method"]["options"])
         self.space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
+        self._amendments = 0  # that those know of
 
     def __repr__(self) -> str:
         goal = self.direction if self.goals.is_plain else self.goals.describe()
@@ -183,12 +184,38 @@ class RemoteStudy:
         """Say where good values are expected from now on; see ``Study.believe``."""
         self._post("believe", {"likely": dict(likely or {})})
 
+    def retract(self, trial: Trial | int, reason: str) -> Trial:
+        """Say that the result of a finished trial does not count; see ``Study.retract``."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        return _trial(self._post(f"trials/{number}/retract", {"reason": reason}))
+
+    def correct(self, trial: Trial | int, value: Any, reason: str) -> Trial:
+        """Give a finished trial another result; see ``Study.correct``."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        return _trial(self._post(f"trials/{number}/correct", {"value": value, "reason": reason}))
+
+    def change(
+        self,
+        space: Space,
+        *,
+        backfill: Mapping[str, Any] | None = None,
+        fix: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Go on in another space; see ``Study.change``."""
+        body = {"space": space.to_dict(), "backfill": dict(backfill or {}), "fix": dict(fix or {})}
+        lines: list[str] = self._post("change", body, self._timeout)["differences"]
+        self.space = space
+        return lines
+
     @property
     def trials(self) -> list[Trial]:
         """All trials, in the order of their numbers."""
         found = list(self._over)
         while True:
             page = self._get(f"trials?offset={len(found)}&limit={_PAGE}&curves=true")
+            if self._amendments != (now := page.get("amendments") or 0):  # results may have been corrected
+                self._amendments, found = now, []
+                continue
             found += _trials(page)
             if len(found) >= page["total"] or not page["trials"]:
                 break
@@ -206,7 +233,7 @@ class RemoteStudy:
         found = self._connection.call("GET", self._path, patience=self._patience)
         return StudyRecord(
             found["name"],
-            self.space.to_json(),
+            Space.from_json(found["space"]).to_json(),
             found["direction"],
             json.dumps(found["method"], sort_keys=True),
             found["seed"],

@@ -11,7 +11,7 @@ import click
 
 from bough.cli.goals import front_data, front_text, no_feasible_trial
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
-from bough.cli.style import bold, printable
+from bough.cli.style import bold, printable, struck
 from bough.cli.text import branch_tree, config_text, number, table, value_text
 from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
@@ -70,6 +70,9 @@ def _show_study(study: Study, count: int) -> None:
         state: sum(t.state == state for t in snapshot.trials)
         for state in ("done", "stopped", "failed", "running", "queued")
     }
+    states["retracted"] = len(snapshot.retracted)
+    states["done"] = len(snapshot.done)
+    states["of an earlier space"] = len(snapshot.earlier)
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
     click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
@@ -95,6 +98,9 @@ def _show_study(study: Study, count: int) -> None:
             click.echo(printable(no_feasible_trial(study)))
     else:
         click.echo("\nno trial has a value yet")
+    for trial in snapshot.retracted:
+        told = f"trial {trial.number}: {'no value' if trial.value is None else number(trial.value)}"
+        click.echo(f"\n{struck(told)} retracted: {printable(trial.retracted or '')}")
     if snapshot.failed:
         last = snapshot.failed[-1]
         click.echo(f"\nlast failure, trial {last.number}: {printable(last.error or '')}")
@@ -132,6 +138,11 @@ def _show_trial(trial: Trial, json_: bool) -> None:
     given = {name: fact for name, fact in facts.items() if fact is not None}
     if given:
         click.echo(_lines(given))
+    if trial.retracted is not None:
+        click.echo(f"{bold('retracted')}\n  {printable(trial.retracted)}")
+    if trial.corrected is not None:
+        before = "no value" if trial.value_before is None else struck(str(trial.value_before))
+        click.echo(f"{bold('corrected')}\n  {printable(trial.corrected)} (told: {before})")
     if trial.curve:
         click.echo(f"{bold('curve')}\n  {_curve(trial)}")
     if trial.violated:

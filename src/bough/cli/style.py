@@ -9,7 +9,7 @@ import os
 
 import click
 
-__all__ = ["bold", "dim", "printable"]
+__all__ = ["bold", "dim", "printable", "struck"]
 
 
 def bold(text: str) -> str:
@@ -20,6 +20,11 @@ def bold(text: str) -> str:
 def dim(text: str) -> str:
     """Faint text; plain as in ``bold``."""
     return text if os.environ.get("NO_COLOR") else click.style(text, dim=True)
+
+
+def struck(text: str) -> str:
+    """Struck-through text, for what no longer counts; plain as in ``bold``."""
+    return text if os.environ.get("NO_COLOR") else click.style(text, strikethrough=True)
 
 
 def printable(text: str) -> str:

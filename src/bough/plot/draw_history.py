@@ -61,6 +61,16 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         rows = rows[:: len(rows) // MAX_POINTS + 1]
         marks = {"symbol": axis.symbol, "size": 8, "color": FADED}
         _add_points(drawn, snapshot, rows, name="beyond the axis", y=axis.edge, marker=marks)
+    if shown := [t for t in snapshot.retracted if t.value is not None]:
+        drawn.add_scatter(
+            x=[t.number for t in shown],
+            y=[t.value for t in shown],
+            mode="markers",
+            name="retracted",
+            text=[hover_text(t) for t in shown],
+            hovertemplate="%{text}<extra></extra>",
+            marker={"symbol": "line-ew", "size": 11, "line": {"color": FADED, "width": 2}},
+        )
     if snapshot.failed:
         _add_failures(drawn, snapshot)
     drawn.update_layout(

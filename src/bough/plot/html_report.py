@@ -107,6 +107,8 @@ def _facts(snapshot: StudySnapshot) -> list[tuple[str, str]]:
         facts.append(("stopped early", str(stopped)))
     if snapshot.failed:
         facts.append(("failed", str(len(snapshot.failed))))
+    if snapshot.earlier:
+        facts.append(("of an earlier space", str(len(snapshot.earlier))))
     times = [time for t in snapshot.trials for time in (t.started, t.finished) if time is not None]
     if times:
         facts.append(("from first to last", _duration(max(times) - min(times))))
@@ -141,7 +143,8 @@ def _best(snapshot: StudySnapshot) -> str:
 
 
 def _trials(snapshot: StudySnapshot) -> str:
-    return _table([snapshot.done[row] for row in snapshot.ranking[:BEST_TRIALS]], snapshot)
+    best = [snapshot.done[row] for row in snapshot.ranking[:BEST_TRIALS]]
+    return _table([*best, *snapshot.retracted], snapshot)
 
 
 def _table(trials: Sequence[Trial], snapshot: StudySnapshot) -> str:
@@ -159,11 +162,17 @@ def _row(trial: Trial, measures: Sequence[str], limited: bool) -> str:
     config = " ".join(
         f"{name}={number(v) if isinstance(v, float) else v}" for name, v in trial.config.items()
     )
-    cells = [str(trial.number), number(trial.value)]
-    cells += [number(trial.measures.get(name)) for name in measures]
+    cells = [escape(str(trial.number)), escape(number(trial.value))]
+    cells += [escape(number(trial.measures.get(name))) for name in measures]
     cells += ["yes" if trial.feasible else "no"] if limited else []
-    row = "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
-    return f"<tr>{row}<td><code>{escape(config)}</code></td></tr>"
+    config = f"<code>{escape(config)}</code>"
+    if trial.retracted is not None:
+        cells = [cells[0], *(f"<s>{cell}</s>" for cell in cells[1:])]
+        config = f"<s>{config}</s> retracted: {escape(trial.retracted)}"
+    elif trial.corrected is not None:
+        config += f" corrected: {escape(trial.corrected)}"
+    row = "".join(f'<td class="n">{cell}</td>' for cell in cells)
+    return f"<tr>{row}<td>{config}</td></tr>"
 
 
 def _failures(snapshot: StudySnapshot) -> str:

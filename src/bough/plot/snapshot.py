@@ -57,7 +57,8 @@ class StudySnapshot:
     trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
     goals:   of several objectives, most figures show the first one, which is ``trial.value``.
     predict: the model's mean and sd at configs, where the study's method has a model.
-    stopping: the rule that stops trials.
+    stopping: the rule that stops trials. earlier: trials whose configs the current space does not have; they
+    are not among ``trials``.
     """
 
     name: str
@@ -68,17 +69,22 @@ class StudySnapshot:
     branch: tuple[tuple[str, Any], ...] = ()
     goals: Goals = VALUE
     stopping: str = "median"
+    earlier: tuple[Trial, ...] = ()
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
         """A snapshot of a local or served study; a snapshot is returned as it is."""
         if isinstance(study, StudySnapshot):
             return study
+        trials = tuple(study.trials)
+        fitting = _of_space(study.space, trials)
+        numbers = {trial.number for trial in fitting}
         return StudySnapshot(
             name=study.name or "study",
             space=study.space,
             direction=study.direction,
-            trials=tuple(study.trials),
+            trials=fitting,
+            earlier=tuple(trial for trial in trials if trial.number not in numbers),
             predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
             goals=getattr(study, "goals", VALUE),  # a served study has one objective
             stopping=getattr(study, "stopping", "median"),
@@ -122,12 +128,18 @@ class StudySnapshot:
 
     @cached_property
     def done(self) -> tuple[Trial, ...]:
-        """Finished trials, by number."""
-        return tuple(t for t in self.trials if t.state == "done" and t.value is not None)
+        """Finished trials whose results count, by number."""
+        counting = (t for t in self.trials if t.retracted is None)
+        return tuple(t for t in counting if t.state == "done" and t.value is not None)
+
+    @cached_property
+    def retracted(self) -> tuple[Trial, ...]:
+        """Trials whose results do not count any more."""
+        return tuple(t for t in self.trials if t.retracted is not None)
 
     @cached_property
     def failed(self) -> tuple[Trial, ...]:
-        return tuple(t for t in self.trials if t.state == "failed")
+        return tuple(t for t in self.trials if t.state == "failed" and t.retracted is None)
 
     @cached_property
     def values(self) -> FloatArray:
@@ -183,3 +195,15 @@ class StudySnapshot:
     def where(self) -> Activity:
         """In which trials each parameter is active."""
         return activity(self.space, self.trials)
+
+
+def _of_space(space: Space, trials: tuple[Trial, ...]) -> tuple[Trial, ...]:
+    """The trials whose configs belong to the space; those of an earlier space may not."""
+    try:
+        space.encode([trial.config for trial in trials])
+        return trials
+    except ConfigError:
+        if len(trials) == 1:
+            return ()
+    half = len(trials) // 2
+    return _of_space(space, trials[:half]) + _of_space(space, trials[half:])

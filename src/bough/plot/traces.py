@@ -23,6 +23,8 @@ def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> A
     """Give the figure its heading: what it shows, of which study and branch, and a note below."""
     where = " · ".join(f"{label(path)} = {label(value)}" for path, value in snapshot.branch)
     head = " · ".join(part for part in (f"<b>{what}</b>", label(snapshot.name), where) if part)
+    if snapshot.earlier:
+        note = joined(note, f"{counted(len(snapshot.earlier), 'trial')} of an earlier space not shown")
     if note:
         head += f"<br><span style='font-size:13px'>{note}</span>"
     figure.update_layout(title_text=head)
@@ -54,6 +56,10 @@ def hover_text(trial: Trial) -> str:
     head = f"<b>trial {trial.number}</b>: "
     if trial.state == "done":
         head += number(trial.value)
+        if trial.retracted is not None:
+            head = f"<s>{head}</s> retracted: {label(trial.retracted)}"
+        elif trial.corrected is not None:
+            head += f" corrected: {label(trial.corrected)}"
     else:
         head += trial.state + (f", {label(trial.error)}" if trial.error else "")
     measured = [f"{label(name)}: {number(value)}" for name, value in [*trial.measures.items()][:8]]

@@ -16,6 +16,7 @@ from bough import __version__
 from bough.errors import TrialError
 from bough.plot import StudySnapshot
 from bough.registry import Method, method
+from bough.service.amending import add_amending_routes
 from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
 from bough.service.figures import FigureCache, FigureName
@@ -88,6 +89,7 @@ def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> AP
     _add_asking(api, studies)
     _add_reading(api, studies, figures, watchers)
     add_goal_routes(api, studies)
+    add_amending_routes(api, studies, _existing)
     return api
 
 
@@ -236,10 +238,12 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         within = branch_of(branch)
         snapshot = await figures.snapshot(opened, within) if within else None
 
-        def read() -> tuple[list[Trial], int]:
-            return select(opened.trials if snapshot is None else snapshot.trials, opened, wanted)
+        def read() -> tuple[list[Trial], int, int]:
+            page = select(opened.trials if snapshot is None else snapshot.trials, opened, wanted)
+            return (*page, len(opened.amendments))
 
-        return _trials(*await to_thread.run_sync(read), curves=curves)
+        found, total, amendments = await to_thread.run_sync(read)
+        return _trials(found, total, curves=curves, amendments=amendments)
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
     def trial(study: Name, number: int) -> Response:
@@ -383,8 +387,12 @@ def _trial(study: Study, number: int) -> Trial:
 
 
 def _trials(
-    trials: list[Trial], total: int | None = None, status: int = 200, curves: bool = False
+    trials: list[Trial],
+    total: int | None = None,
+    status: int = 200,
+    curves: bool = False,
+    amendments: int | None = None,
 ) -> Response:
     count = len(trials) if total is None else total
     rows = [trial_json(trial, curve=curves) for trial in trials]
-    return JSONResponse({"trials": rows, "total": count}, status)
+    return JSONResponse({"trials": rows, "total": count, "amendments": amendments}, status)

@@ -187,14 +187,18 @@ class TrialOut(BaseModel):
     noises: dict[str, float] = {}
     feasible: bool
     violated: list[str] = []
+    retracted: str | None = None
+    corrected: str | None = None
+    value_before: float | None = None
     curve: list[tuple[int, float]] = []
 
 
 class TrialsOut(BaseModel):
-    """One page of trials; ``total`` counts all that match."""
+    """One page of trials; ``total`` counts all that match, ``amendments`` those of the study."""
 
     trials: list[TrialOut]
     total: int
+    amendments: int | None = None
 
 
 class StudyOut(BaseModel):

@@ -29,6 +29,9 @@ _CSV_FIELDS = (
 )
 
 
+_AMENDED = ("retracted", "corrected", "value_before")
+
+
 def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
     """One row per trial, as a pandas DataFrame; MissingExtraError without pandas.
 
@@ -44,7 +47,7 @@ def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
     fixed = (*_FIELDS, "feasible") if feasible else _FIELDS
     parameters = _columns(names, fixed, "config")
     measures = _measures(trials, [*fixed, *parameters.values()])
-    notes = ("notes",) if any(trial.notes for trial in trials) else ()
+    notes = _given_fields(trials, ("notes", *_AMENDED))
     rows = [
         {field: getattr(trial, field) for field in (*fixed, *notes)}
         | {column: trial.config.get(name) for name, column in parameters.items()}
@@ -61,16 +64,24 @@ def csv_lines(space: Space, trials: Sequence[Trial], feasible: bool = False) -> 
     written out to differ from inactive. feasible: add a column that says whether a trial meets constraints.
     """
     fields = (*_CSV_FIELDS, "feasible") if feasible else _CSV_FIELDS
-    parameters = _columns(dict.fromkeys(parameter.name for parameter in space), fields, "config")
+    names = [*(parameter.name for parameter in space), *(name for trial in trials for name in trial.config)]
+    parameters = _columns(dict.fromkeys(names), fields, "config")
     measures = _measures(trials, [*fields, *parameters.values()])
     notes = ["notes"] if any(trial.notes for trial in trials) else []
-    yield _line([*fields, *parameters.values(), *measures.values(), *notes])
+    amended = _given_fields(trials, _AMENDED)
+    yield _line([*fields, *parameters.values(), *measures.values(), *notes, *amended])
     for trial in trials:
         cells = [getattr(trial, field) for field in fields]
         cells += [_given(trial.config, name) for name in parameters]
         cells += [trial.measures.get(name) for name in measures]
         cells += [json.dumps(trial.notes) if trial.notes else None for _ in notes]
+        cells += [getattr(trial, field) for field in amended]
         yield _line(cells)
+
+
+def _given_fields(trials: Sequence[Trial], fields: Sequence[str]) -> tuple[str, ...]:
+    """The fields that at least one trial has."""
+    return tuple(field for field in fields if any(getattr(trial, field) for trial in trials))
 
 
 def _measures(trials: Sequence[Trial], taken: Sequence[str]) -> dict[str, str]:

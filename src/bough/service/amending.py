@@ -1,0 +1,141 @@
+"""What amends a study's record under ``/api/v1``: retract, correct, note, change the space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from bough.service.auth import Principal
+from bough.service.models import TrialOut, trial_json
+from bough.service.studies import OpenStudies
+from bough.space import Space
+from bough.storage import Amendment
+from bough.study import Study
+from bough.study.changing import differences
+from bough.trial import Trial
+
+__all__ = ["add_amending_routes"]
+
+Name = Annotated[str, "a study's name"]
+Reason = Annotated[str, Field(max_length=2000)]
+
+
+class _In(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Retract(_In):
+    reason: Reason
+
+
+class Correct(_In):
+    """Another result: a number, or an object of measures; names that it leaves out keep their values."""
+
+    value: float | dict[str, Any]
+    reason: Reason
+
+
+class Note(_In):
+    """A remark about the study, or about one of its trials."""
+
+    text: Reason
+    trial: Annotated[int, Field(ge=0, lt=2**62)] | None = None
+
+
+class Change(_In):
+    """Another space. ``preview`` says what differs and changes nothing."""
+
+    space: dict[str, Any]
+    backfill: dict[str, Any] = {}
+    fix: dict[str, Any] = {}
+    preview: bool = False
+
+
+class ChangeOut(BaseModel):
+    """What differs, a line each; ``since`` is the first trial of the new space."""
+
+    differences: list[str]
+    since: int | None
+
+
+class AmendmentOut(BaseModel):
+    """``since``: how many trials the study had; ``by`` in the body: who said it."""
+
+    kind: str
+    trial: int | None
+    since: int
+    at: float
+    body: dict[str, Any]
+
+
+class AmendmentsOut(BaseModel):
+    amendments: list[AmendmentOut]
+
+
+def add_amending_routes(
+    api: APIRouter, studies: OpenStudies, existing: Callable[[Study, int, Callable[[], Trial]], Trial]
+) -> None:
+    """existing: runs an operation on a trial, and answers 404 if there is no such trial."""
+
+    @api.post(
+        "/studies/{study:name}/trials/{number:number}/retract", response_model=TrialOut, tags=["trials"]
+    )
+    def retract(request: Request, study: Name, number: int, given: Retract) -> Response:
+        """Say that a finished trial does not count, and why; nothing is deleted."""
+        opened, who = studies.open(study), _who(request)
+        trial = existing(opened, number, lambda: opened.retract(number, given.reason, by=who))
+        return JSONResponse(trial_json(trial))
+
+    @api.post(
+        "/studies/{study:name}/trials/{number:number}/correct", response_model=TrialOut, tags=["trials"]
+    )
+    def correct(request: Request, study: Name, number: int, given: Correct) -> Response:
+        """Give a finished trial another result, and say why."""
+        opened, who = studies.open(study), _who(request)
+        trial = existing(opened, number, lambda: opened.correct(number, given.value, given.reason, by=who))
+        return JSONResponse(trial_json(trial))
+
+    @api.post("/studies/{study:name}/notes", response_model=AmendmentOut, status_code=201, tags=["studies"])
+    def note(request: Request, study: Name, given: Note) -> Response:
+        """Write a remark into the study's record."""
+        opened = studies.open(study)
+        return JSONResponse(_json(opened.note(given.text, given.trial, by=_who(request))), 201)
+
+    @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
+    def amendments(study: Name) -> Response:
+        """What was said about the study since its creation, in order."""
+        return JSONResponse({"amendments": [_json(each) for each in studies.open(study).amendments]})
+
+    @api.post("/studies/{study:name}/change", response_model=ChangeOut, tags=["studies"])
+    async def change(request: Request, study: Name, given: Change) -> Response:
+        """Go on in another space; earlier trials keep their configs and go on informing the method."""
+        opened, who = await to_thread.run_sync(studies.open, study), _who(request)
+
+        def work() -> dict[str, Any]:
+            space = Space.from_json(given.space)
+            if given.preview:
+                return {"differences": differences(opened.space, space), "since": None}
+            lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who)
+            return {"differences": lines, "since": opened._revisions[-1].since if lines else None}
+
+        return JSONResponse(await studies.consult_model(work))
+
+
+def _who(request: Request) -> str:
+    principal: Principal = request.scope["principal"]
+    return principal.name
+
+
+def _json(amendment: Amendment) -> dict[str, Any]:
+    return {
+        "kind": amendment.kind,
+        "trial": amendment.trial,
+        "since": amendment.since,
+        "at": amendment.at,
+        "body": amendment.body,
+    }

@@ -1,0 +1,103 @@
+"""bough change, retract and correct."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import bough
+from bough.cli import main
+
+SPACE = bough.Space({"x": bough.Float(0, 1), "kind": bough.Categorical(["a", "b"])})
+MORE = bough.Space({"x": bough.Float(0, 2), "kind": bough.Categorical(["a", "b"]), "z": bough.Int(1, 3)})
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = bough.Study(SPACE, name="s", storage=url, method="random", seed=0)
+    study.add_many(({"x": i / 10, "kind": "a"}, i / 10) for i in range(4))
+    (tmp_path / "more.json").write_text(MORE.to_json())
+    return url
+
+
+@dataclass(frozen=True)
+class Said:
+    exit_code: int
+    output: str
+
+
+Command = Callable[..., Said]
+
+
+@pytest.fixture
+def bough_(url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(*arguments: str, answer: str = "") -> Said:
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        code = main([*arguments, "--storage", url])
+        captured = capsys.readouterr()
+        return Said(code, captured.out + captured.err)
+
+    return run
+
+
+def test_retract_and_correct(bough_: Command) -> None:
+    assert bough_("retract", "s", "0", "--reason", "off").exit_code == 0
+    assert bough_("correct", "s", "3", "-1.5", "--reason", "sign").exit_code == 0
+    shown = bough_("show", "s").output
+    assert "3 done, 1 retracted" in shown
+    assert "trial 0: 0 retracted: off" in shown
+    one = bough_("show", "s", "--trial", "3").output
+    assert "sign (told: 0.3)" in one
+    assert "retracted\n  off" in bough_("show", "s", "--trial", "0").output
+    assert "-1.5" in bough_("best", "s").output
+    rows = bough_("export", "s", "--format", "csv").output.splitlines()
+    assert rows[0].endswith("retracted,corrected,value_before")
+
+
+def test_change_shows_the_difference_first(url: str, bough_: Command, tmp_path: Path) -> None:
+    refused = bough_("change", "s", str(tmp_path / "more.json"), answer="n\n")
+    assert "~ x: Float(0.0, 1.0) -> Float(0.0, 2.0)\n+ z: Int(1, 3)" in refused.output
+    assert bough.open_study("s", url).space == SPACE
+    done = bough_("change", "s", str(tmp_path / "more.json"), "--backfill", "z=2", "--yes")
+    assert done.exit_code == 0, done.output
+    study = bough.open_study("s", url)
+    assert study.space == MORE
+    assert study.amendments[0].body["backfill"] == {"z": 2}
+    again = bough_("change", "s", str(tmp_path / "more.json"))
+    assert "nothing differs" in again.output
+
+
+def test_a_changed_study_is_shown_and_reported(url: str, bough_: Command, tmp_path: Path) -> None:
+    (tmp_path / "less.json").write_text(bough.Space({"kind": bough.Categorical(["a", "b"])}).to_json())
+    assert bough_("change", "s", str(tmp_path / "less.json"), "--yes").exit_code == 0
+    assert "4 of an earlier space" in bough_("show", "s").output
+    assert json.loads(bough_("show", "s", "--json").output)["trials"][0]["config"] == {
+        "x": 0.0,
+        "kind": "a",
+    }
+    assert bough_("report", "s", "-o", str(tmp_path / "r.html")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["retract", "s", "9", "--reason", "x"], "the study has no trial 9"),
+        (["retract", "s", "0"], "Missing option '--reason'"),
+        (["correct", "s", "0", "low", "--reason", "x"], "VALUE must be a number or a JSON object, not 'low'"),
+        (["correct", "s", "0", "NaN", "--reason", "x"], "the value is nan; retract it instead"),
+        (["change", "s", "nowhere.yaml"], "nowhere.yaml"),
+        (["change", "other", "more.json"], "there is no study 'other'"),
+    ],
+)
+def test_mistakes_are_one_line(bough_: Command, arguments: list[str], message: str) -> None:
+    result = bough_(*arguments)
+    assert result.exit_code
+    assert message in result.output

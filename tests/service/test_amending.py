@@ -1,0 +1,87 @@
+"""Retract, correct, note and change over REST and by the client; who may, and who did."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from tests.service.running import SPACE, Service
+
+import bough
+from bough.errors import BoughError
+
+MORE = json.loads(json.dumps(SPACE))
+MORE["dropout"] = {"type": "float", "low": 0.0, "high": 0.5}
+
+
+@pytest.fixture
+def remote(served: Service, api: httpx.Client) -> bough.client.RemoteStudy:
+    study = bough.connect(served.url, served.write, "demo")
+    for value in (1.0, 2.0, 3.0):
+        study.tell(study.ask(), value)
+    return study
+
+
+def test_a_served_study_is_corrected(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
+    assert remote.best.number == 0
+    assert remote.trials[0].retracted is None
+    assert remote.retract(0, "the disk was full").retracted == "the disk was full"
+    assert remote.best.number == 1
+    corrected = remote.correct(2, 0.5, "units")
+    assert (corrected.value, corrected.value_before) == (0.5, 3.0)
+    assert [trial.retracted for trial in remote.trials] == ["the disk was full", None, None]
+    assert remote.trials[2].value == 0.5
+    assert api.post("/studies/demo/notes", json={"text": "hm", "trial": 1}).status_code == 201
+    kinds = [
+        (each["kind"], each["trial"]) for each in api.get("/studies/demo/amendments").json()["amendments"]
+    ]
+    assert kinds == [("retract", 0), ("correct", 2), ("note", 1)]
+    assert all(each["body"]["by"] for each in api.get("/studies/demo/amendments").json()["amendments"])
+
+
+def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
+    shown = api.post("/studies/demo/change", json={"space": MORE, "preview": True}).json()
+    assert shown == {"differences": ["+ dropout: Float(0.0, 0.5)"], "since": None}
+    assert api.get("/studies/demo").json()["space"] == SPACE
+    running = remote.ask()
+    assert remote.change(bough.Space.from_json(MORE)) == shown["differences"]
+    assert "dropout" in remote.ask().config
+    assert remote.tell(running, 4.0).value == 4.0
+    refused = api.post("/studies/demo/enqueue", json={"config": running.config})
+    assert refused.status_code in (400, 422)
+    assert "the space was changed at trial 4" in refused.json()["error"]["message"]
+    assert remote.record.space == bough.Space.from_json(MORE).to_json()
+    for path in ("branches", "figures/history", "figures/tree", "figures/importance", "status", "export"):
+        assert api.get(f"/studies/demo/{path}").status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("trials/99/retract", {"reason": "x"}, 404, "no trial 99"),
+        ("trials/3/retract", {"reason": "x"}, 409, "only a finished trial"),
+        ("trials/0/retract", {"reason": ""}, 409, "reason must say why"),
+        ("trials/0/retract", {}, 422, "reason"),
+        ("trials/0/correct", {"value": "x", "reason": "y"}, 422, "value"),
+        ("change", {"space": {"x": {"type": "float", "low": 2, "high": 1}}}, 400, "low"),
+        ("change", {"space": MORE, "backfill": {"drop": 1}}, 409, "backfill names 'drop'"),
+        ("notes", {"text": "x", "trial": 77}, 409, "no trial 77"),
+    ],
+)
+def test_mistakes(
+    remote: bough.client.RemoteStudy, api: httpx.Client, path: str, body: Any, status: int, message: str
+) -> None:
+    remote.ask()
+    reply = api.post(f"/studies/demo/{path}", json=body)
+    assert message in reply.json()["error"]["message"]
+    assert reply.status_code == status, reply.text
+    assert api.get("/studies/demo/amendments").json() == {"amendments": []}
+
+
+def test_reading_does_not_allow_it(served: Service, remote: bough.client.RemoteStudy) -> None:
+    reader = bough.connect(served.url, served.read, "demo")
+    for call in (lambda: reader.retract(0, "x"), lambda: reader.change(bough.Space.from_json(MORE))):
+        with pytest.raises(BoughError, match="may only read"):
+            call()
