@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from bough.amending_client import AmendingClient, trial_of, trials_of
 from bough.errors import ServiceError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import Method, describe
@@ -100,7 +101,7 @@ def study_path(name: str) -> str:
     return f"/studies/{quote(name, safe='')}"
 
 
-class RemoteStudy:
+class RemoteStudy(AmendingClient):
     """Ask for trials, tell their results, over HTTP; see ``bough.Study`` for what each method does."""
 
     def __init__(
@@ -174,38 +175,15 @@ class RemoteStudy:
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
             rows.append({"config": dict(config), **self._result_json(result)})
-        return _trials(self._post("add", {"results": rows}, self._timeout))
+        return trials_of(self._post("add", {"results": rows}, self._timeout))
 
     def enqueue(self, config: Config) -> Trial:
         """Have a configuration tried next, before the method proposes anything."""
-        return _trials(self._post("enqueue", {"config": dict(config)}))[0]
+        return trials_of(self._post("enqueue", {"config": dict(config)}))[0]
 
     def believe(self, likely: Mapping[str, Any] | None) -> None:
         """Say where good values are expected from now on; see ``Study.believe``."""
         self._post("believe", {"likely": dict(likely or {})})
-
-    def retract(self, trial: Trial | int, reason: str) -> Trial:
-        """Say that the result of a finished trial does not count; see ``Study.retract``."""
-        number = trial.number if isinstance(trial, Trial) else trial
-        return _trial(self._post(f"trials/{number}/retract", {"reason": reason}))
-
-    def correct(self, trial: Trial | int, value: Any, reason: str) -> Trial:
-        """Give a finished trial another result; see ``Study.correct``."""
-        number = trial.number if isinstance(trial, Trial) else trial
-        return _trial(self._post(f"trials/{number}/correct", {"value": value, "reason": reason}))
-
-    def change(
-        self,
-        space: Space,
-        *,
-        backfill: Mapping[str, Any] | None = None,
-        fix: Mapping[str, Any] | None = None,
-    ) -> list[str]:
-        """Go on in another space; see ``Study.change``."""
-        body = {"space": space.to_dict(), "backfill": dict(backfill or {}), "fix": dict(fix or {})}
-        lines: list[str] = self._post("change", body, self._timeout)["differences"]
-        self.space = space
-        return lines
 
     @property
     def trials(self) -> list[Trial]:
@@ -216,7 +194,7 @@ class RemoteStudy:
             if self._amendments != (now := page.get("amendments") or 0):  # results may have been corrected
                 self._amendments, found = now, []
                 continue
-            found += _trials(page)
+            found += trials_of(page)
             if len(found) >= page["total"] or not page["trials"]:
                 break
         first_open = next((i for i, trial in enumerate(found) if not trial.is_finished), len(found))
@@ -225,7 +203,7 @@ class RemoteStudy:
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""
-        return _trial(self._get(f"trials/{number}"))
+        return trial_of(self._get(f"trials/{number}"))
 
     @property
     def record(self) -> StudyRecord:
@@ -246,12 +224,12 @@ class RemoteStudy:
     @property
     def best(self) -> Trial:
         """The feasible trial with the best value told so far; StudyError if there is none."""
-        return _trial(self._get("best"))
+        return trial_of(self._get("best"))
 
     @property
     def front(self) -> list[Trial]:
         """The feasible trials that no other one dominates, the best of the first objective first."""
-        return _trials(self._get("front"))
+        return trials_of(self._get("front"))
 
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
         """The volume between the front and a reference point; see ``bough.Study``."""
@@ -347,7 +325,7 @@ class RemoteStudy:
             return self.trial(result.number)
         if result.state != "failed":
             body = {"attempt": result.attempt, **self._result_json(result)}
-            return _trial(self._post(f"{where}/tell", body))
+            return trial_of(self._post(f"{where}/tell", body))
         body = {
             "reason": result.error or "failed",
             "attempt": result.attempt,
@@ -356,12 +334,12 @@ class RemoteStudy:
             "traceback": result.traceback,
             **({} if result.learn else {"learn": False}),
         }
-        return _trial(self._post(f"{where}/fail", body))
+        return trial_of(self._post(f"{where}/fail", body))
 
     def status(self) -> Status:
         """How far the study is, in a few numbers."""
         found = self._get("status")
-        best = None if found["best"] is None else _trial(found["best"])
+        best = None if found["best"] is None else trial_of(found["best"])
         return Status(
             found["finished"],
             found["failed"],
@@ -387,7 +365,7 @@ class RemoteStudy:
     def _ask(self, n: int, lease: float | None, limit: int | None, worker: str | None = None) -> list[Trial]:
         worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
         body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
-        return _trials(self._post("ask", body, self._timeout))
+        return trials_of(self._post("ask", body, self._timeout))
 
     def _result_json(self, result: Trial) -> dict[str, Any]:
         row = {name: getattr(result, name) for name in ("value", "cost", "measures", "notes")}
@@ -402,14 +380,3 @@ class RemoteStudy:
     def _post(self, path: str, body: dict[str, Any], timeout: float = QUICK_SECONDS) -> Any:
         path = f"{self._path}/{path}"
         return self._connection.call("POST", path, body, patience=self._patience, timeout=timeout)
-
-
-def _trials(page: dict[str, Any]) -> list[Trial]:
-    return [_trial(row) for row in page["trials"]]
-
-
-def _trial(row: dict[str, Any]) -> Trial:
-    """A trial from its JSON; what is feasible follows from what is violated."""
-    given = {name: value for name, value in row.items() if name != "feasible"}
-    curve = tuple((step, value) for step, value in row.get("curve", ()))
-    return Trial(**given | {"violated": tuple(row["violated"]), "curve": curve})

@@ -33,7 +33,9 @@ def test_a_served_study_is_corrected(remote: bough.client.RemoteStudy, api: http
     assert (corrected.value, corrected.value_before) == (0.5, 3.0)
     assert [trial.retracted for trial in remote.trials] == ["the disk was full", None, None]
     assert remote.trials[2].value == 0.5
-    assert api.post("/studies/demo/notes", json={"text": "hm", "trial": 1}).status_code == 201
+    assert remote.note("hm", 1).body["text"] == "hm"
+    assert [trial.value for trial in remote.told_trials()] == [1.0, 2.0, 3.0]
+    assert [each.kind for each in remote.amendments] == ["retract", "correct", "note"]
     kinds = [
         (each["kind"], each["trial"]) for each in api.get("/studies/demo/amendments").json()["amendments"]
     ]
@@ -77,7 +79,7 @@ def test_mistakes(
     reply = api.post(f"/studies/demo/{path}", json=body)
     assert message in reply.json()["error"]["message"]
     assert reply.status_code == status, reply.text
-    assert api.get("/studies/demo/amendments").json() == {"amendments": []}
+    assert api.get("/studies/demo/amendments").json() == {"amendments": [], "told": []}
 
 
 def test_reading_does_not_allow_it(served: Service, remote: bough.client.RemoteStudy) -> None:

@@ -69,12 +69,16 @@ class AmendmentOut(BaseModel):
     kind: str
     trial: int | None
     since: int
+    position: int
     at: float
     body: dict[str, Any]
 
 
 class AmendmentsOut(BaseModel):
+    """``told``: the trials that were retracted or corrected, as they were told."""
+
     amendments: list[AmendmentOut]
+    told: list[TrialOut]
 
 
 def add_amending_routes(
@@ -109,7 +113,15 @@ def add_amending_routes(
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
     def amendments(study: Name) -> Response:
         """What was said about the study since its creation, in order."""
-        return JSONResponse({"amendments": [_json(each) for each in studies.open(study).amendments]})
+        opened = studies.open(study)
+        shown = {trial.number: trial for trial in opened.trials}
+        told = [trial for trial in opened.told_trials() if trial != shown.get(trial.number)]
+        return JSONResponse(
+            {
+                "amendments": [_json(each) for each in opened.amendments],
+                "told": [trial_json(trial, curve=True) for trial in told],
+            }
+        )
 
     @api.post("/studies/{study:name}/change", response_model=ChangeOut, tags=["studies"])
     async def change(request: Request, study: Name, given: Change) -> Response:
@@ -136,6 +148,7 @@ def _json(amendment: Amendment) -> dict[str, Any]:
         "kind": amendment.kind,
         "trial": amendment.trial,
         "since": amendment.since,
+        "position": amendment.position,
         "at": amendment.at,
         "body": amendment.body,
     }

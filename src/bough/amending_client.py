@@ -1,0 +1,83 @@
+"""The part of a served study that amends its record; see ``bough.Study`` for what each method does."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+from bough.space import Space
+from bough.storage import Amendment
+from bough.trial import Trial
+
+__all__ = ["AmendingClient", "trial_of", "trials_of"]
+
+
+class AmendingClient:
+    """Retract, correct, note and change over HTTP."""
+
+    space: Space
+    _timeout: float
+
+    @abstractmethod
+    def _get(self, path: str) -> Any: ...
+    @abstractmethod
+    def _post(self, path: str, body: dict[str, Any], timeout: float = ...) -> Any: ...
+
+    @property
+    @abstractmethod
+    def trials(self) -> list[Trial]: ...
+
+    def retract(self, trial: Trial | int, reason: str) -> Trial:
+        """Say that the result of a finished trial does not count; see ``Study.retract``."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        return trial_of(self._post(f"trials/{number}/retract", {"reason": reason}))
+
+    def correct(self, trial: Trial | int, value: Any, reason: str) -> Trial:
+        """Give a finished trial another result; see ``Study.correct``."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        return trial_of(self._post(f"trials/{number}/correct", {"value": value, "reason": reason}))
+
+    def note(self, text: str, trial: Trial | int | None = None) -> Amendment:
+        """Write a remark into the study's record; see ``Study.note``."""
+        number = trial.number if isinstance(trial, Trial) else trial
+        return _amendment(self._post("notes", {"text": text, "trial": number}))
+
+    def change(
+        self,
+        space: Space,
+        *,
+        backfill: Mapping[str, Any] | None = None,
+        fix: Mapping[str, Any] | None = None,
+    ) -> list[str]:
+        """Go on in another space; see ``Study.change``."""
+        body = {"space": space.to_dict(), "backfill": dict(backfill or {}), "fix": dict(fix or {})}
+        lines: list[str] = self._post("change", body, self._timeout)["differences"]
+        self.space = space
+        return lines
+
+    @property
+    def amendments(self) -> list[Amendment]:
+        """What was said about the study since its creation."""
+        return [_amendment(row) for row in self._get("amendments")["amendments"]]
+
+    def told_trials(self) -> list[Trial]:
+        """All trials as they were told, without later corrections."""
+        told = {row["number"]: trial_of(row) for row in self._get("amendments")["told"]}
+        return [told.get(trial.number, trial) for trial in self.trials]
+
+
+def trials_of(page: dict[str, Any]) -> list[Trial]:
+    """The trials of a reply."""
+    return [trial_of(row) for row in page["trials"]]
+
+
+def trial_of(row: dict[str, Any]) -> Trial:
+    """A trial from its JSON; what is feasible follows from what is violated."""
+    given = {name: value for name, value in row.items() if name != "feasible"}
+    curve = tuple((step, value) for step, value in row.get("curve", ()))
+    return Trial(**given | {"violated": tuple(row["violated"]), "curve": curve})
+
+
+def _amendment(row: dict[str, Any]) -> Amendment:
+    return Amendment(row["kind"], row["body"], row["trial"], row["since"], row["position"], row["at"])
