@@ -1,0 +1,137 @@
+"""The best error under a limit on time or memory, on surrogates of real tuning problems.
+
+    python -m benchmarks.limits --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
+    python -m benchmarks.limits --limit ramtrain
+
+The limit is what 20 % of random configurations meet. Prints for each method the mean of the best feasible
+error, scaled so 0 is the best that any run in this call found and 1 the best of 20 random feasible
+configurations, the share of trials that violate the limit, and after how many trials `auto` has what Optuna's
+TPE has at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+import numpy as np
+
+import bough
+from benchmarks.objectives import Task, _suggested
+from benchmarks.problems.base import Config
+from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, measures
+from bough.points import FloatArray
+
+CHECKPOINTS = (20, 40, 60)
+SAMPLE, FEASIBLE_SHARE = 2000, 0.2
+METHODS = ("auto", "optuna-tpe", "random")
+
+Measure = Callable[[Config], tuple[float, float]]
+"""Config -> (error, slack), where a slack of at most 0 meets the limit."""
+
+
+def limited(task: Task, limit: str) -> tuple[Measure, float]:
+    """The error and the slack of a task, and the best feasible error of 20 random configurations."""
+    everything = measures(task.name)
+
+    def measured(config: Config) -> tuple[float, float]:
+        found = everything(config)
+        return 1.0 - found[ACCURACY[task.kind]], float(np.log(max(found[limit], 1e-3)))
+
+    sample = np.array([measured(each) for each in task.space.sample(SAMPLE, np.random.default_rng(0))])
+    bound = float(np.quantile(sample[:, 1], FEASIBLE_SHARE))
+    feasible = sample[sample[:, 1] <= bound, 0]
+    # The first feasible ones of a random sample are as good as random.
+    return lambda config: (measured(config)[0], measured(config)[1] - bound), float(feasible[:20].min())
+
+
+def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> FloatArray:
+    """(trials, 2) error and slack in the order of the trials."""
+    if method == "optuna-tpe":
+        return _optuna(task, measure, trials, seed)
+
+    def objective(config: Config) -> dict[str, float]:
+        error, slack = measure(config)
+        return {"error": error, "slack": slack}
+
+    study = bough.optimize(
+        objective,
+        task.space,
+        trials,
+        objectives=["error"],
+        constraints=["slack <= 0"],
+        method=method,
+        seed=seed,
+        progress=False,
+    )
+    return np.array([[t.measures["error"], t.measures["slack"]] for t in study.trials])
+
+
+def _optuna(task: Task, measure: Measure, trials: int, seed: int) -> FloatArray:
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    sampler = optuna.samplers.TPESampler(
+        seed=seed, constraints_func=lambda trial: [trial.user_attrs["slack"]]
+    )
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        error, slack = measure(_suggested(task, trial))
+        trial.set_user_attr("slack", slack)
+        return error
+
+    study.optimize(objective, n_trials=trials)
+    return np.array([[t.value, t.user_attrs["slack"]] for t in study.trials])
+
+
+def best_so_far(results: FloatArray) -> FloatArray:
+    """(trials,) the best feasible error after each trial; infinite before there is one."""
+    return np.minimum.accumulate(np.where(results[:, 1] <= 0, results[:, 0], np.inf))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--limit", choices=("timetrain", "ramtrain"), default="timetrain")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=60)
+    given = parser.parse_args()
+    gaps: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
+    violations: dict[str, list[float]] = {method: [] for method in given.methods}
+    needed = []
+    for name in given.tasks:
+        task = Task(name)
+        measure, ordinary = limited(task, given.limit)
+        runs = {
+            (method, seed): run(task, measure, method, given.trials, seed)
+            for method in given.methods
+            for seed in range(given.seeds)
+        }
+        best = min(float(best_so_far(results)[-1]) for results in runs.values())
+        for (method, _), results in runs.items():
+            course = (best_so_far(results) - best) / max(ordinary - best, 1e-9)
+            gaps[method].append(np.minimum(course, 10.0)[[n - 1 for n in CHECKPOINTS if n <= given.trials]])
+            violations[method].append(float(np.mean(results[:, 1] > 0)))
+        for seed in range(given.seeds) if {"auto", "optuna-tpe"} <= set(given.methods) else ():
+            target = best_so_far(runs["optuna-tpe", seed])[-1]
+            reached = np.flatnonzero(best_so_far(runs["auto", seed]) <= target)
+            needed.append((reached[0] + 1) / given.trials if len(reached) else np.nan)
+        print(
+            name,
+            {m: np.round(np.mean(gaps[m][-given.seeds :], axis=0), 3).tolist() for m in gaps},
+            flush=True,
+        )
+    for method in given.methods:
+        mean = ", ".join(f"{each:.3f}" for each in np.mean(gaps[method], axis=0))
+        print(f"{method}: gap {mean} at {CHECKPOINTS}; {np.mean(violations[method]):.0%} of trials violate")
+    if needed:
+        print(
+            f"auto has what optuna-tpe has at the end after a median share {np.nanmedian(needed):.2f} of the "
+            f"trials; never in {int(np.isnan(needed).sum())} of {len(needed)} runs"
+        )
+
+
+if __name__ == "__main__":
+    main()
