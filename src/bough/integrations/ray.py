@@ -1,4 +1,7 @@
-"""Ray as a ``concurrent.futures.Executor``, for ``run(executor=RayExecutor())``."""
+"""Ray as a ``concurrent.futures.Executor``, for ``run(executor=RayExecutor())``; and a searcher for Ray Tune.
+
+``BoughSearch`` is defined in ``ray_search``, which needs Ray Tune; it is imported when it is first used.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,13 @@ from typing import Any
 
 from bough.errors import MissingExtraError
 
-__all__ = ["RayExecutor"]
+__all__ = ["BoughSearch", "RayExecutor"]  # noqa: F822  (below)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BoughSearch":
+        return import_module("bough.integrations.ray_search").BoughSearch
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class RayExecutor(Executor):

@@ -1,0 +1,111 @@
+"""MLflow: one run per trial, below a run for the study.
+
+study.run(objective, trials=50, callbacks=[MLflowCallback(experiment="tuning")])
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from typing import Any
+
+from bough.errors import MissingExtraError
+from bough.integrations.tracking import facts, finished_trials
+from bough.study import Study
+from bough.trial import Trial
+
+try:
+    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.tracking import MlflowClient
+except ModuleNotFoundError:
+    raise MissingExtraError(
+        "bough.integrations.mlflow needs MLflow: pip install 'bough-opt[mlflow]'"
+    ) from None
+
+__all__ = ["MLflowCallback"]
+
+LONGEST_TEXT = 5000
+"""MLflow refuses longer values of tags."""
+
+
+class MLflowCallback:
+    """A callback for ``run`` that logs every finished trial to MLflow.
+
+    experiment:   name of MLflow's experiment, created if there is none; by default the study's name.
+    tracking_uri: where MLflow keeps its runs; by default MLflow decides (``MLFLOW_TRACKING_URI``).
+
+    A run has the trial's active parameters, its measures (and the curve of what it reported), and tags with
+    its branch, state and attempt. A trial that MLflow has already is not logged again, so a resumed study
+    continues its experiment; ``log_study`` catches up with trials of earlier runs.
+    """
+
+    def __init__(self, experiment: str | None = None, tracking_uri: str | None = None) -> None:
+        self._experiment = experiment
+        self._client = MlflowClient(tracking_uri=tracking_uri)
+
+    def __call__(self, study: Study, trial: Trial) -> None:
+        """Log one finished trial."""
+        experiment = self._experiment_id(study)
+        parent = self._parent(experiment, study)
+        run = self._find(experiment, study, str(trial.number))
+        if run is None or "bough.complete" not in run.data.tags:  # or the program ended while it logged
+            self._log(experiment, parent, study, trial, run)
+
+    def log_study(self, study: Study) -> None:
+        """Log all finished trials that MLflow does not have yet."""
+        for trial in finished_trials(study):
+            self(study, trial)
+
+    def _experiment_id(self, study: Study) -> str:
+        name = self._experiment or study.name
+        found = self._client.get_experiment_by_name(name)
+        return str(found.experiment_id if found else self._client.create_experiment(name))
+
+    def _parent(self, experiment: str, study: Study) -> str:
+        found = self._find(experiment, study, "all")
+        if found is not None:
+            return str(found.info.run_id)
+        tags = {
+            "bough.key": _key(study, "all"),
+            "bough.study": study.name,
+            "bough.trial": "all",
+            "bough.method": study.method.name,
+        }
+        run = self._client.create_run(experiment, tags=tags, run_name=study.name)
+        self._client.set_terminated(run.info.run_id)
+        return str(run.info.run_id)
+
+    def _find(self, experiment: str, study: Study, trial: str) -> Any | None:
+        """The run of a trial, or of the study itself (trial "all")."""
+        query = f"tags.`bough.key` = '{_key(study, trial)}'"
+        found = self._client.search_runs([experiment], query, max_results=1)
+        return found[0] if found else None
+
+    def _log(self, experiment: str, parent: str, study: Study, trial: Trial, run: Any | None) -> None:
+        logged = facts(study, trial)
+        begin = int(1000 * (trial.started or trial.finished or time.time()))
+        end = int(1000 * (trial.finished or time.time()))
+        tags = {f"bough.{name}": value[:LONGEST_TEXT] for name, value in logged.tags.items()}
+        if run is None:
+            run = self._client.create_run(
+                experiment,
+                start_time=begin,
+                tags={**tags, "bough.key": _key(study, str(trial.number)), "mlflow.parentRunId": parent},
+                run_name=f"{study.name} {trial.number}",
+            )
+        metrics = [Metric(name, value, end, 0) for name, value in logged.metrics.items()]
+        metrics += [Metric("report", value, begin, step) for step, value in trial.curve]
+        self._client.log_batch(
+            run.info.run_id,
+            metrics=metrics,
+            params=[Param(name, str(value)) for name, value in logged.parameters.items()],
+            tags=[RunTag("bough.complete", "true")],
+        )
+        self._client.set_terminated(
+            run.info.run_id, status="FINISHED" if trial.state != "failed" else "FAILED", end_time=end
+        )
+
+
+def _key(study: Study, trial: str) -> str:
+    """What a run is found by. A study's name may hold quotes, which MLflow's queries cannot."""
+    return hashlib.sha256(f"{study.name}\0{trial}".encode()).hexdigest()[:20]

@@ -1,0 +1,109 @@
+"""A searcher for Ray Tune: ``TuneConfig(search_alg=BoughSearch(space, "loss", "min"), num_samples=50)``."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bough.errors import ExhaustedError, MissingExtraError, StudyError
+from bough.registry import Method
+from bough.space import Space
+from bough.storage import MemoryStorage
+from bough.study import Study, export_study, import_study
+
+try:
+    from ray.tune.search import Searcher
+except ImportError:
+    raise MissingExtraError("BoughSearch needs Ray Tune: pip install 'bough-opt[ray]'") from None
+
+__all__ = ["BoughSearch"]
+
+DIRECTIONS = {"min": "minimize", "max": "maximize"}
+
+
+class BoughSearch(Searcher):  # type: ignore[misc]
+    """Suggests configurations of a branching space to Ray Tune.
+
+    space:  a ``bough.Space``. Ray's own ``param_space`` may hold constants that every trial gets, but no
+            parameters: it cannot say which one exists under which choice.
+    metric: what to optimise, a key of what trials report. mode: "min" or "max".
+    method, seed: as in ``bough.Study``.
+
+    Trials that fail are learned from. Ray's schedulers decide which trials stop early; the last result of
+    such a trial counts. ``study`` is the study itself, for figures and explanations. ``save`` and ``restore``
+    write and read a text file; ``Tuner.restore`` uses them.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        metric: str,
+        mode: str,
+        *,
+        method: str | Method = "auto",
+        seed: int | None = None,
+    ) -> None:
+        if not isinstance(space, Space):
+            raise StudyError(f"BoughSearch needs a bough.Space, not {type(space).__name__}")
+        if mode not in DIRECTIONS:
+            raise StudyError(f"mode must be 'min' or 'max', not {mode!r}")
+        super().__init__(metric=metric, mode=mode)
+        self.study = Study(space, method=method, seed=seed, direction=DIRECTIONS[mode], stopping="none")
+        self._numbers: dict[str, int] = {}  # of running trials, by Ray's id
+
+    def suggest(self, trial_id: str) -> dict[str, Any] | str:
+        """The next configuration; ``Searcher.FINISHED`` when a finite space is used up."""
+        try:
+            trial = self.study.ask()
+        except ExhaustedError:
+            return str(Searcher.FINISHED)
+        self._numbers[trial_id] = trial.number
+        return dict(trial.config)
+
+    def on_trial_complete(
+        self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
+    ) -> None:
+        """Tell the last result of a trial, or that it failed."""
+        number = self._numbers.pop(trial_id, None)
+        if number is None:
+            return
+        if error or result is None:
+            self.study.fail(number, "Ray reported an error" if error else "Ray reported no result")
+        elif self._metric not in result:
+            self.study.fail(number, f"the result has no metric {self._metric!r}")
+        else:
+            seconds = result.get("time_total_s")
+            cost = seconds if isinstance(seconds, (int, float)) and math.isfinite(seconds) else None
+            self.study.tell(number, result[self._metric], cost=cost)
+
+    def add_evaluated_point(
+        self,
+        parameters: dict[str, Any],
+        value: float,
+        error: bool = False,
+        pruned: bool = False,
+        intermediate_values: list[float] | None = None,
+    ) -> None:
+        """Add a result that is known already."""
+        if not error and not pruned:
+            self.study.add(parameters, value)
+
+    def save(self, checkpoint_path: str) -> None:
+        """Write the searcher's state: which of Ray's trials is which of bough's, and the study."""
+        with tempfile.TemporaryDirectory() as folder:
+            export_study(self.study, Path(folder) / "study")
+            lines = (Path(folder) / "study").read_text(encoding="utf-8")
+        head = json.dumps({"running": self._numbers})
+        Path(checkpoint_path).write_text(f"{head}\n{lines}", encoding="utf-8")
+
+    def restore(self, checkpoint_path: str) -> None:
+        """Read a state that ``save`` wrote."""
+        head, _, lines = Path(checkpoint_path).read_text(encoding="utf-8").partition("\n")
+        state = json.loads(head)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "study").write_text(lines, encoding="utf-8")
+            self.study = import_study(Path(folder) / "study", MemoryStorage())
+        self._numbers = state["running"]

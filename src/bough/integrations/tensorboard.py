@@ -1,0 +1,63 @@
+"""TensorBoard: one folder of events per trial, for its page "HParams".
+
+study.run(objective, trials=50, callbacks=[TensorBoardCallback("logs")])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bough.errors import MissingExtraError
+from bough.integrations.tracking import facts, finished_trials
+from bough.study import Study
+from bough.trial import Trial
+
+try:
+    from tensorboardX import SummaryWriter
+except ModuleNotFoundError:
+    raise MissingExtraError(
+        "bough.integrations.tensorboard needs tensorboardX: pip install 'bough-opt[tensorboard]'"
+    ) from None
+
+__all__ = ["TensorBoardCallback"]
+
+
+class TensorBoardCallback:
+    """A callback for ``run`` that writes every finished trial to the folder ``logs``.
+
+    Each trial has the folder ``logs/STUDY/trial-NUMBER`` with its active parameters, its measures and the
+    curve of what it reported. A folder that exists is left alone, so logging a trial again changes nothing.
+    """
+
+    def __init__(self, logs: str | Path) -> None:
+        self._logs = Path(logs)
+
+    def __call__(self, study: Study, trial: Trial) -> None:
+        """Log one finished trial."""
+        folder = self._logs / _file_name(study.name)
+        name = f"trial-{trial.number:05d}"
+        if (folder / name).exists():
+            return
+        logged = facts(study, trial)
+        parameters: dict[str, Any] = {
+            key: value if isinstance(value, (bool, int, float, str)) else str(value)
+            for key, value in logged.parameters.items()
+        }
+        parameters["state"] = trial.state
+        with SummaryWriter(str(folder), write_to_disk=False) as writer:
+            writer.add_hparams(parameters, logged.metrics, name=name)
+        if trial.curve:
+            with SummaryWriter(str(folder / name)) as writer:
+                for step, value in trial.curve:
+                    writer.add_scalar("report", value, step)
+
+    def log_study(self, study: Study) -> None:
+        """Log all finished trials."""
+        for trial in finished_trials(study):
+            self(study, trial)
+
+
+def _file_name(study: str) -> str:
+    """The study's name without characters that mean something in paths."""
+    return "".join(letter if letter.isalnum() or letter in " -_.=" else "_" for letter in study)

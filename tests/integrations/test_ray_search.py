@@ -1,0 +1,97 @@
+"""Ray Tune runs a branching space with bough's searcher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bough
+from bough.errors import StudyError
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("ray.tune", reason="needs Ray Tune: pip install 'ray[tune]'", exc_type=ImportError)
+
+from bough.integrations.ray import BoughSearch  # noqa: E402
+
+SPACE = bough.Space(
+    {
+        "model": bough.Choice({"svm": {"C": bough.Float(1e-3, 1e3, log=True)}, "bayes": {}}),
+        "scale": bough.Categorical(["none", "standard"]),
+    }
+)
+
+
+def loss(config: dict[str, Any]) -> float:
+    return abs(config.get("C", 500.0) - 2.0)
+
+
+def test_suggestions_are_answered_and_learned_from():
+    search = BoughSearch(SPACE, "loss", "min", seed=0)
+    for number in range(12):
+        config = search.suggest(f"ray-{number}")
+        assert isinstance(config, dict)
+        SPACE.validate(config)
+        if number == 3:
+            search.on_trial_complete("ray-3", error=True)
+        elif number == 4:
+            search.on_trial_complete("ray-4", {"other": 1.0})
+        else:
+            search.on_trial_complete(f"ray-{number}", {"loss": loss(config), "time_total_s": 0.5})
+    assert [trial.state for trial in search.study.trials].count("failed") == 2
+    assert "no metric 'loss'" in search.study.trials[4].error
+    assert search.study.trials[5].cost == 0.5
+
+
+def test_a_saved_search_goes_on_as_it_would_have(tmp_path: Path):
+    search = BoughSearch(SPACE, "loss", "min", seed=0)
+    for number in range(8):
+        config = search.suggest(f"ray-{number}")
+        if number < 7:
+            search.on_trial_complete(f"ray-{number}", {"loss": loss(config)})
+    search.save(str(tmp_path / "state"))
+    other = BoughSearch(SPACE, "loss", "min", seed=5)
+    other.restore(str(tmp_path / "state"))
+    for each in (search, other):
+        each.on_trial_complete("ray-7", {"loss": 1.0})
+    assert search.suggest("next") == other.suggest("next")
+
+
+def test_a_finite_space_ends():
+    search = BoughSearch(bough.Space({"x": bough.Int(1, 2)}), "loss", "max")
+    assert {search.suggest("a")["x"], search.suggest("b")["x"]} == {1, 2}
+    assert search.suggest("c") == BoughSearch.FINISHED
+
+
+def test_wrong_use_is_refused():
+    with pytest.raises(StudyError, match=r"bough\.Space, not dict"):
+        BoughSearch({"x": 1}, "loss", "min")
+    with pytest.raises(StudyError, match="'min' or 'max', not 'best'"):
+        BoughSearch(SPACE, "loss", "best")
+
+
+def test_a_tuner_uses_it(tmp_path: Path):
+    import ray
+    from ray import tune
+
+    def train(config: dict[str, Any]) -> None:
+        tune.report({"loss": abs(config.get("C", 500.0) - 2.0)})
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        search = BoughSearch(SPACE, "loss", "min", seed=0)
+        tuner = tune.Tuner(
+            train,
+            param_space={"epochs": 3},
+            tune_config=tune.TuneConfig(search_alg=search, num_samples=8, max_concurrent_trials=2),
+            run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
+        )
+        results = tuner.fit()
+    finally:
+        ray.shutdown()
+    assert len(results) == 8
+    assert not results.errors
+    best = results.get_best_result("loss", "min")
+    assert best.config["epochs"] == 3
+    assert ("C" in best.config) == (best.config["model"] == "svm")

@@ -1,0 +1,116 @@
+"""Trackers get one run per trial, with active parameters only, and never twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bough
+from bough.integrations.tracking import facts
+
+SPACE = bough.Space(
+    {
+        "model": bough.Choice({"svm": {"C": bough.Float(1e-3, 1e3, log=True)}, "bayes": {}}),
+        "scale": bough.Categorical(["none", "standard"]),
+    }
+)
+
+
+def objective(config: dict[str, Any]) -> dict[str, float]:
+    if config["model"] == "bayes" and config["scale"] == "none":
+        raise ValueError("no bayes without scale")
+    return {"value": config.get("C", 0.5), "memory": 100.0}
+
+
+def finished_study() -> bough.Study:
+    study = bough.Study(SPACE, name="a study's name", seed=0)
+    configs: list[dict[str, Any]] = [
+        {"model": "svm", "C": 2.0, "scale": "none"},
+        {"model": "bayes", "scale": "none"},
+        {"model": "bayes", "scale": "standard"},
+    ]
+    for config in configs:
+        study.enqueue(config)
+    study.run(objective, trials=3, progress=False)
+    return study
+
+
+def test_facts_name_active_parameters_measures_and_the_branch():
+    study = finished_study()
+    done = facts(study, study.trials[0])
+    assert done.parameters == {"model": "svm", "C": 2.0, "scale": "none"}
+    assert done.metrics["value"] == 2.0
+    assert done.metrics["memory"] == 100.0
+    assert done.metrics["seconds"] >= 0
+    assert done.tags["branch"] == "model=svm"
+    failed = facts(study, study.trials[1])
+    assert failed.tags["state"] == "failed"
+    assert "no bayes without scale" in failed.tags["error"]
+    assert "value" not in failed.metrics
+
+
+@pytest.mark.slow
+def test_mlflow_gets_each_trial_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("mlflow", reason="needs MLflow: pip install mlflow-skinny")
+    from mlflow.tracking import MlflowClient
+
+    from bough.integrations.mlflow import MLflowCallback
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # its databases need the whole of MLflow
+    uri = (tmp_path / "runs").as_uri()
+    callback = MLflowCallback(experiment="tuning", tracking_uri=uri)
+    study = finished_study()
+    callback(study, study.trials[0])
+    callback.log_study(study)
+    callback.log_study(study)
+    client = MlflowClient(tracking_uri=uri)
+    experiment = client.get_experiment_by_name("tuning")
+    runs = {run.data.tags["bough.trial"]: run for run in client.search_runs([experiment.experiment_id])}
+    assert sorted(runs) == ["0", "1", "2", "all"]
+    assert len(client.search_runs([experiment.experiment_id])) == 4
+    assert runs["0"].data.params == {"model": "svm", "C": "2.0", "scale": "none"}
+    assert runs["0"].data.metrics["memory"] == 100.0
+    assert runs["0"].data.tags["mlflow.parentRunId"] == runs["all"].info.run_id
+    assert runs["1"].info.status == "FAILED"
+    assert runs["1"].data.tags["bough.branch"] == "model=bayes"
+    assert runs["2"].data.params == {"model": "bayes", "scale": "standard"}
+
+
+@pytest.mark.slow
+def test_tensorboard_gets_each_trial_once(tmp_path: Path):
+    pytest.importorskip("tensorboardX", reason="needs tensorboardX")
+    from bough.integrations.tensorboard import TensorBoardCallback
+
+    callback = TensorBoardCallback(tmp_path)
+    study = finished_study()
+    callback.log_study(study)
+    before = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    callback.log_study(study)
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
+    assert len({path.parent.name for path in before}) == 3
+    first = (tmp_path / "a study_s name" / "trial-00000").glob("*")
+    assert b"svm" in b"".join(path.read_bytes() for path in first)
+
+
+@pytest.mark.slow
+def test_wandb_gets_each_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("wandb", reason="needs W&B: pip install wandb")
+    from bough.integrations.wandb import WandbCallback
+
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    study = finished_study()
+    WandbCallback(project="tuning", mode="offline", dir=str(tmp_path)).log_study(study)
+    runs = list(tmp_path.rglob("*.wandb"))
+    assert len(runs) == 3
+
+
+@pytest.mark.slow
+def test_a_callback_logs_while_a_study_runs(tmp_path: Path):
+    pytest.importorskip("tensorboardX", reason="needs tensorboardX")
+    from bough.integrations.tensorboard import TensorBoardCallback
+
+    study = bough.Study(SPACE, name="run", seed=1)
+    study.run(objective, trials=4, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
+    assert len(list((tmp_path / "run").glob("trial-*"))) == 4
