@@ -54,7 +54,7 @@ class BoughSearch(Searcher):  # type: ignore[misc]
         self.study = Study(space, method=method, seed=seed, direction=DIRECTIONS[mode], stopping="none")
         self._numbers: dict[str, int] = {}  # of running trials, by Ray's id
 
-    def suggest(self, trial_id: str) -> dict[str, Any] | str:
+    def suggest(self, trial_id: str) -> Any:
         """The next configuration; ``Searcher.FINISHED`` when a finite space is used up."""
         try:
             trial = self.study.ask()
