@@ -24,7 +24,7 @@ __all__ = ["BoughSearch"]
 DIRECTIONS = {"min": "minimize", "max": "maximize"}
 
 
-class BoughSearch(Searcher):  # type: ignore[misc]
+class BoughSearch(Searcher):
     """Suggests configurations of a branching space to Ray Tune.
 
     space:  a ``bough.Space``. Ray's own ``param_space`` may hold constants that every trial gets, but no
