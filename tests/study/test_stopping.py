@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -333,6 +334,7 @@ def test_reports_from_worker_processes() -> None:
     assert "must be a number, not 'low'" in str(study.trial(5).error)
     assert "so step 2 is too late" in str(study.trial(6).error)
     assert len(study.trial(7).curve) == 2
+    assert not [thread for thread in threading.enumerate() if thread.name == "bough-reports"]
 
 
 def test_reports_from_executors() -> None:
@@ -345,6 +347,8 @@ def test_reports_from_executors() -> None:
         def submit(self, call: Callable[..., Any], /, *args: Any, **more: Any) -> Future[Any]:
             raise AssertionError("nothing may be started")
 
+    with pytest.raises(StudyError, match=r"executor must be a concurrent\.futures\.Executor, not int"):
+        study.run(trained, trials=8, executor=3, progress=False)  # type: ignore[arg-type]
     with pytest.raises(StudyError, match=r"objective\(config, run\) cannot report from Elsewhere"):
         study.run(trained, trials=8, executor=Elsewhere(), workers=1, progress=False)
 

@@ -34,7 +34,11 @@ def reporting(
     """How the objective reports, from wherever it is evaluated; None if it does not take a run."""
     if not takes_run(objective):
         yield None
-    elif executor is not None and not isinstance(executor, ThreadPoolExecutor) and not _is_local(executor):
+    elif (
+        isinstance(executor, Executor)
+        and not isinstance(executor, ThreadPoolExecutor)
+        and not _is_local(executor)
+    ):
         raise StudyError(
             f"objective(config, run) cannot report from {type(executor).__name__}, which may evaluate on "
             "other machines: use workers=, or call run on each machine with a study in PostgreSQL"
@@ -56,6 +60,10 @@ class ReportClient:
 
     def __init__(self, address: Any, key: bytes) -> None:
         self._address, self._key = address, key
+
+    def knock(self) -> None:
+        """Connect and say nothing."""
+        Client(self._address, authkey=self._key).close()
 
     def __call__(self, trial: Trial, value: float, step: int) -> bool:
         number = real_number(value, f"the value that trial {trial.number} reports")
@@ -82,13 +90,17 @@ class ReportServer:
         self._listener = Listener(backlog=64, authkey=key)
         self.client = ReportClient(self._listener.address, key)
         self._open = True
+        self._thread = threading.Thread(target=self._accept, name="bough-reports", daemon=True)
 
     def __enter__(self) -> ReportServer:
-        threading.Thread(target=self._accept, name="bough-reports", daemon=True).start()
+        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open = False
+        with contextlib.suppress(OSError, EOFError, AuthenticationError):
+            self.client.knock()  # closing the listener would not wake the thread
+        self._thread.join()
         self._listener.close()
 
     def _accept(self) -> None:
