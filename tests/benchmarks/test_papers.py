@@ -48,7 +48,7 @@ def test_distances_are_means_and_standard_errors_of_logarithms(results: Path):
     rows = {row[0]: row[1:] for row in texts(table)}
     # logs are -2 and -4, five times each: mean -3, sd sqrt(10 / 9), so 2 sd / sqrt(10) = 2 / 3
     assert rows["auto"] == ["-3.00 ± 0.67"] * 4
-    assert rows["tree, exact search"] == ["-2.00 ± 0.67"] * 4
+    assert rows["tree, exact"] == ["-2.00 ± 0.67"] * 4
 
 
 def test_one_sided_tests_stand_beside_the_printed_ones(results: Path):
