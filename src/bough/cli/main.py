@@ -34,6 +34,7 @@ COMMANDS = {
     "methods": "bough.cli.methods:methods",
     "serve": "bough.cli.serve:serve",
     "token": "bough.cli.serve:token",
+    "mcp": "bough.cli.mcp:mcp",
     "completion": "bough.cli.completion:completion",
 }
 """Where each command lives. A module is imported when its command, or the list of all, is asked for."""

@@ -1,0 +1,27 @@
+"""``bough mcp``: studies as tools of an assistant, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import click
+
+from bough.cli.options import existing, storage_option
+
+__all__ = ["mcp"]
+
+
+@click.command()
+@storage_option
+@click.option("--write", is_flag=True, help="Let the assistant ask for trials and tell results.")
+def mcp(storage: str, write: bool) -> None:
+    """Serve the studies of a storage to an assistant, on standard input and output.
+
+    An assistant that speaks the Model Context Protocol starts this command itself. It may read: studies,
+    best, front, branches, trials, explain. With --write it may also ask, tell and fail.
+
+    \b
+    Example of an entry in an assistant's configuration:
+      {"command": "bough", "args": ["mcp", "--storage", "sqlite:////home/me/bough.db"]}
+    """
+    from bough.integrations.mcp import make_server
+
+    make_server(existing(storage), write=write).run("stdio")

@@ -1,0 +1,152 @@
+"""Studies as tools of an assistant, over the Model Context Protocol.
+
+Reading is always allowed: studies, best, front, branches, trials, explain. Asking and telling are tools only
+if the server was started with ``write=True``. Errors reach the assistant as the line that a user would see.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from bough.errors import BoughError, MissingExtraError
+from bough.storage import Storage
+from bough.study import Study, open_study, studies
+from bough.trial import Trial
+
+__all__ = ["make_server"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_TRIALS = 100
+"""Trials in one reply, at most."""
+
+INSTRUCTIONS = (
+    "bough optimises black-box functions over spaces that branch. A study has trials; each is a config and, "
+    "once told, a value. Ask for a trial, evaluate its config, then tell the value."
+)
+
+
+def make_server(storage: str | Storage, *, write: bool = False) -> Any:
+    """An MCP server for the studies of a storage; MissingExtraError without the package ``mcp``."""
+    try:
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ModuleNotFoundError:
+        raise MissingExtraError("an MCP server needs the package mcp: pip install 'bough-opt[mcp]'") from None
+
+    def told(function: F) -> F:
+        """The function with errors of ours as errors of the tool."""
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **named: Any) -> Any:
+            try:
+                return _plain(function(*args, **named))
+            except BoughError as error:
+                raise ToolError(str(error)) from None
+
+        return wrapped  # type: ignore[return-value]
+
+    server = MCPServer("bough", instructions=INSTRUCTIONS)
+
+    @server.tool()
+    @told
+    def list_studies() -> dict[str, Any]:
+        """The studies that there are, with how many trials each has."""
+        found = studies(storage)
+        return {"studies": [{"name": each.name, "trials": each.trials} for each in found]}
+
+    @server.tool()
+    @told
+    def describe_study(study: str) -> dict[str, Any]:
+        """The space, the goals, the method and the progress of a study."""
+        opened = _opened(study, storage)
+        status = opened.status()
+        return {
+            "space": opened.space.to_dict(),
+            "goal": opened.goals.describe(),
+            "method": opened.method.name,
+            "done": status.done,
+            "failed": status.failed,
+            "trials": status.trials,
+        }
+
+    @server.tool()
+    @told
+    def best(study: str) -> dict[str, Any]:
+        """The trial with the best value so far."""
+        return _trial(_opened(study, storage).best)
+
+    @server.tool()
+    @told
+    def front(study: str) -> dict[str, Any]:
+        """Of a study with several objectives, the trials that no other one dominates."""
+        return {"trials": [_trial(trial) for trial in _opened(study, storage).front[:MOST_TRIALS]]}
+
+    @server.tool()
+    @told
+    def trials(study: str, first: int = 0) -> dict[str, Any]:
+        """Up to 100 trials of a study, from number ``first`` on."""
+        found = _opened(study, storage).trials
+        return {
+            "trials": [_trial(trial) for trial in found[first : first + MOST_TRIALS]],
+            "total": len(found),
+        }
+
+    @server.tool()
+    @told
+    def branches(study: str) -> dict[str, Any]:
+        """The branches of the space: their trials, and what the method still expects of them."""
+        return _opened(study, storage).explain()
+
+    @server.tool()
+    @told
+    def explain(study: str, number: int) -> dict[str, Any]:
+        """Why a trial was chosen: what the model expected of it, and the reason in words."""
+        return _opened(study, storage).explain(number)
+
+    if not write:
+        return server
+
+    @server.tool()
+    @told
+    def ask(study: str) -> dict[str, Any]:
+        """The next trial to evaluate. Evaluate its config, then tell or fail its number."""
+        return _trial(_opened(study, storage).ask(worker="mcp"))
+
+    @server.tool()
+    @told
+    def tell(study: str, number: int, value: float | dict[str, Any]) -> dict[str, Any]:
+        """Give a trial its result: a number, or an object of measures by name."""
+        return _trial(_opened(study, storage).tell(number, value))
+
+    @server.tool()
+    @told
+    def fail(study: str, number: int, reason: str) -> dict[str, Any]:
+        """Say that a trial has no result, and why."""
+        return _trial(_opened(study, storage).fail(number, reason))
+
+    return server
+
+
+def _opened(name: str, storage: str | Storage) -> Study:
+    return open_study(name, storage)
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    """A trial in the fields that an assistant needs."""
+    row: dict[str, Any] = {"number": trial.number, "state": trial.state, "config": trial.config}
+    names = ("value", "noise", "cost", "error", "retracted", "corrected")
+    row |= {name: getattr(trial, name) for name in names if getattr(trial, name) is not None}
+    return {**row, **({"measures": trial.measures} if trial.measures else {})}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinities and NaNs; null stands for them."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
