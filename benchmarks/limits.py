@@ -1,7 +1,7 @@
 """The best error under a limit on time or memory, on surrogates of real tuning problems.
 
     python -m benchmarks.limits --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
-    python -m benchmarks.limits --limit ramtrain
+    python -m benchmarks.limits --limit memory
 
 The limit is what 20 % of random configurations meet. Prints for each method the mean of the best feasible
 error, scaled so 0 is the best that any run in this call found and 1 the best of 20 random feasible
@@ -94,7 +94,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--limit", choices=("timetrain", "ramtrain"), default="timetrain")
+    parser.add_argument("--limit", choices=("timetrain", "memory"), default="timetrain")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=60)
     given = parser.parse_args()

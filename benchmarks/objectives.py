@@ -3,8 +3,8 @@
     python -m benchmarks.objectives --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
     python -m benchmarks.objectives --memory --methods auto optuna-nsga2     # a third objective
 
-Minimises 1 - balanced accuracy and the logarithm of the training time, with --memory also that of the memory
-in training. Optuna's samplers are its TPE, NSGA-II and, where torch is installed, its Gaussian process. For
+Minimises 1 - balanced accuracy and the logarithm of the training time, with --memory also that of the memory.
+Optuna's samplers are its TPE, NSGA-II and, where torch is installed, its Gaussian process. For
 each task, the best known front is that of a fixed sample of random configurations and of every run in this
 call together. The reference point lies a tenth of its range behind it. A share of 1 means as good as all of
 them. Rivals get the same trials and seeds.
@@ -43,7 +43,7 @@ class Task:
 
     def __call__(self, config: Config) -> tuple[float, ...]:
         found = self._measures(config)
-        logs = (float(np.log(max(found[name], 1e-3))) for name in ("timetrain", "ramtrain"))
+        logs = (float(np.log(max(found[name], 1e-3))) for name in ("timetrain", "memory"))
         return (1.0 - found[ACCURACY[self.kind]], *logs)[: len(self.names)]
 
     def run(self, method: str, trials: int, seed: int) -> FloatArray:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bough.acquisition.criterion import average, log_sum_exp
 from bough.acquisition.functions import log_ei
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Points
 
 if TYPE_CHECKING:
     from bough.gp.posterior import Posterior
@@ -76,6 +77,21 @@ class Boxes:
 
     low: FloatArray
     high: FloatArray
+
+    @cached_property
+    def bounds(self) -> list[tuple[FloatArray, IntArray, IntArray]]:
+        """For each objective the distinct finite bounds, and by their numbers those of each box, -1 for -inf.
+
+        Neighbouring boxes share bounds, so a function of them is computed once for each.
+        """
+        found = []
+        for low, high in zip(self.low.T, self.high.T, strict=True):
+            finite = np.isfinite(low)
+            values, number = np.unique(np.concatenate([high, low[finite]]), return_inverse=True)
+            lower = np.full(len(low), -1)
+            lower[finite] = number[len(high) :]
+            found.append((values, lower, number[: len(high)]))
+        return found
 
 
 def free_boxes(front: FloatArray, reference: FloatArray) -> Boxes:
@@ -188,14 +204,14 @@ class ExpectedHypervolumeImprovement:
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         scores, slopes = [], []
         for posteriors, boxes in zip(self.members, self.boxes, strict=True):
-            parts = [posterior.predict_grad(points) for posterior in posteriors]
-            mean, sd, mean_slope, sd_slope = (np.stack(part, axis=1) for part in zip(*parts, strict=True))
+            means, sds, pulls = zip(
+                *(posterior.predict_pull(points) for posterior in posteriors), strict=True
+            )
+            mean, sd = np.stack(means, axis=1), np.stack(sds, axis=1)
             score, by_mean, by_sd = log_ehvi(mean, self.sd_share * sd, boxes)
             scores.append(score)
-            slopes.append(
-                np.einsum("nm,nmc->nc", by_mean, mean_slope)
-                + np.einsum("nm,nmc->nc", self.sd_share * by_sd, sd_slope)
-            )
+            parts = zip(pulls, by_mean.T, self.sd_share * by_sd.T, strict=True)
+            slopes.append(np.sum([pull(of_mean, of_sd) for pull, of_mean, of_sd in parts], axis=0))
         value, shares = average(scores, log=True)
         return value, np.einsum("sn,snc->nc", shares, np.stack(slopes))
 
@@ -210,9 +226,9 @@ def log_ehvi(mean: FloatArray, sd: FloatArray, boxes: Boxes) -> tuple[FloatArray
     log_parts = np.empty((objectives, len(boxes.low), count))
     mean_parts, sd_parts = np.empty_like(log_parts), np.empty_like(log_parts)
     for j in range(objectives):
-        log_parts[j], mean_parts[j], sd_parts[j] = _log_ei_between(
-            mean[:, j], sd[:, j], boxes.low[:, j, None], boxes.high[:, j, None]
-        )
+        bounds, low, high = boxes.bounds[j]
+        at_bounds = log_ei(mean[:, j], sd[:, j], bounds[:, None])
+        log_parts[j], mean_parts[j], sd_parts[j] = _log_ei_between(at_bounds, low, high)
     total = log_parts.sum(axis=0)
     value = log_sum_exp(total)
     share = np.exp(total - value)
@@ -224,13 +240,16 @@ def log_ehvi(mean: FloatArray, sd: FloatArray, boxes: Boxes) -> tuple[FloatArray
 
 
 def _log_ei_between(
-    mean: FloatArray, sd: FloatArray, low: FloatArray, high: FloatArray
+    at_bounds: tuple[FloatArray, FloatArray, FloatArray], low: IntArray, high: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """log(EI(high) - EI(low)), (boxes, n), and its slopes by mean and sd."""
-    upper, upper_mean, upper_sd = log_ei(mean, sd, high)
-    bounded = np.isfinite(low)
-    lower, lower_mean, lower_sd = log_ei(mean, sd, np.where(bounded, low, high))
-    gap = np.where(bounded, np.minimum(lower - upper, LEAST_LOG_GAP), -np.inf)
+    """log(EI(high) - EI(low)), (boxes, n), and its slopes by mean and sd.
+
+    at_bounds: log EI over each bound, (bounds, n), and its slopes. low, high: the bounds of each box,
+    -1 for a box without a lower one.
+    """
+    upper, upper_mean, upper_sd = (part[high] for part in at_bounds)
+    lower, lower_mean, lower_sd = (part[low] for part in at_bounds)
+    gap = np.where(low[:, None] >= 0, np.minimum(lower - upper, LEAST_LOG_GAP), -np.inf)
     rho = np.exp(gap)
     rest = -np.expm1(gap)
     return (

@@ -36,6 +36,10 @@ Slopes = Callable[[], tuple[FloatArray, FloatArray]]
 """The derivatives of the sd: by covariances with the data (n, rows), and by prior variances (n,)."""
 
 
+PullMoments = Callable[[FloatArray, FloatArray], FloatArray]
+"""Slopes by mean and sd (n,) -> the gradient (n, columns)."""
+
+
 class Posterior(ABC):
     """A fitted surrogate as acquisition functions see it: four methods to write, two facts with defaults."""
 
@@ -46,6 +50,11 @@ class Posterior(ABC):
     @abstractmethod
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Mean, sd (n,) and their gradients (n, columns), zero in inactive and nominal columns."""
+
+    def predict_pull(self, points: Points) -> tuple[FloatArray, FloatArray, PullMoments]:
+        """Mean, sd (n,), and the gradient (n, columns) of a function of them from its slopes by both."""
+        mean, sd, mean_slope, sd_slope = self.predict_grad(points)
+        return mean, sd, lambda by_mean, by_sd: by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope
 
     @abstractmethod
     def condition(self, points: Points, y: FloatArray) -> Posterior:
@@ -94,6 +103,19 @@ class GPPosterior(Posterior):
         by_cross, by_prior = slopes()
         d_mean = pull.a(np.broadcast_to(self.alpha, cross.shape))
         return mean, sd, d_mean, pull_prior.a(by_prior) + pull.a(by_cross)
+
+    def predict_pull(self, points: Points) -> tuple[FloatArray, FloatArray, PullMoments]:
+        cross, pull = self.covariance_with_data(points)
+        prior, pull_prior = self.model.kernel.diag(self.theta[:-1], points)
+        mean, sd, slopes = self.moments(cross, prior)
+
+        def pull_moments(by_mean: FloatArray, by_sd: FloatArray) -> FloatArray:
+            """One walk through the covariance instead of one for the mean and one for the sd."""
+            by_cross, by_prior = slopes()
+            weight = by_mean[:, None] * self.alpha + by_sd[:, None] * by_cross
+            return pull.a(weight) + pull_prior.a(by_sd * by_prior)
+
+        return mean, sd, pull_moments
 
     def predict_term(self, term: Kernel, theta: FloatArray, points: Points) -> tuple[FloatArray, FloatArray]:
         """Mean and sd (n,) of one term of an additive kernel, at its theta, given all the data."""
