@@ -48,9 +48,11 @@ class StudyMachine(RuleBasedStateMachine):
         self.reopen = reopen
         self.name = next(NAMES)
         self.users = [
-            Study(SPACE, name=self.name, storage=reopen(), method="random", seed=0) for _ in range(2)
+            Study(SPACE, name=self.name, storage=reopen(), method="random", seed=0, stopping="none")
+            for _ in range(2)
         ]
         self.model: dict[int, Expected] = {}
+        self.curves: dict[tuple[int, int], dict[int, float]] = {}  # by number and attempt
 
     @rule(user=st.integers(0, 1), leased=st.booleans())
     def ask(self, user: int, leased: bool) -> None:
@@ -96,6 +98,35 @@ class StudyMachine(RuleBasedStateMachine):
             self.users[user].fail(who, "why")
             self.model[number] = Expected("failed", trial.attempt)
 
+    @precondition(lambda self: self.model)
+    @rule(
+        user=st.integers(0, 1),
+        data=st.data(),
+        step=st.integers(0, 4),
+        value=st.sampled_from([0.5, -0.0, 2.5]),
+        stale=st.booleans(),
+    )
+    def report(self, user: int, data: st.DataObject, step: int, value: float, stale: bool) -> None:
+        """By the current attempt, or by one that lost the trial."""
+        number = data.draw(st.sampled_from(sorted(self.model)))
+        trial = self.model[number]
+        attempt = max(trial.attempt - stale, 0)
+        curve = self.curves.setdefault((number, attempt), {})
+        who = Trial(number, {}, "running", attempt=attempt) if attempt else number
+        if attempt == 0:  # stands for the current one
+            attempt, curve = trial.attempt, self.curves.setdefault((number, trial.attempt), {})
+        if curve.get(step) == value:
+            assert not self.users[user].report(who, value, step)
+        elif trial.state != "running" or attempt != trial.attempt or step < max(curve, default=0):
+            with pytest.raises(TrialError):
+                self.users[user].report(who, value, step)
+        elif step in curve:
+            with pytest.raises(ConflictError):
+                self.users[user].report(who, value, step)
+        else:
+            assert not self.users[user].report(who, value, step)
+            curve[step] = value
+
     @rule(user=st.integers(0, 1), x=st.floats(0, 1))
     def enqueue(self, user: int, x: float) -> None:
         assert self.users[user].enqueue({"x": x}).number == len(self.model)
@@ -131,8 +162,10 @@ class StudyMachine(RuleBasedStateMachine):
     @invariant()
     def both_see_the_same(self) -> None:
         expected = [(n, trial.state, trial.attempt, trial.value) for n, trial in sorted(self.model.items())]
+        curves = [self.curves.get((n, trial.attempt), {}) for n, trial in sorted(self.model.items())]
         for study in self.users:
             assert [(t.number, t.state, t.attempt, t.value) for t in study.trials] == expected
+            assert [dict(t.curve) for t in study.trials] == curves
         values = [trial.value for trial in self.model.values() if trial.value is not None]
         if values:
             assert {study.best.value for study in self.users} == {min(values)}
