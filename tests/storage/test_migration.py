@@ -42,7 +42,7 @@ def test_an_old_study_is_read_as_it_was(old_url: str) -> None:
     ]
     assert old.trials[2].error == "no memory"
     assert all(trial.measures == {} and trial.notes == {} and trial.traceback is None for trial in old.trials)
-    assert all(trial.learn for trial in old.trials)
+    assert all(trial.learn and trial.noises == {} for trial in old.trials)
     assert open_study("upward", old_url).best.value == 4.0
 
 
