@@ -321,3 +321,66 @@ def test_dark_and_narrow(browser, running: Service, scheme: str, width: int, tmp
     until(opened, "document.querySelector('[data-figure=tree]')._fullLayout.paper_bgcolor", other)
     assert fetched == []  # redrawn in the browser
     context.close()
+
+
+def test_a_person_acts_from_the_page(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "acted", space=space, method="random", seed=3)
+    for value in (1.0, 2.0):
+        study.tell(study.ask(), value)
+    study.ask()
+    sign_in(page, running, "/studies/acted")
+    page.fill("#enqueue", '{"model": "bayes", "scale": "none"}')
+    page.click("button:has-text('Enqueue')")
+    page.wait_for_selector("#record th:has-text('enqueue trial 3')")
+    page.fill("#record #note", EVIL)
+    page.click("#record button:has-text('Write')")
+    page.wait_for_selector("#record td:has-text('onerror')")
+    page.goto(running.url + "/studies/acted/trials/2")
+    page.fill("#tell", "0.5")
+    page.click("button:has-text('Tell')")
+    page.wait_for_selector("#said th:has-text('tell trial 2')")
+    page.fill("#retract", "the sensor was off")
+    page.click("button:has-text('Retract')")
+    page.wait_for_selector("h2:has-text('Retracted')")
+    page.goto(running.url + "/studies/acted/trials/3")
+    page.fill("#fail", "no time")
+    page.click("button:has-text('Fail')")
+    page.wait_for_selector("#said th:has-text('fail trial 3')")
+    page.goto(running.url + "/studies/acted/trials/1")
+    page.fill("#correct", "many")
+    page.fill("#why", "x")
+    page.click("button:has-text('Correct')")
+    page.wait_for_selector("[role=alert]:has-text('is not a number')")
+    assert [(trial.state, trial.value, trial.retracted) for trial in study.trials] == [
+        ("done", 1.0, None),
+        ("done", 2.0, None),
+        ("done", 0.5, "the sensor was off"),
+        ("failed", None, None),
+    ]
+    assert {each.body["by"] for each in study.amendments} != {None}
+
+
+def test_the_space_is_changed_after_a_preview(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "changed", space=space, method="random", seed=3)
+    study.tell(study.ask(), 1.0)
+    sign_in(page, running, "/studies/changed")
+    page.click("summary:has-text('Change the space')")
+    dropout = {"type": "float", "low": 0, "high": 0.5}
+    page.fill("#new-space", yaml.safe_dump({**SPACE, "dropout": dropout}, sort_keys=False))
+    page.fill("#backfill", '{"dropout": 0.1}')
+    page.click("button:has-text('Show what differs')")
+    page.wait_for_selector("#differences")
+    assert page.inner_text("#differences") == "+ dropout: Float(0.0, 0.5)"
+    assert study.amendments == []
+    page.click("button:has-text('Go on in this space')")
+    page.wait_for_selector("#record th:has-text('space')")
+    assert study.amendments[0].body["backfill"] == {"dropout": 0.1}
+    assert "dropout" in study.ask().config
+
+
+def test_a_reader_sees_the_record_and_no_forms(page, running: Service) -> None:
+    sign_in(page, running, "/studies/filled", running.read)
+    page.wait_for_selector("#record")
+    assert page.locator("#record form").count() == 0
+    with running.client(running.read) as client:
+        assert client.post("/studies/filled/act", data={"action": "note", "text": "x"}).status_code == 403

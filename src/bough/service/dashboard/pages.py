@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qs, quote
 
-import yaml
 from anyio import to_thread
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
@@ -16,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from bough import Space, Study, __version__
-from bough.errors import BoughError, SpaceError, StudyError, TrialError
+from bough import Study, __version__
+from bough.errors import BoughError, StudyError, TrialError
 from bough.plot.theme import template
 from bough.registry import methods
 from bough.service.auth import (
@@ -29,6 +28,7 @@ from bough.service.auth import (
     principal_of_token,
 )
 from bough.service.dashboard import filters
+from bough.service.dashboard.actions import act_on_study, act_on_trial, preview, space_of
 from bough.service.dashboard.assets import assets, style_ids
 from bough.service.dashboard.examples import SPACE
 from bough.service.dashboard.goal_form import goals_of_form
@@ -38,7 +38,6 @@ from bough.service.records import Records
 from bough.service.studies import NoStudy, OpenStudies
 from bough.service.table import Selection, select
 from bough.space.parameters import Categorical
-from bough.space.yaml import parse_yaml
 from bough.study.goals import goals_of
 from bough.trial import Trial
 
@@ -51,6 +50,9 @@ NO_FORM = dict.fromkeys(
     ("name", "direction", "method", "seed", "space", "objectives", "constraints", "reference"), ""
 )
 """The fields of a new study, empty."""
+
+MOST_AMENDMENTS = 50
+"""The latest lines of a study's record that its page shows."""
 
 MOST_MEASURES = 12
 """Columns for measures in the table of trials."""
@@ -68,6 +70,8 @@ def routes(studies: OpenStudies, figures: FigureCache, records: Records, *, secu
         Route("/new", pages.new, methods=["GET", "POST"]),
         Route("/studies/{study:name}", pages.found(pages.study)),
         Route("/studies/{study:name}/delete", pages.found(pages.delete), methods=["POST"]),
+        Route("/studies/{study:name}/act", pages.found(pages.act), methods=["POST"]),
+        Route("/studies/{study:name}/trials/{number:number}/act", pages.found(pages.act), methods=["POST"]),
         Route("/studies/{study:name}/trials/{number:number}", pages.found(pages.trial)),
         Route("/static/{name}", pages.static),
     ]
@@ -188,6 +192,7 @@ class _Pages:
                 each for each in SHOWN.values() if each.fits(snapshot) and (reported or each.name != "curves")
             ],
             measures=_measures(study, trials),
+            amendments=study.amendments[::-1][:MOST_AMENDMENTS],
             templates={"light": template(), "dark": template(dark=True)},
             columns=list(dict.fromkeys(parameter.name for parameter in study.space.parameters)),
             numeric=[p.path for p in study.space.parameters if not isinstance(p.domain, Categorical)],
@@ -211,6 +216,7 @@ class _Pages:
             best=status.best,
             last=status.trials - 1,
             inactive=[name for name in paths if name not in trial.config],
+            amendments=[each for each in study.amendments if each.trial == number],
         )
 
     async def new(self, request: Request) -> Response:
@@ -233,7 +239,7 @@ class _Pages:
         if seed and not (seed.isascii() and seed.isdigit() and len(seed) <= 18):
             raise BoughError(f"seed must be a number, not {seed[:40]!r}")
         return Study(
-            _space(form["space"]),
+            space_of(form["space"]),
             name=name or None,
             storage=self._studies.storage,
             method=form["method"],
@@ -248,6 +254,25 @@ class _Pages:
             raise HTTPException(400, "type the study's name to delete it")
         await to_thread.run_sync(self._studies.storage.delete, study.record.id)
         return RedirectResponse("/", 303)
+
+    async def act(self, request: Request) -> Response:
+        """Do what a form says, and go back to its page; a change of the space shows a preview first."""
+        study, form = await self._open(request), {"backfill": "", "fix": "", **await _form(request)}
+        who, number = request.scope["principal"].name, request.path_params.get("number")
+        back = f"/studies/{quote(study.name, safe='')}" + ("" if number is None else f"/trials/{number}")
+        shown: dict[str, Any] = {"study": study, "form": form, "back": back, "lines": [], "error": None}
+        try:
+            if form.get("action") == "change" and "confirmed" not in form:
+                shown["lines"] = await to_thread.run_sync(preview, study, form)
+                return self._page(request, "acted.html", title="Change the space", **shown)
+            if number is None:
+                await to_thread.run_sync(act_on_study, study, form, who)
+            else:
+                await to_thread.run_sync(act_on_trial, study, number, form, who)
+        except BoughError as error:
+            shown["error"] = str(error)
+            return self._page(request, "acted.html", 400, title="That did not work", **shown)
+        return RedirectResponse(back, 303)
 
     async def _open(self, request: Request) -> Study:
         return await to_thread.run_sync(self._studies.open, request.path_params["study"])
@@ -279,16 +304,6 @@ def _measures(study: Study, trials: list[Trial]) -> list[str]:
     """The measures that the table shows: those that a goal names, then others of the latest trials."""
     seen = [*study.goals.needed, *(name for trial in trials for name in trial.measures)]
     return [name for name in dict.fromkeys(seen) if name != study.goals.value_name][:MOST_MEASURES]
-
-
-def _space(text: str) -> Space:
-    """A space from JSON, or else from YAML without aliases: a few lines of them can fill the memory."""
-    if text.lstrip().startswith("{"):
-        return Space.from_json(text)
-    with contextlib.suppress(yaml.YAMLError):  # parse_yaml says what is wrong
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise SpaceError("a space from a page cannot use YAML aliases (*name)")
-    return Space.from_json(cast(Any, parse_yaml(text)))
 
 
 async def _form(request: Request) -> dict[str, str]:

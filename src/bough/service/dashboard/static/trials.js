@@ -101,7 +101,8 @@ export class Trials {
       element("th", { class: "n", scope: "row" },
         element("a", { href: `${this.page}/trials/${trial.number}` }, String(trial.number))),
       element("td", {}, ...states),
-      element("td", { class: "n" }, number(trial.value)),
+      element("td", { class: "n" }, trial.retracted === null ? number(trial.value)
+        : element("s", { title: `retracted: ${trial.retracted}` }, number(trial.value))),
       ...measured,
       ...values,
       element("td", { class: "n" }, duration(trial)),

@@ -1,0 +1,94 @@
+"""What a person does from a page: tell, fail, retract, correct, note, enqueue, change the space.
+
+Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. What amends the
+record says who did it; what tells a trial or queues a config leaves an audit line with that name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+import yaml
+
+from bough import Study
+from bough.errors import SpaceError, TrialError
+from bough.space import Space
+from bough.space.yaml import parse_yaml
+from bough.storage import Amendment
+from bough.study.changing import differences
+
+__all__ = ["act_on_study", "act_on_trial", "preview", "space_of"]
+
+
+def act_on_trial(study: Study, number: int, form: Mapping[str, str], who: str) -> None:
+    """Do what a form of a trial's page says; BoughError if it cannot be."""
+    action, reason = form.get("action", ""), form.get("reason", "")
+    if action == "tell":
+        study.tell(number, _result(form.get("value", "")))
+        _audit(study, action, number, who)
+    elif action == "fail":
+        study.fail(number, reason or "failed by hand")
+        _audit(study, action, number, who)
+    elif action == "retract":
+        study.retract(number, reason, by=who)
+    elif action == "correct":
+        study.correct(number, _result(form.get("value", "")), reason, by=who)
+    elif action == "note":
+        study.note(form.get("text", ""), number, by=who)
+    else:
+        raise TrialError(f"a page cannot {action[:40]!r} a trial")
+
+
+def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
+    """Do what a form of a study's page says; BoughError if it cannot be."""
+    action = form.get("action", "")
+    if action == "enqueue":
+        config = _data(form.get("config", ""), 'a config such as {"rate": 0.1}')
+        if not isinstance(config, dict):
+            raise TrialError('a config is an object such as {"rate": 0.1}')
+        trial = study.enqueue(config)
+        _audit(study, action, trial.number, who)
+    elif action == "note":
+        study.note(form.get("text", ""), by=who)
+    elif action == "change":
+        study.change(
+            space_of(form.get("space", "")),
+            backfill=_data(form.get("backfill", "") or "{}", "backfill"),
+            fix=_data(form.get("fix", "") or "{}", "fix"),
+            by=who,
+        )
+    else:
+        raise TrialError(f"a page cannot {action[:40]!r} a study")
+
+
+def preview(study: Study, form: Mapping[str, str]) -> list[str]:
+    """What a change of the space would change, a line each."""
+    return differences(study.space, space_of(form.get("space", "")))
+
+
+def space_of(text: str) -> Space:
+    """A space from JSON, or else from YAML without aliases: a few lines of them can fill the memory."""
+    if text.lstrip().startswith("{"):
+        return Space.from_json(text)
+    with contextlib.suppress(yaml.YAMLError):  # parse_yaml says what is wrong
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+            raise SpaceError("a space from a page cannot use YAML aliases (*name)")
+    return Space.from_json(cast(Any, parse_yaml(text)))
+
+
+def _audit(study: Study, action: str, number: int, who: str) -> None:
+    study.amend(lambda _: Amendment("audit", {"action": action, "by": who}, number))
+
+
+def _result(text: str) -> Any:
+    return _data(text, "a number, or an object of measures")
+
+
+def _data(text: str, what: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise TrialError(f"{text[:40]!r} is not {what}") from None
