@@ -365,6 +365,7 @@ def test_the_space_is_changed_after_a_preview(page, running: Service) -> None:
     study.tell(study.ask(), 1.0)
     sign_in(page, running, "/studies/changed")
     page.click("summary:has-text('Change the space')")
+    assert bough.Space.from_json(page.input_value("#new-space")).to_json() == space.to_json()
     dropout = {"type": "float", "low": 0, "high": 0.5}
     page.fill("#new-space", yaml.safe_dump({**SPACE, "dropout": dropout}, sort_keys=False))
     page.fill("#backfill", '{"dropout": 0.1}')

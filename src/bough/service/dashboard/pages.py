@@ -192,6 +192,7 @@ class _Pages:
                 each for each in SHOWN.values() if each.fits(snapshot) and (reported or each.name != "curves")
             ],
             measures=_measures(study, trials),
+            space_text=json.dumps(study.space.to_dict(), indent=1, ensure_ascii=False),
             amendments=study.amendments[::-1][:MOST_AMENDMENTS],
             templates={"light": template(), "dark": template(dark=True)},
             columns=list(dict.fromkeys(parameter.name for parameter in study.space.parameters)),
