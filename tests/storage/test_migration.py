@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bough.space import Space
 from bough.storage import Amendment, open_storage
 from bough.storage.database import Database, Transaction
 from bough.storage.schema import MIGRATIONS, migrate
@@ -123,3 +124,18 @@ def test_an_old_study_is_amended(old_url: str) -> None:
     stored = storage.amend(study, Amendment("note", {"text": "from 0.1"}), after=0)
     assert (stored.since, stored.position) == (6, 0)
     assert reader.changes(study, 0).amendments == [stored]
+
+
+def test_an_old_study_goes_on_in_another_space(old_url: str) -> None:
+    old = open_study("old", old_url)
+    before = [trial.config for trial in old.trials]
+    wider = old.space.to_dict()
+    wider["dropout"] = {"type": "float", "low": 0.0, "high": 0.5}
+    old.fail(5, "it waits in the queue, and the space changes")
+    assert old.change(Space.from_json(wider)) == ["+ dropout: Float(0.0, 0.5)"]
+    assert "dropout" in old.ask().config
+    assert old.tell(4, 0.75).state == "done", "what ran in the old space may be told"
+    again = open_study("old", old_url)
+    assert [trial.config for trial in again.trials[:6]] == before
+    assert "dropout" in again.space.to_dict()
+    assert again.retract(0, "wrong data").retracted == "wrong data"
