@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bough
+from bough.errors import MethodError
 from bough.gp.kernels import SE
 from bough.gp.likelihood import Data
 from bough.gp.params import prior_draw
@@ -87,3 +88,9 @@ def test_every_kind_of_product_proposes(products: str) -> None:
         trial = study.ask()
         study.tell(trial, trial.config["r"] ** 2 + trial.config.get("x", 0.5))
     assert len(study.trials) == 6
+
+
+def test_evidence_takes_no_samples() -> None:
+    with pytest.raises(MethodError, match="products='evidence' compares modes: leave out samples"):
+        bough.method("add-tree-interactions", products="evidence", samples=3)
+    assert bough.method("add-tree-interactions", samples=3).options == {"samples": 3}

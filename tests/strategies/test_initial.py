@@ -140,3 +140,4 @@ def test_the_design_is_what_a_study_begins_with() -> None:
         study.tell(asked[-1], 1.0)
     design = BRANCHES.decode(initial_design(("lhs", 6)).points(BRANCHES, 5))
     assert [trial.config for trial in asked] == design
+    assert study.explain(study.trials[2])["reason"] == "part of the initial design (lhs)"

@@ -52,6 +52,13 @@ class InitialDesign:
     count: int | None = None
     kind: str = "middle"
 
+    @property
+    def reason(self) -> str:
+        """Why a point of this design is tried."""
+        if self.kind in ("middle", "paths"):
+            return "part of the initial design: every branch gets a look"
+        return f"part of the initial design ({self.kind})"
+
     def size(self, space: Space) -> int:
         if self.count is not None:
             return self.count

@@ -313,7 +313,7 @@ def choose(
     tried = tried_points(history)
     first = initial.next(space, history)
     if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
-        return Choice(first, "part of the initial design: every branch gets a look", "initial design")
+        return Choice(first, initial.reason, "initial design")
     if len(history.done) == 0:
         return most_viable(space, history, rng)
     found = decide()

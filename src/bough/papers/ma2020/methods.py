@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from bough.acquisition.maximise.paths import search_paths
+from bough.errors import MethodError
 from bough.papers.ma2020.additive_tree import PRODUCTS, additive_tree
 from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.evidence import BestByEvidence
@@ -16,9 +17,7 @@ from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
 from bough.strategies.decisions import Choice, ProposalContext, exploit, maximise_with
-from bough.strategies.options import WORKING_SET, ModelOptions, PaperOptions, at_least, one_of, option
-from bough.strategies.working_set import PAPER_LIMIT
-from bough.surrogates.base import Surrogate
+from bough.strategies.options import PaperOptions, at_least, one_of, option
 
 EXPLOIT_SD_SHARE = 0.3
 """As in ``auto``."""
@@ -41,7 +40,7 @@ class AddTree(PaperOptions):
 
 
 @dataclass(frozen=True)
-class AddTreeInteractions(ModelOptions):
+class AddTreeInteractions(PaperOptions):
     """``add-tree-interactions``: with products along a path (Appendix E).
 
     products: ``pairs`` of vertices; ``paths``: pairs and all vertices of a path; ``joint``: one covariance
@@ -51,13 +50,18 @@ class AddTreeInteractions(ModelOptions):
     kernel: str = option("matern52", KERNEL)
     acquisition: str = option("log-ei", ACQUISITION)
     products: str = option("pairs", one_of([*PRODUCTS, "evidence"]))
-    working_set: int = option(PAPER_LIMIT, WORKING_SET)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.samples and self.products == "evidence":
+            raise MethodError("products='evidence' compares modes: leave out samples, or name the products")
 
     def strategy(self, space: Space) -> Strategy:
         make = partial(additive_tree, space.layout, space.tree, base=KERNELS[self.kernel])
-        surrogate: Surrogate = make(products=self.products)
         if self.products == "evidence":
-            surrogate = BestByEvidence([make(), make(products="pairs"), make(products="paths")])
+            candidates = [make(), make(products="pairs"), make(products="paths")]
+            return model_based(BestByEvidence(candidates), self, self.acquisition)
+        surrogate = make(products=self.products, samples=self.samples)
         return model_based(surrogate, self, self.acquisition)
 
 
