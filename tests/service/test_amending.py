@@ -87,3 +87,14 @@ def test_reading_does_not_allow_it(served: Service, remote: bough.client.RemoteS
     for call in (lambda: reader.retract(0, "x"), lambda: reader.change(bough.Space.from_json(MORE))):
         with pytest.raises(BoughError, match="may only read"):
             call()
+
+
+def test_figures_show_a_correction_at_once(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
+    def drawn() -> str:
+        return api.get("/studies/demo/figures/history").text
+
+    before = drawn()
+    assert drawn() == before
+    remote.correct(2, 17.25, "units")
+    assert "17.25" not in before
+    assert "17.25" in drawn()

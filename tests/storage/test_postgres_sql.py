@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -220,3 +221,13 @@ def test_readers_miss_nothing_and_count_nothing_twice(storage: SqlStorage, study
     assert view.trials == fresh.trials and view.status() == fresh.status()
     assert sorted(view.over) == sorted(fresh.over) == [0, 2, 3] and view.open == fresh.open
     assert storage.changes(study, view.revision).trials == []
+
+
+def test_the_short_tell_stores_all_that_the_long_one_does(storage: SqlStorage, study: int) -> None:
+    storage.insert(study, [RUNNING])
+    told = Trial(0, {}, "done", value=1.0, noise=0.1, cost=2.0, measures={"m": 3.0}, notes={"n": "x"})
+    told = replace(told, noises={"m": 0.5})
+    assert storage.finish(study, told).noises == {"m": 0.5}
+    (stored,) = storage.changes(study, 0).trials
+    assert (stored.noises, stored.measures, stored.notes) == (told.noises, told.measures, told.notes)
+    assert storage.finish(study, told) == stored

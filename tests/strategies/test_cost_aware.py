@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.history import Spending
+from bough.history import Source, Spending
 from bough.points import Points
 from bough.registry import build
 from bough.space.sampling import sample_points
@@ -57,3 +57,14 @@ def test_it_falls_with_the_predicted_log_cost_and_cools_down(setting) -> None:
     spent = replace(history, spending=replace(history.spending, share_spent=1.0))
     assert cost_weights(strategy.cost_model, spent) == []
     assert cost_weights(None, history) == []
+
+
+def test_earlier_studies_say_nothing_about_cost(setting) -> None:
+    strategy, history = setting
+    points = sample_points(SPACE, 6, np.random.default_rng(1))
+    source = Source("earlier", history.done, -history.spending.costs)
+    plain, learning = (
+        cost_weights(strategy.cost_model, each)[0](points)
+        for each in (history, replace(history, sources=(source,)))
+    )
+    np.testing.assert_array_equal(learning, plain)

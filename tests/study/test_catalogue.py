@@ -189,3 +189,20 @@ def test_export_and_import_are_exact(storage_url: str | None, tmp_path: Path) ->
         import_study(tmp_path / "s.jsonl", storage)
     lines = (tmp_path / "s.jsonl").read_text().splitlines()
     assert all(isinstance(json.loads(line), dict) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 2}, "its seed is 1"),
+        ({"method": "tpe"}, "its method is"),
+        ({"stopping": "none"}, "its stop"),
+    ],
+)
+def test_what_differs_is_said_though_the_parameters_are_in_another_order(change: Any, message: str) -> None:
+    storage, parameters = MemoryStorage(), {"a": Float(0, 1), "b": Float(0, 1)}
+    Study(Space(parameters), name="s", storage=storage, method="random", seed=1)
+    turned = Space(dict(reversed(parameters.items())))
+    assert Study(turned, name="s", storage=storage).seed == 1
+    with pytest.raises(StudyError, match=message):
+        Study(turned, name="s", storage=storage, **change)

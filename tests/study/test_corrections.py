@@ -179,3 +179,26 @@ def test_a_damaged_line_is_named(tmp_path: Path, change: dict[str, Any], message
     (tmp_path / "s.jsonl").write_text("\n".join([*lines, json.dumps({**json.loads(last), **change})]))
     with pytest.raises(StudyError, match=f"line 10: .*{message}"):
         import_study(tmp_path / "s.jsonl", f"sqlite:///{tmp_path}/s.db")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"noises": ...}, "a correction needs 'noises'"),
+        ({"cost": ...}, "a correction needs 'cost'"),
+        ({"noises": {"value": "x"}}, "'value' must be a number|'x'"),
+        ({"noise": -1.0}, "must not be negative"),
+        ({"noise": True}, "'noise' must be a number"),
+        ({"measures": []}, "'measures' and 'noises' must be objects"),
+    ],
+)
+def test_a_damaged_correction_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    study = filled()
+    study.correct(0, 1.5, "units")
+    export_study(study, tmp_path / "s.jsonl")
+    *lines, last = (tmp_path / "s.jsonl").read_text().splitlines()
+    row = json.loads(last)
+    row["body"] = {name: each for name, each in {**row["body"], **change}.items() if each is not ...}
+    (tmp_path / "s.jsonl").write_text("\n".join([*lines, json.dumps(row)]))
+    with pytest.raises(StudyError, match=f"line 10: .*({message})"):
+        import_study(tmp_path / "s.jsonl", f"sqlite:///{tmp_path}/s.db")

@@ -190,3 +190,17 @@ def test_what_cannot_be_learned_from_is_named_and_nothing_is_stored(
 def test_methods_that_cannot_learn_say_so(method: str, earlier: bough.Study) -> None:
     with pytest.raises(MethodError, match=f"method '{method}' cannot learn from earlier studies"):
         bough.Study(SPACE, method=method, learn_from=[earlier])
+
+
+@pytest.mark.parametrize("fix", [{}, {"w": 0.6}])
+def test_what_was_learned_is_kept_in_a_changed_space(earlier: bough.Study, fix: dict[str, float]) -> None:
+    study = bough.Study(SPACE, seed=1, learn_from=[earlier])
+    study.run(value, trials=2, progress=False)
+    study.change(bough.Space({"model": SPACE.declared["model"], "v": bough.Float(0, 1)}), fix=fix)
+    with study._current() as view:
+        model, history = study._model_space(view), study._history(view)
+    assert model.space != study.space
+    (source,) = history.sources
+    assert len(source.points) == len(earlier.trials)
+    assert model.space.legal(source.points).all()
+    assert {config["model"] for config in model.decode(source.points)} == {"svm", "ridge"}

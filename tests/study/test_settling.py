@@ -8,7 +8,9 @@ import pytest
 
 import bough
 from bough.errors import StudyError
-from bough.study.settling import SETTLED_RESULTS
+from bough.strategies.remaining_gain import RemainingGain
+from bough.study.settling import SETTLED_RESULTS, Settling
+from bough.trial import Trial
 
 SPACE = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {"y": bough.Float(0, 1)}})})
 
@@ -68,3 +70,34 @@ def test_several_objectives_are_refused() -> None:
     study = bough.Study(SPACE, objectives=["a", "b"], seed=0)
     with pytest.raises(StudyError, match="one objective"):
         study.run(value, until="settled", progress=False)
+
+
+def test_results_of_stopped_trials_count() -> None:
+    study = bough.Study(SPACE, method="random", seed=0)
+    for _ in range(4):
+        trial = study.ask()
+        for step in range(10):
+            study.keep_report(trial, value(trial.config), step)
+        study.tell(trial, value(trial.config))
+    trial = study.ask()
+    study.keep_report(trial, 5.0, 4)
+    study.record_result(Trial(trial.number, {}, "stopped", attempt=trial.attempt))
+    assert study.status().done == 4
+    assert study.count_results() == 5
+
+
+def test_it_looks_once_for_each_finished_trial() -> None:
+    class Foreseen:
+        asked = 0
+
+        def count_results(self) -> int:
+            self.asked += 1
+            return 12
+
+        def remaining_gain(self, results: int | None = None) -> RemainingGain:
+            return RemainingGain(0.0, 0.0, settled=results != 9)
+
+    study = Foreseen()
+    settling = Settling(study)
+    assert [settling.settled(finished) for finished in (20, 20, 21)] == [False, False, False]
+    assert study.asked == 2

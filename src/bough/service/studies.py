@@ -39,13 +39,15 @@ class NoTrial(TrialError):
 
 @dataclass(frozen=True)
 class Version:
-    """Changes whenever the trials of a study do: a key for caches."""
+    """Changes whenever the trials of a study, their curves or its space do: a key for caches."""
 
     study: int
     trials: int
     done: int
     failed: int
     leased: int
+    amendments: int
+    reports: int
 
 
 def request_mark(client: str, key: str | None) -> str | None:
@@ -122,7 +124,13 @@ class OpenStudies:
     def version(self, study: Study) -> Version:
         status = study.status()
         return Version(
-            study.record.id, status.trials, status.done, status.failed + status.stopped, status.leased
+            study.record.id,
+            status.trials,
+            status.done,
+            status.failed + status.stopped,
+            status.leased,
+            status.amendments,
+            status.reports,
         )
 
     async def consult_model(self, work: Callable[[], T]) -> T:

@@ -56,6 +56,7 @@ relative to now."""
 FINISH = f"""
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
         measures = :measures, notes = :notes, traceback = :traceback, learn = :learn,
+        noises = :noises,
         finished = {{clock}}, expires = NULL, revision = {UNASSIGNED}, operation = NULL
     WHERE study = :study AND number = :number AND state IN ('queued', 'running')
         AND (CAST(:state AS TEXT) = 'done' OR :attempt IN (0, attempt))

@@ -73,6 +73,7 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
             pending_numbers=history.pending_numbers[:0],
             outcomes=None,
             stopped=None,
+            sources=(),  # results of earlier studies say nothing about cost
         )
     )
 

@@ -10,6 +10,7 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.beliefs import check_belief_body
+from bough.study.corrections import CORRECTED
 from bough.study.goals import Goals
 from bough.study.results import completed, storable
 from bough.study.sources import check_source_body
@@ -60,19 +61,26 @@ def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -
 
 def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
     _check_retraction(body, trial, goals)
-    measures = body.get("measures")
-    if not isinstance(measures, dict):
-        raise ValueError("'measures' must be an object")
-    for name, value in {**measures, "value": body.get("value")}.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
-    for name in ("noise", "cost"):
-        value = body.get(name)
-        if value is not None and (not isinstance(value, (int, float)) or not math.isfinite(value)):
-            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
-    result = completed(Trial(0, {}, "done", value=body["value"], measures=measures), goals)
+    for name in CORRECTED:
+        if name not in body:
+            raise ValueError(f"a correction needs {name!r}")
+    value, noise, noises, cost, measures = (body[name] for name in CORRECTED)
+    if not isinstance(measures, dict) or not isinstance(noises, dict):
+        raise ValueError("'measures' and 'noises' must be objects")
+    deviations = noises if noise is None else {**noises, "noise": noise}
+    _check_numbers(deviations)
+    _check_numbers({**measures, "value": value, "cost": 0.0 if cost is None else cost})
+    if min(deviations.values(), default=0.0) < 0:
+        raise ValueError("a noise must not be negative")
+    result = completed(Trial(0, {}, "done", value=value, measures=measures), goals)
     if result.error is not None:
         raise ValueError(result.error)
+
+
+def _check_numbers(values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
 
 
 def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:

@@ -19,12 +19,13 @@ from bough.trial import Trial
 if TYPE_CHECKING:
     from bough.study.trial_index import TrialIndex
 
-__all__ = ["KINDS", "amended", "correction", "remark", "retraction"]
+__all__ = ["CORRECTED", "KINDS", "amended", "correction", "remark", "retraction"]
 
 KINDS = ("retract", "correct")
 """The kinds of amendments that this module makes and applies."""
 
-_CORRECTED = ("value", "noise", "noises", "cost", "measures")
+CORRECTED = ("value", "noise", "noises", "cost", "measures")
+"""What a correction has of a trial."""
 
 MAX_REASON = 2000
 """Characters of a reason that are kept."""
@@ -56,7 +57,7 @@ def correction(
     result = told(number, {**before, **given}, goals=goals)
     if result.state != "done":
         raise TrialError(f"trial {number} cannot be corrected: {result.error}; retract it instead")
-    new = {name: getattr(result, name) for name in _CORRECTED}
+    new = {name: getattr(result, name) for name in CORRECTED}
     if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
         return None
     return Amendment("correct", _body({**new, "reason": why}, by), number)
@@ -77,7 +78,7 @@ def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
         if amendment.kind == "retract":
             trial = replace(trial, retracted=body["reason"])
         else:
-            new = {name: body[name] for name in _CORRECTED}
+            new = {name: body[name] for name in CORRECTED}
             trial = replace(
                 trial,
                 state="done",

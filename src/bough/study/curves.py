@@ -34,15 +34,17 @@ class Curve:
 
 
 class CurveIndex:
-    """The curve of the last attempt of each trial that reported something."""
+    """The curve of the last attempt of each trial that reported something. count: of all reports."""
 
     def __init__(self) -> None:
+        self.count = 0
         self._curves: dict[int, Curve] = {}
         self._shown: dict[int, tuple[Trial, Trial]] = {}  # each without and with its curve, as last asked for
 
     def update(self, reports: Iterable[Report]) -> None:
         """Append what trials reported, in the order of its arrival."""
         for report in reports:
+            self.count += 1
             curve = self._curves.get(report.number)
             if curve is None or curve.attempt < report.attempt:
                 curve = self._curves[report.number] = Curve(report.attempt)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bough.history import History, Outcomes, Source
 from bough.points import Points
+from bough.storage import Amendment
 from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve, predicted_final
@@ -153,7 +155,7 @@ class EncodedTrials:
         if len(view.amendments) != self._said:
             self._said = len(view.amendments)
             self._beliefs = present_beliefs(self._space, view.amendments)
-            self._sources = present_sources(self._space, view.amendments)
+            self._sources = self._present_sources(view.amendments)
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
         # A failure that says nothing about its config is as if the trial had never been, like a retraction.
@@ -187,6 +189,16 @@ class EncodedTrials:
             stopped=self._done.stopped(),
             sources=self._sources,
             spending=spending(view.amendments, view.costs.spent, *self._done.costs()),
+        )
+
+    def _present_sources(self, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
+        """Earlier studies, mapped to the study's space and from there to the model's."""
+        model = self._model
+        found = present_sources(model.current, amendments)
+        if model.current is model.space:
+            return found
+        return tuple(
+            replace(each, points=model.encode_configs(model.current.decode(each.points))) for each in found
         )
 
     def _valued(self, fresh: list[Trial], view: TrialIndex) -> list[Trial]:

@@ -128,9 +128,9 @@ class LearnedStudy(Study):
             return None
         with self._asking:
             with self._current() as view:
-                _, strategy = self._in_use(view)
+                model, strategy = self._in_use(view)
                 history = self._history(view)
-            return best_answer(strategy, self.space, history, given, name, rng)
+            return best_answer(strategy, model.space, history, given, name, rng)
 
     def _learn(self, result: AskedResult) -> Trial:
         """Take in what a trial asked for; one that asked for another range than others becomes a failure."""

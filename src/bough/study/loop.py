@@ -184,7 +184,7 @@ class _Run(Generic[S]):
         late = time.monotonic() - self._began > (self._budget.timeout or math.inf)
         spent = self._status.spent >= (self._budget.cost or math.inf)
         if not self._stopped and self.settling is not None:
-            self._stopped = self.settling.settled(self._status.done)
+            self._stopped = self.settling.settled(self._status.finished)
         return self._stopped or late or spent or self._interruption.signal is not None
 
     def _wait(self, more: bool) -> None:

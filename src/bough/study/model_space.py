@@ -31,13 +31,14 @@ __all__ = ["ModelSpace", "model_space"]
 class ModelSpace:
     """A space for a method, and the way from a study's configs into it and back.
 
-    hidden_switch: the parameter that says which revision a trial belongs to, where there is one.
+    current: the study's space. hidden_switch: the parameter that says which revision a trial belongs to,
+    where there is one.
     """
 
     hidden_switch: str | None = None
 
-    def __init__(self, current: Space) -> None:
-        self.space = current
+    def __init__(self, space: Space, current: Space | None = None) -> None:
+        self.space, self.current = space, current or space
 
     def encode(self, trials: Sequence[Trial]) -> Points:
         """Trials as points of ``space``."""
@@ -72,9 +73,9 @@ class _Union(ModelSpace):
     """The union of all revisions."""
 
     def __init__(self, union: Union, revisions: Sequence[Revision]) -> None:
-        super().__init__(union.space)
-        self._union, self._revisions, self._current = union, revisions, revisions[-1].space
-        self._paths = {parameter.path: parameter.name for parameter in self._current.parameters}
+        super().__init__(union.space, revisions[-1].space)
+        self._union, self._revisions = union, revisions
+        self._paths = {parameter.path: parameter.name for parameter in self.current.parameters}
         self.hidden_switch = union.switch
 
     def encode(self, trials: Sequence[Trial]) -> Points:
@@ -85,13 +86,13 @@ class _Union(ModelSpace):
         return _by_revision(trials, self._revisions, encode)
 
     def encode_configs(self, configs: Sequence[Config]) -> Points:
-        return self._union.encode(len(self._revisions) - 1, by_path(self._current, configs))
+        return self._union.encode(len(self._revisions) - 1, by_path(self.current, configs))
 
     def decode(self, points: Points) -> list[Config]:
         found = []
         for row in self.space.decode(points):
             config = {self._paths[path]: value for path, value in row.items() if path in self._paths}
-            found.append(self._current.validate(config))
+            found.append(self.current.validate(config))
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bough.errors import StudyError
@@ -71,30 +71,41 @@ def check_same(
     A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any, and so
     does a space without beliefs. amendments: reads those of the study, to say when its space was changed.
     """
-    differs = None
-    if record.goals != wanted.goals:
-        old, new = (goals_of(each.goals, each.direction).describe() for each in (record, wanted))
-        differs = f"its goal is to {old}, not to {new}"
-    elif record.direction != wanted.direction:
-        differs = f"its direction is {record.direction}, not {wanted.direction}"
-    elif record.space != wanted.space:
-        stored, given = Space.from_json(record.space), Space.from_json(wanted.space)
-        differs = _difference(stored, given)
-        if differs is not None:
-            raise _other_space(record.name, differs, given, amendments())
-        differs = _other_beliefs(stored, given)
-    elif not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
-        differs = f"its method is {_method_text(record)}, not {_method_text(wanted)}"
-    elif seed is not None and record.seed != wanted.seed:
-        differs = f"its seed is {record.seed}, not {wanted.seed}"
-    elif stopping is not None and record.stopping != wanted.stopping:
-        old, new = (each.stopping or STOPPING_RULES[0] for each in (record, wanted))
-        differs = f"its stopping rule is {old!r}, not {new!r}"
+    differs = next(_differences(record, wanted, method, seed, stopping, amendments), None)
     if differs:
         raise StudyError(
             f"study {record.name!r} exists and differs: {differs}; use another name (study.add carries "
             "results over), or delete it"
         )
+
+
+def _differences(
+    record: StudyRecord,
+    wanted: StudyRecord,
+    method: Any,
+    seed: int | None,
+    stopping: str | None,
+    amendments: Callable[[], Sequence[Amendment]],
+) -> Iterator[str]:
+    if record.goals != wanted.goals:
+        old, new = (goals_of(each.goals, each.direction).describe() for each in (record, wanted))
+        yield f"its goal is to {old}, not to {new}"
+    if record.direction != wanted.direction:
+        yield f"its direction is {record.direction}, not {wanted.direction}"
+    if record.space != wanted.space:  # equal spaces may have their parameters in another order
+        stored, given = Space.from_json(record.space), Space.from_json(wanted.space)
+        differs = _difference(stored, given)
+        if differs is not None:
+            raise _other_space(record.name, differs, given, amendments())
+        if (differs := _other_beliefs(stored, given)) is not None:
+            yield differs
+    if not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
+        yield f"its method is {_method_text(record)}, not {_method_text(wanted)}"
+    if seed is not None and record.seed != wanted.seed:
+        yield f"its seed is {record.seed}, not {wanted.seed}"
+    if stopping is not None and record.stopping != wanted.stopping:
+        old, new = (each.stopping or STOPPING_RULES[0] for each in (record, wanted))
+        yield f"its stopping rule is {old!r}, not {new!r}"
 
 
 def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Amendment]) -> StudyError:

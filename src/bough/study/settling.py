@@ -31,6 +31,10 @@ _log = logging.getLogger("bough")
 class ForeseenStudy(Protocol):
     """The part of a study that ``Settling`` needs."""
 
+    def count_results(self) -> int:
+        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
+        ...
+
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
         """What was left to gain after the first ``results`` results; None: now."""
         ...
@@ -86,9 +90,16 @@ class Settling:
     def __init__(self, study: ForeseenStudy) -> None:
         self._study = study
         self._known: dict[int, RemainingGain] = {}
+        self._finished = -1
 
-    def settled(self, results: int) -> bool:
-        """Whether the last results all left nothing to gain. It says so in the log."""
+    def settled(self, finished: int) -> bool:
+        """Whether the last results all left nothing to gain. It says so in the log.
+
+        finished: how many trials are over; the answer is looked for once for each such number.
+        """
+        if finished == self._finished:
+            return False
+        self._finished, results = finished, self._study.count_results()
         if results < max(MIN_RESULTS, SETTLED_RESULTS):
             return False
         for count in range(results, results - SETTLED_RESULTS, -1):

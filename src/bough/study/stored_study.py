@@ -314,6 +314,11 @@ class StoredStudy:
         """The method, if it can say what is left to gain; StudyError if not."""
         return check_foresees(self._strategy, self.method.name)
 
+    def count_results(self) -> int:
+        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
+        with self._current() as view:
+            return len(self._history(view).done)
+
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
         """What was left to gain after the first ``results`` results, by default all of them."""
         with self._current() as view:

@@ -22,6 +22,7 @@ class Status:
     finished: trials that are done, failed or stopped, without those that were added by hand.
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
     leased:   trials that run under a lease. spent: what the finished trials cost; see ``study.spending``.
+    amendments, reports: how many there are in the study's record.
     """
 
     finished: int
@@ -33,6 +34,8 @@ class Status:
     stopped: int = 0
     retracted: int = 0
     spent: float = 0.0
+    amendments: int = 0
+    reports: int = 0
 
 
 class TrialIndex:
@@ -169,6 +172,8 @@ class TrialIndex:
             self.stopped,
             self.retracted,
             self.costs.spent,
+            len(self.amendments),
+            self.curves.count,
         )
 
     def inserted_by(self, request: str) -> list[int]:
