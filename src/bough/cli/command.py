@@ -75,17 +75,25 @@ class Command:
     _stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
     def __call__(self, trial: Trial) -> Trial:
-        """The result of the trial, with the command among its notes."""
+        return self.evaluate(trial)
+
+    def evaluate(self, trial: Trial, instance: str | None = None) -> Trial:
+        """The result of the trial, with the command among its notes.
+
+        instance: what {instance} stands for in a race. Lines that the program prints are then no reports.
+        """
         with tempfile.TemporaryDirectory(prefix="bough-") as folder:
             files = {"config": str(Path(folder, "config.json")), "result": str(Path(folder, "result"))}
             Path(files["config"]).write_text(json.dumps(trial.config), encoding="utf-8")
+            named = {"trial": str(trial.number)} | ({} if instance is None else {"instance": instance})
             try:
-                words = fill(self.units, trial.config, {**files, "trial": str(trial.number)})
+                words = fill(self.units, trial.config, {**files, **named})
             except ConfigError as error:
                 return failure(trial.number, str(error), trial.attempt)
             command = shlex.join(words)
             try:
-                result = outcome(trial, self._result(words, trial, files), self.study.goals)
+                returned = self._result(words, trial, files, reports=instance is None)
+                result = outcome(trial, returned, self.study.goals)
             except CommandStopped:
                 return stopped(trial)
             except CommandFailed as error:
@@ -101,10 +109,12 @@ class Command:
             for group in self._running:
                 signal_group(group, KILL)
 
-    def _result(self, words: Sequence[str], trial: Trial, files: dict[str, str]) -> dict[str, Any]:
+    def _result(
+        self, words: Sequence[str], trial: Trial, files: dict[str, str], reports: bool
+    ) -> dict[str, Any]:
         """Run the program and read its result; CommandFailed says why there is none."""
         out, err = log_files(self.logs, trial)
-        reported = ReportedLines(self.study, trial, out)
+        reported = ReportedLines(self.study, trial, out, ignored=not reports)
         code, header = self._run(words, self._environment(trial, files), out, err, reported)
         if code != 0:
             why = _how_it_ended(code) + _quoted(*first_and_last_line(err, header))

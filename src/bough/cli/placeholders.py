@@ -25,6 +25,8 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 BARE_FLAG = re.compile(r"-{1,2}[A-Za-z][^={}]*")
 FILES = ("config", "result", "trial")
 """Placeholders that stand for something else than a parameter."""
+INSTANCE = "instance"
+"""The placeholder of an instance, in a race alone."""
 SAMPLED_CONFIGS = 256
 """How many random configs are searched for different branches."""
 
@@ -83,16 +85,22 @@ def fill(units: Sequence[Unit], config: Config, files: Mapping[str, str]) -> lis
     return filled
 
 
-def check_command(words: Sequence[str], space: Space) -> list[Unit]:
-    """The command as units; ConfigError unless the program exists and every placeholder has one meaning."""
+def check_command(words: Sequence[str], space: Space, instances: bool = False) -> list[Unit]:
+    """The command as units; ConfigError unless the program exists and every placeholder has one meaning.
+
+    instances: whether {instance} stands for an instance of a race.
+    """
     if not words:
         raise ConfigError("no command to run: end with -- COMMAND, such as: -- python train.py {config}")
     units = units_of(words)
     known = {parameter.name for parameter in space.parameters}
+    names = (*FILES, INSTANCE) if instances else FILES
+    if instances:
+        _check_instance(units, known)
     optional = _optional_names(space, {name for unit in units for name in unit.names} & known)
     for position, unit in enumerate(units):
         for name in unit.names:
-            if name not in known and name not in FILES:
+            if name not in known and name not in names:
                 raise ConfigError(
                     f"the command has {{{name}}}, but the space has no parameter {name!r}; "
                     "there are also {config}, {result} and {trial}, and {{ }} for braces"
@@ -105,6 +113,13 @@ def check_command(words: Sequence[str], space: Space) -> list[Unit]:
         problem = "is not executable" if Path(words[0]).exists() else "cannot be found"
         raise ConfigError(f"the program {words[0]!r} {problem}")
     return units
+
+
+def _check_instance(units: Sequence[Unit], known: set[str]) -> None:
+    if INSTANCE in known:
+        raise ConfigError("--instances gives {instance}, but the space has a parameter 'instance': rename it")
+    if not any(INSTANCE in unit.names for unit in units):
+        raise ConfigError("--instances needs {instance} in the command, such as: -- ./solve {instance}")
 
 
 def example_configs(space: Space, count: int, seed: int | None) -> list[Config]:

@@ -24,10 +24,10 @@ class ReportedLines:
     """Passes the reports in a program's output on to its study. A report that is refused ends the reading:
     the program goes on, and its result counts."""
 
-    def __init__(self, study: Study, trial: Trial, output: Path) -> None:
+    def __init__(self, study: Study, trial: Trial, output: Path, ignored: bool = False) -> None:
         self._study, self._trial, self._output = study, trial, output
         self._offset = 0
-        self._refused = False
+        self._refused = ignored
 
     def should_stop(self) -> bool:
         """Store what was reported since the last call; whether the program should end now."""

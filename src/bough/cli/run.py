@@ -14,6 +14,7 @@ import click
 
 from bough.cli.command import Command, logs_of, shared_variables
 from bough.cli.goals import front_data, front_text, goal_options, goals_of, no_feasible_trial
+from bough.cli.instances import RacedCommand, instances_option, read_instances
 from bough.cli.options import (
     as_json,
     json_option,
@@ -59,6 +60,7 @@ SHOWN_FRONT = 20
     type=click.Choice(["median", "asha", "none"]),
     help="Which trials that report their progress are stopped; median unless the study has another rule.",
 )
+@instances_option
 @click.option(
     "--learn-from",
     multiple=True,
@@ -98,6 +100,7 @@ def run(
     method: str,
     seed: int | None,
     stopping: str | None,
+    instances: str | None,
     learn_from: tuple[str, ...],
     maximize: bool,
     objective: tuple[str, ...],
@@ -129,6 +132,9 @@ def run(
     A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
     worth going on, it is ended by SIGTERM, and five seconds later by SIGKILL, with all its children.
 
+    With --instances the program runs on one instance after the other, in an order that the seed shuffles. A
+    trial that loses against the best one by a paired test is stopped.
+
     The same command again continues the study. Ctrl-C keeps all results.
 
     \b
@@ -137,17 +143,20 @@ def run(
       bough run space.json -n 200 -w 4 --trial-timeout 600 --maximize -- ./simulate {config}
       bough run space.yaml -n 60 --objective error --objective speed:maximize
         --constraint "memory <= 512" -- ./train {config}
+      bough run space.yaml -n 40 --instances files.txt -- ./solve --restart {restart} {instance}
       bough run space.yaml --dry-run -- ./simulate [ -r {rate} ] {config}
       bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
     """
     from bough.space import Space
     from bough.study import Study, run_trials
+    from bough.study.races import check_no_race, race_order
 
     wanted = _load(space, Space)
-    units = check_command(command, wanted)
+    raced = None if instances is None else read_instances(instances)
+    units = check_command(command, wanted, raced is not None)
     wanted.sample(1, 0)  # SpaceError if no configuration is allowed
     if dry_run:
-        return _print_examples(units, wanted, seed)
+        return _print_examples(units, wanted, seed, raced)
     if {trials, timeout, budget, until} == {None} and wanted.size == float("inf"):
         raise click.UsageError(
             "say when to end: --trials N, --timeout SECONDS, --budget COST or --until settled",
@@ -163,6 +172,10 @@ def run(
         learn_from=learn_from,
         **goals_of(objective, constraint, reference, maximize),
     )
+    if raced is None:
+        check_no_race(study)
+    else:
+        raced = race_order(study, raced)
     _warn_about_variables(wanted)
     done = study.status().finished
     if trials is not None and done >= trials:
@@ -180,7 +193,7 @@ def run(
             try:
                 run_trials(
                     study,
-                    program,
+                    program if raced is None else RacedCommand(program, raced),
                     trials,
                     executor=executor,
                     timeout=timeout,
@@ -199,10 +212,13 @@ def run(
     return _conclude(study, json_, complete, folder)
 
 
-def _print_examples(units: Sequence[Unit], space: Space, seed: int | None) -> int:
+def _print_examples(
+    units: Sequence[Unit], space: Space, seed: int | None, instances: Sequence[str] | None
+) -> int:
     """What ``--dry-run`` prints: commands for configs on different branches, ready to be copied."""
     for number, config in enumerate(example_configs(space, 3, seed)):
         files = {"config": "config.json", "result": "result.txt", "trial": str(number)}
+        files |= {"instance": instances[number % len(instances)]} if instances else {}
         line = shlex.join(fill(units, config, files))
         if not any(name in config for unit in units for name in unit.names):
             line += f"  # config: {json.dumps(config)}"

@@ -12,6 +12,7 @@ from bough.storage import Amendment
 from bough.study.beliefs import check_belief_body
 from bough.study.corrections import CORRECTED
 from bough.study.goals import Goals
+from bough.study.race_amendment import check_race_body
 from bough.study.results import completed, storable
 from bough.study.sources import check_source_body
 from bough.study.spending import checked_budget
@@ -116,4 +117,5 @@ _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "note": _check_nothing,
     "audit": _check_nothing,
     "budget": _check_budget,
+    "instances": lambda body, *_: check_race_body(body),
 }

@@ -17,6 +17,8 @@ from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.goals import Goals
 from bough.study.model_space import ModelSpace
+from bough.study.race_amendment import instances_of
+from bough.study.race_values import predicted_in_race
 from bough.study.sources import present_sources
 from bough.study.spending import seconds_of, spending
 from bough.study.trial_index import TrialIndex
@@ -219,7 +221,11 @@ class EncodedTrials:
 
     def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
         """A stopped trial with its predicted value; None if no finished curve got as far."""
-        found = predicted_final(self._curve(trial, view), self._curves)
+        curve, instances = self._curve(trial, view), len(instances_of(view.amendments))
+        if instances:
+            found = predicted_in_race(curve, self._curves, instances)
+        else:
+            found = predicted_final(curve, self._curves)
         if found is None:
             return None
         value, noise = self._goals.sign * found[0], found[1]

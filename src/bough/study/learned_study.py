@@ -7,7 +7,7 @@ So ``study.space`` is an ordinary space at any time, and every finished trial is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,7 @@ class LearnedStudy(Study):
         on_error: OnError = "record",
         budget: float | None = None,
         until: str | None = None,
+        instances: Iterable[Any] | None = None,
     ) -> LearnedStudy:
         """Evaluate ``objective(trial)``, which asks for its parameters; otherwise like ``Study.run``.
 
@@ -91,6 +92,10 @@ class LearnedStudy(Study):
         from bough.study.loop import run_trials
         from bough.study.report_channel import reporting
 
+        if instances is not None:
+            raise StudyError(
+                "instances= needs a space: pass one, such as Space.trace(f) of a function that asks"
+            )
         in_processes = workers not in (None, 1) or trial_timeout is not None
         with reporting(objective, self.report, executor, in_processes) as report:
             return run_trials(

@@ -18,7 +18,7 @@ from bough.study.run_handle import ReportTo, Run
 from bough.study.runnable import Evaluate
 from bough.trial import Trial
 
-__all__ = ["ObjectiveRaised", "OnError", "crashed", "evaluate_objective", "in_worker", "reason"]
+__all__ = ["NoResult", "ObjectiveRaised", "OnError", "crashed", "evaluate_objective", "in_worker", "reason"]
 
 OnError = Literal["record", "raise"]
 
@@ -35,6 +35,10 @@ class ObjectiveRaised(Exception):
     def __init__(self, result: Trial, error: BaseException) -> None:
         super().__init__(result.error)
         self.result, self.error = result, error
+
+
+class NoResult(Exception):
+    """What an objective returned is no result; the text says why, as the failure of its trial."""
 
 
 def evaluate_objective(
@@ -55,6 +59,8 @@ def evaluate_objective(
         return stopped(trial) if run is not None and run.stop else outcome(trial, returned, goals)
     except KeyboardInterrupt:
         raise
+    except NoResult as error:
+        return failure(trial.number, str(error), trial.attempt)
     except BaseException as error:
         if run is not None and run.stop:
             return stopped(trial)
@@ -80,9 +86,9 @@ def crashed(trial: Trial, error: BaseException) -> Trial:
 
 
 def reason(error: BaseException) -> str:
-    """An exception as one line: what it says, and the line of the user's own code that it came from."""
+    """An exception as one line: what it says with its notes, and the line of the user's code it came from."""
     try:
-        said = str(error)
+        said = "; ".join([str(error), *map(str, getattr(error, "__notes__", ()))])
     except BaseException:  # an exception's own __str__ may fail too
         said = "its text cannot be shown"
     text = " ".join(f"{type(error).__name__}: {said}".rstrip(": ").split())

@@ -40,7 +40,7 @@ def reporting(
         and not _is_local(executor)
     ):
         raise StudyError(
-            f"objective(config, run) cannot report from {type(executor).__name__}, which may evaluate on "
+            f"objectives cannot report from {type(executor).__name__}, which may evaluate on "
             "other machines: use workers=, or call run on each machine with a study in PostgreSQL"
         )
     elif in_processes or _is_local(executor):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -38,6 +38,7 @@ def minimize(
     on_error: OnError = "record",
     budget: float | None = None,
     until: str | None = None,
+    instances: Iterable[Any] | None = None,
 ) -> Study:
     """Search ``space`` for the config with the smallest ``objective(config)``; returns the finished study.
 
@@ -64,6 +65,7 @@ def minimize(
         on_error=on_error,
         budget=budget,
         until=until,
+        instances=instances,
     )
 
 
@@ -86,6 +88,7 @@ def maximize(
     on_error: OnError = "record",
     budget: float | None = None,
     until: str | None = None,
+    instances: Iterable[Any] | None = None,
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
     study = _study(
@@ -103,6 +106,7 @@ def maximize(
         on_error=on_error,
         budget=budget,
         until=until,
+        instances=instances,
     )
 
 
@@ -128,6 +132,7 @@ def optimize(
     on_error: OnError = "record",
     budget: float | None = None,
     until: str | None = None,
+    instances: Iterable[Any] | None = None,
 ) -> Study:
     """Like ``minimize``, for several objectives, or under constraints.
 
@@ -157,6 +162,7 @@ def optimize(
         on_error=on_error,
         budget=budget,
         until=until,
+        instances=instances,
     )
 
 

@@ -16,11 +16,14 @@ from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import parse_goals
 from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
+from bough.study.race_amendment import instances_of
+from bough.study.races import begin_race, check_no_race, reason_to_drop, with_standard_error
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
 from bough.study.reporting import checked_report
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
+from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
@@ -150,12 +153,17 @@ class Study(AmendableStudy):
         if current.is_finished:  # the same report was sent before
             return current.state == "stopped"
         with self._current() as view:
-            self._model_space(view)
-            why = self._stopping.reason(view, current.number)
+            why = self._reason_to_stop(view, current.number)
         if why is None:
             return False
         result = Trial(current.number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
         return self.record_result(result).state == "stopped"
+
+    def _reason_to_stop(self, view: TrialIndex, number: int) -> str | None:
+        if instances_of(view.amendments):
+            return None if self.stopping == "none" else reason_to_drop(view, number, self.goals.sign)
+        self._model_space(view)
+        return self._stopping.reason(view, number)
 
     def keep_report(self, trial: Trial | int, value: float, step: int) -> bool:
         """Like ``report``, for an evaluation that has ended and will be told: it cannot stop the trial."""
@@ -225,6 +233,7 @@ class Study(AmendableStudy):
         on_error: OnError = "record",
         budget: float | None = None,
         until: str | None = None,
+        instances: Iterable[Any] | None = None,
     ) -> Study:
         """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
 
@@ -244,6 +253,8 @@ class Study(AmendableStudy):
         budget:        what the trials may cost together, in units of the "cost" that results tell, or in
                        seconds where none tells one; no trial starts once it is spent.
         until:         "settled" ends the run when five results in a row leave nothing to gain by the model.
+        instances:     evaluate ``objective(config, instance)`` on each of these, such as files or folds; the
+                       value is the mean. A trial that loses against the best one by a paired test is stopped.
 
         An objective that returns something else than a finite number makes a failed trial, too. One that
         raises ``bough.Transient`` has its trial tried again, three times at most. Ctrl-C ends
@@ -251,6 +262,10 @@ class Study(AmendableStudy):
         """
         from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need
 
+        if instances is not None:
+            objective = begin_race(self, objective, instances)
+        else:
+            check_no_race(self)
         return run_objective(
             self,
             objective,
@@ -273,6 +288,9 @@ class Study(AmendableStudy):
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
+        if result.state == "done" and instances_of(self._view.amendments):
+            with self._current() as view:
+                result = with_standard_error(result, view, self.goals.sign)
         return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
 
     def ask_up_to(

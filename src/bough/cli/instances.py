@@ -1,0 +1,58 @@
+"""``bough run --instances``: the instances of a race, and a program that is run on one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from bough.cli.command import Command
+from bough.errors import StudyError
+from bough.study import outcome
+from bough.study.races import mean_result
+from bough.study.results import stopped
+from bough.trial import Trial
+
+__all__ = ["RacedCommand", "instances_option", "read_instances"]
+
+instances_option = click.option(
+    "--instances",
+    metavar="FILE|A,B,...",
+    help="Run on each line of a file, or on each of several names, by {instance}; the value is the mean.",
+)
+
+
+def read_instances(given: str) -> list[str]:
+    """The lines of a file, or names with commas between them."""
+    path = Path(given)
+    if path.is_file():
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"--instances: {given} cannot be read: {error}") from None
+    elif "," in given:
+        lines = given.split(",")
+    else:
+        raise StudyError(f"--instances: {given!r} is no file, and no list such as a,b,c")
+    return [line.strip() for line in lines if line.strip()]
+
+
+class RacedCommand:
+    """Runs a program on one instance after the other, and reports each value, until told to stop."""
+
+    def __init__(self, command: Command, instances: Sequence[str]) -> None:
+        self._command, self._instances, self._study = command, instances, command.study
+
+    def __call__(self, trial: Trial) -> Trial:
+        results: list[Trial] = []
+        for step, instance in enumerate(self._instances, start=1):
+            result = self._command.evaluate(trial, instance)
+            if result.value is None:
+                return replace(result, error=f"on instance {instance}: {result.error}")
+            results.append(result)
+            if self._study.report(trial, result.value, step):
+                return stopped(trial)
+        mean = outcome(trial, mean_result(results, self._study.goals), self._study.goals)
+        return replace(mean, notes={**results[-1].notes, **mean.notes})
