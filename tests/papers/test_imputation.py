@@ -7,7 +7,7 @@ import pytest
 
 from bough.papers.levesque2017.surrogates import joint, mondrian
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.space.sampling import neighbours
+from bough.space.neighbourhood import neighbours
 
 
 def covariances(options: int, kernel: str) -> np.ndarray:

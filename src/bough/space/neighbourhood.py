@@ -24,9 +24,11 @@ REDRAW_ROUNDS = 4
 """How often the parameters that a switch activates are drawn, if the first draw is forbidden."""
 
 
-def neighbours(space: Space, point: Points, rng: np.random.Generator) -> Points:
-    """The neighbours of one row."""
-    return neighbours_of_each(space, point, rng)[0]
+def neighbours(
+    space: Space, point: Points, rng: np.random.Generator, fixed_step: float | None = None
+) -> Points:
+    """The neighbours of one row; ``fixed_step`` as below."""
+    return neighbours_of_each(space, point, rng, fixed_step)[0]
 
 
 def neighbours_of_each(
