@@ -6,11 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
+from bough.study.handles import number_and_attempt
 from bough.trial import Trial
 
-__all__ = ["AmendingClient", "trial_of", "trials_of"]
+__all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
 
 
 class AmendingClient:
@@ -30,17 +32,17 @@ class AmendingClient:
 
     def retract(self, trial: Trial | int, reason: str) -> Trial:
         """Say that the result of a finished trial does not count; see ``Study.retract``."""
-        number = trial.number if isinstance(trial, Trial) else trial
+        number, _ = number_and_attempt(trial)
         return trial_of(self._post(f"trials/{number}/retract", {"reason": reason}))
 
     def correct(self, trial: Trial | int, value: Any, reason: str) -> Trial:
         """Give a finished trial another result; see ``Study.correct``."""
-        number = trial.number if isinstance(trial, Trial) else trial
+        number, _ = number_and_attempt(trial)
         return trial_of(self._post(f"trials/{number}/correct", {"value": value, "reason": reason}))
 
     def note(self, text: str, trial: Trial | int | None = None) -> Amendment:
         """Write a remark into the study's record; see ``Study.note``."""
-        number = trial.number if isinstance(trial, Trial) else trial
+        number = None if trial is None else number_and_attempt(trial)[0]
         return _amendment(self._post("notes", {"text": text, "trial": number}))
 
     def change(
@@ -51,7 +53,10 @@ class AmendingClient:
         fix: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Go on in another space; see ``Study.change``."""
-        body = {"space": space.to_dict(), "backfill": dict(backfill or {}), "fix": dict(fix or {})}
+        if not isinstance(space, Space):
+            raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
+        given = {"backfill": dict_of(backfill or {}, "backfill"), "fix": dict_of(fix or {}, "fix")}
+        body = {"space": space.to_dict(), **given}
         lines: list[str] = self._post("change", body, self._timeout)["differences"]
         self.space = space
         return lines
@@ -65,6 +70,13 @@ class AmendingClient:
         """All trials as they were told, without later corrections."""
         told = {row["number"]: trial_of(row) for row in self._get("amendments")["told"]}
         return [told.get(trial.number, trial) for trial in self.trials]
+
+
+def dict_of(given: Any, what: str) -> dict[str, Any]:
+    """The dict to send; ConfigError if it is something else."""
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"{what} must be a dict of parameter names and values, not {given!r:.80}")
+    return dict(given)
 
 
 def trials_of(page: dict[str, Any]) -> list[Trial]:

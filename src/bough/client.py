@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from bough.amending_client import AmendingClient, trial_of, trials_of
+from bough.amending_client import AmendingClient, dict_of, trial_of, trials_of
 from bough.errors import ServiceError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import Method, describe
@@ -26,6 +26,7 @@ from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
 from bough.study.events import ProgressOption
 from bough.study.goals import parse_goals
+from bough.study.handles import checked_count, number_and_attempt
 from bough.study.loop import run_objective
 from bough.study.objective import OnError
 from bough.study.recommend import Recommendation, recommend
@@ -131,9 +132,7 @@ class RemoteStudy(AmendingClient):
         self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
     ) -> Trial | list[Trial]:
         """The next trial to evaluate, or the next ``n`` as a list."""
-        if n is not None and n < 1:
-            raise TrialError(f"ask for at least 1 trial, not {n}")
-        trials = self._ask(n or 1, lease, None, worker)
+        trials = self._ask(1 if n is None else checked_count(n), lease, None, worker)
         return trials[0] if n is None else trials
 
     def tell(
@@ -146,17 +145,17 @@ class RemoteStudy(AmendingClient):
         notes: Mapping[str, Any] | None = None,
     ) -> Trial:
         """Give a trial its result, a number or a dict of measures, and return it as stored."""
-        number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
+        number, attempt = number_and_attempt(trial)
         return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
 
     def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
         """Say that a trial has no result, and why; ``learn=False`` if its config is not at fault."""
-        number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
+        number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
     def report(self, trial: Trial | int, value: float, step: int) -> bool:
         """Report how a running trial is doing; whether it should stop, and is stored as stopped."""
-        number, attempt = (trial.number, trial.attempt) if isinstance(trial, Trial) else (trial, 0)
+        number, attempt = number_and_attempt(trial)
         given = checked_report(number, attempt, value, step, self.goals, self.name)
         body = {"value": given.value, "step": given.step, "attempt": attempt}
         return bool(self._post(f"trials/{number}/report", body)["stop"])
@@ -174,16 +173,16 @@ class RemoteStudy(AmendingClient):
             result = told(-1, value, noise[0] if noise else None, goals=self.goals)
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
-            rows.append({"config": dict(config), **self._result_json(result)})
+            rows.append({"config": dict_of(config, "a config"), **self._result_json(result)})
         return trials_of(self._post("add", {"results": rows}, self._timeout))
 
     def enqueue(self, config: Config) -> Trial:
         """Have a configuration tried next, before the method proposes anything."""
-        return trials_of(self._post("enqueue", {"config": dict(config)}))[0]
+        return trials_of(self._post("enqueue", {"config": dict_of(config, "a config")}))[0]
 
     def believe(self, likely: Mapping[str, Any] | None) -> None:
         """Say where good values are expected from now on; see ``Study.believe``."""
-        self._post("believe", {"likely": dict(likely or {})})
+        self._post("believe", {"likely": dict_of(likely or {}, "likely")})
 
     @property
     def trials(self) -> list[Trial]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, get_args
 from urllib.parse import unquote
 
 from fastapi import HTTPException, Request, Response
@@ -29,6 +30,9 @@ from bough.strict_json import JsonError, loads
 __all__ = ["StrictRoute", "error_response", "status_of"]
 
 _log = logging.getLogger("bough")
+
+_SHOULD_BE = "Input should be "
+"""How Pydantic begins to say what would be right."""
 
 _STATUS: tuple[tuple[type[BoughError], int], ...] = (
     (NoStudy, 404),
@@ -96,12 +100,36 @@ def status_of(error: BoughError) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
+def _fields(request: Request) -> list[str]:
+    """The names of the fields that the request's body may have."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    kinds = [] if body is None else [body.field_info.annotation, *get_args(body.field_info.annotation)]
+    return [name for kind in kinds for name in getattr(kind, "model_fields", ())]
+
+
+def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
+    """The first mistake of a request in words; where several types are allowed, all of them."""
+    first = found[0]
+    of_this = [each for each in found if each["loc"][:-1] == first["loc"][:-1]]
+    alternatives = len(of_this) > 1 and all(each["msg"].startswith(_SHOULD_BE) for each in of_this)
+    where = first["loc"][:-1] if alternatives and len(first["loc"]) > 2 else first["loc"]
+    # Pydantic names the type that it tried, such as dict[str,str], among the names of the fields.
+    name = ".".join(str(part) for part in where[1:] if "[" not in str(part))
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, fields, n=1)
+        return f"unknown field {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    if first["type"] == "missing":
+        return f"the field {name!r} is missing" if name else "the request needs a JSON body"
+    if not first["msg"].startswith(_SHOULD_BE):
+        return f"{name}: {first['msg']}" if name else str(first["msg"])
+    wanted = [each["msg"].removeprefix(_SHOULD_BE) for each in (of_this if alternatives else [first])]
+    return f"{name or 'the body'} must be {' or '.join(dict.fromkeys(wanted))}"
+
+
 async def error_response(request: Request, error: Exception) -> Response:
     """An error in the form that clients of this path expect."""
     if isinstance(error, RequestValidationError):
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
-        return refusal(request.scope, 422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+        return refusal(request.scope, 422, _malformed(error.errors(), _fields(request)))
     if isinstance(error, BoughError):
         status = status_of(error)
         # Clients know the names in bough.errors; NoStudy and NoTrial are subclasses of those.

@@ -69,12 +69,12 @@ class AskingTrial:
 
     def categorical(self, name: str, options: Iterable[Scalar], *, ordered: bool = False) -> Any:
         """One of the options: strings, numbers, booleans or None."""
-        return self._ask(name, lambda: Categorical(list(options), ordered=ordered))
+        return self._ask(name, lambda: Categorical(_listed(options), ordered=ordered))
 
     def choice(self, name: str, labels: Iterable[str]) -> str:
         """One of the labels: a switch, whose options decide what is asked for next."""
-        given = list(labels)
-        for label in given:
+        given = _listed(labels)
+        for label in given if isinstance(given, list) else ():
             if not isinstance(label, str):
                 raise SpaceError(f"trial.choice({name!r}): the label {label!r} must be a string")
         value: str = self._ask(name, lambda: Categorical(given))
@@ -116,6 +116,11 @@ class AskingTrial:
         value = self._answer(name, domain, self._config)
         self._domains[name], self._config[name] = domain, value
         return value
+
+
+def _listed(options: Iterable[Scalar]) -> Any:
+    """Any iterable as a list; a text, or what is no iterable, as it is, for ``Categorical`` to refuse."""
+    return options if isinstance(options, str) or not isinstance(options, Iterable) else list(options)
 
 
 def changed(name: str, before: Domain, now: Domain) -> SpaceError:

@@ -180,7 +180,8 @@ def _rank(name: str, domain: Domain, value: Scalar) -> float:
     try:
         return float(domain.ranks([domain.check(value)])[0])
     except ConfigError as error:
-        raise ConditionError(f"{value!r} is not a value of {name!r}, which {error}") from None
+        allowed = str(error).removesuffix(f", not {value!r}")
+        raise ConditionError(f"{value!r} is not a value of {name!r}, which {allowed}") from None
 
 
 def _threshold(name: str, domain: Domain, op: str, value: Scalar) -> float:

@@ -6,6 +6,7 @@ their bounds. Inactive columns hold 0.5, which nothing reads.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -91,7 +92,7 @@ def encode_exact(
             name = parameters[column].name
             if name in fill:
                 filled[rows] += [name not in config for config in chosen]
-            values = _column_values(parameters[column], chosen, fill)
+            values = _column_values(parameters, column, chosen, fill)
             x[rows, column] = units(rules, column, values)
             if not isinstance(rules.domains[column], Categorical):
                 numbers[column] = np.full(count, np.nan)
@@ -105,8 +106,12 @@ def encode_exact(
 
 
 def _column_values(
-    parameter: Parameter, configs: Sequence[Mapping[str, Any]], fill: Mapping[str, Any]
+    parameters: Sequence[Parameter],
+    column: int,
+    configs: Sequence[Mapping[str, Any]],
+    fill: Mapping[str, Any],
 ) -> list[Any]:
+    parameter = parameters[column]
     name, check = parameter.name, parameter.domain.check
     try:
         if name in fill:
@@ -115,6 +120,10 @@ def _column_values(
             values = [config[name] for config in configs]
     except KeyError:
         reason = f" (it is active: {parameter.condition})" if parameter.condition else ""
+        config = next(config for config in configs if name not in config)
+        unknown = [str(each) for each in config if each not in {p.name for p in parameters}]
+        if near := difflib.get_close_matches(name, unknown, n=1):
+            reason = f": is {near[0]!r} misspelt?"
         raise ConfigError(f"parameter {name!r} is missing{reason}") from None
     except TypeError:
         raise ConfigError("a config must be a dict of parameter names and values") from None

@@ -61,6 +61,8 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
             )
         if url.database and not url.database.startswith((":", "file:")):
             url = url.set(database=os.path.abspath(url.database))
+            if os.path.isdir(str(url.database)):
+                raise StorageError(f"{display_url(text)!r} names a folder, not a file: {_ADVICE}")
         return url, sa.create_engine(url, paramstyle="named").dialect
     if url.drivername in ("postgresql", "postgresql+psycopg"):
         url = url.set(drivername="postgresql+psycopg")

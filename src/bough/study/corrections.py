@@ -6,6 +6,7 @@ trial that a study shows has the last correction in its fields and the reason be
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,7 @@ def correction(
         before |= {goals.value_name: trial.value} if goals.objectives else {}
         before |= {"noise": trial.noises or trial.noise} if trial.noise is not None or trial.noises else {}
         before |= {"cost": trial.cost} if trial.cost is not None else {}
+    _check_names(number, given, [*before, *goals.needed, "value", "noise", "cost"])
     result = told(number, {**before, **given}, goals=goals)
     if result.state != "done":
         raise TrialError(f"trial {number} cannot be corrected: {result.error}; retract it instead")
@@ -61,6 +63,14 @@ def correction(
     if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
         return None
     return Amendment("correct", _body({**new, "reason": why}, by), number)
+
+
+def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """TrialError for a name that may be a known one, misspelt; others are measures that were not told."""
+    for name in given:
+        near = [] if name in known else difflib.get_close_matches(str(name), known, n=1, cutoff=0.75)
+        if near:
+            raise TrialError(f"trial {number} has no measure {name!r}: did you mean {near[0]!r}?")
 
 
 def remark(text: str, number: int | None, by: str | None = None) -> Amendment:

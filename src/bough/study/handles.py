@@ -10,7 +10,7 @@ from dataclasses import replace
 from bough.errors import TrialError
 from bough.trial import Trial
 
-__all__ = ["check_lease", "number_and_attempt", "own_copy", "this_process"]
+__all__ = ["check_lease", "checked_count", "number_and_attempt", "own_copy", "this_process"]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -24,6 +24,17 @@ def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
     if not 0 <= number < 2**62:
         raise TrialError(f"there is no trial {number}")
     return number, 0
+
+
+def checked_count(n: int) -> int:
+    """How many trials are asked for; TrialError unless it is a positive whole number."""
+    try:
+        count = operator.index(n)
+    except TypeError:
+        raise TrialError(f"ask for a whole number of trials, not {n!r}") from None
+    if count < 1:
+        raise TrialError(f"ask for at least 1 trial, not {count}")
+    return count
 
 
 def own_copy(trial: Trial) -> Trial:

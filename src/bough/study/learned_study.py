@@ -91,11 +91,13 @@ class LearnedStudy(Study):
         """
         from bough.study.loop import run_trials
         from bough.study.report_channel import reporting
+        from bough.study.run_handle import check_objective
 
         if instances is not None:
             raise StudyError(
                 "instances= needs a space: pass one, such as Space.trace(f) of a function that asks"
             )
+        check_objective(objective, "a trial")
         in_processes = workers not in (None, 1) or trial_timeout is not None
         with reporting(objective, self.report, executor, in_processes) as report:
             return run_trials(

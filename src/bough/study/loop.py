@@ -7,7 +7,7 @@ import logging
 import math
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +23,7 @@ from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.repeated_failures import RepeatedFailures
 from bough.study.report_channel import reporting
 from bough.study.results import failure
+from bough.study.run_handle import check_objective
 from bough.study.runnable import Evaluate, RunnableStudy
 from bough.study.settling import ForeseenStudy, Settling, check_until
 from bough.study.signals import Interruption
@@ -73,6 +74,7 @@ def run_objective(
     **options: Any,
 ) -> S:
     """Run a study with a function of a config, and perhaps a run; see ``Study.run`` for the options."""
+    check_objective(objective)
     in_processes = options.get("workers") not in (None, 1) or options.get("trial_timeout") is not None
     with reporting(objective, study.report, options.get("executor"), in_processes) as report:
         evaluate = partial(evaluate_objective, objective, on_error, goals=goals, report=report)
@@ -100,6 +102,8 @@ def run_trials(
     report = reporter(progress)
     if on_error not in ("record", "raise"):
         raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+    if not isinstance(callbacks, Iterable) or not all(map(callable, callbacks := list(callbacks))):
+        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
     if budget is not None:
         study.set_budget(budget)
     with Interruption() as interruption:

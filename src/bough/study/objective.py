@@ -99,13 +99,15 @@ def reason(error: BaseException) -> str:
 
 
 def _own_frame(trace: TracebackType | None) -> TracebackType | None:
-    """The innermost frame outside of libraries; the innermost of all where every frame is in one."""
+    """The innermost frame outside of libraries, else the innermost of all; None where bough itself raised."""
     own = last = None
     while trace is not None:
         last = trace
         if not _in_library(trace.tb_frame.f_code.co_filename):
             own = trace
         trace = trace.tb_next
+    if own is None and last is not None and last.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        return None
     return own or last
 
 

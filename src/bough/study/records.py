@@ -6,12 +6,17 @@ import json
 import operator
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bough.errors import StudyError
 from bough.registry import Method, describe, stored_method
 from bough.space import Space
 from bough.space.beliefs import beliefs_of, likely_text
+from bough.space.desugar import Parameter
+from bough.space.parameters import Categorical
+from bough.space.render import describe as domain_text
+from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, goals_of
 
@@ -41,6 +46,7 @@ def new_record(
     if stopping not in (None, *STOPPING_RULES):
         rules = ", ".join(map(repr, STOPPING_RULES))
         raise StudyError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
+    _check_limits(space, goals)
     chosen = describe(method)
     return StudyRecord(
         name,
@@ -51,6 +57,17 @@ def new_record(
         goals=goals.to_json(),
         stopping=None if stopping == STOPPING_RULES[0] else stopping,
     )
+
+
+def _check_limits(space: Space, goals: Goals) -> None:
+    """StudyError if a constraint is on a parameter: results would have to repeat it."""
+    parameters = {parameter.name for parameter in space.parameters}
+    for limit in goals.limits:
+        if limit.name in parameters:
+            raise StudyError(
+                f"the constraint {str(limit)!r} is on a parameter, but constraints limit what results "
+                "measure: limit parameters in the space, by Space(..., require=[...])"
+            )
 
 
 def method_of(record: StudyRecord) -> Method:
@@ -133,7 +150,7 @@ def _difference(stored: Space, given: Space) -> str | None:
         if path not in old:
             return f"its space lacks your parameter {path!r}"
         if old[path] != new[path]:
-            return f"its parameter {path!r} is {_parameter_text(old[path])}, not {_parameter_text(new[path])}"
+            return f"its parameter {path!r} {_parameter_difference(old[path], new[path])}"
     if stored.require != given.require:
         return f"its required relations are {list(stored.require)}, not {list(given.require)}"
     return f"its forbidden clauses are {list(stored.forbid)}, not {list(given.forbid)}"
@@ -150,10 +167,22 @@ def _other_beliefs(stored: Space, given: Space) -> str | None:
     return None
 
 
-def _parameter_text(parameter: Any) -> str:
-    """A parameter as a user would declare it."""
-    condition = "" if parameter.condition is None else f" when {parameter.condition}"
-    return f"{parameter.domain}{condition}"
+def _parameter_difference(stored: Parameter, given: Parameter) -> str:
+    """What differs between two parameters of one path: their domains, else their conditions."""
+    old, new = (replace(each.domain, when=None, likely=None) for each in (stored, given))
+    if isinstance(old, Categorical) and isinstance(new, Categorical):
+        for option in old.options:
+            if scalar_key(option) not in new.index:
+                return f"has an option {option!r} that yours lacks"
+        for option in new.options:
+            if scalar_key(option) not in old.index:
+                return f"lacks your option {option!r}"
+    if old != new:
+        before, after = domain_text(old), domain_text(new)
+        return f"is {before}, not {after}" if before != after else f"is {old!r}, not {new!r}"
+    conditions = [stored.condition, given.condition]
+    before, after = ("always" if each is None else f"when {each}" for each in conditions)
+    return f"is active {before}, not {after}"
 
 
 def _method_text(record: StudyRecord) -> str:

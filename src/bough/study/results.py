@@ -45,7 +45,8 @@ def told(
             return replace(failed, measures=measures, notes={**other, **_checked_notes(notes)})
         parts = {**parts, "value": _value(parts, goals)}
     if "value" not in parts:
-        raise TrialError(f"the dict {_short(dict(parts))} must name the result 'value'")
+        there = ", ".join(_text(each) for each in parts) or "nothing"
+        raise TrialError(f"the result has no 'value' (there is {there})")
     for name, given in (("noise", noise), ("cost", cost)):
         if given is not None and parts.get(name) is not None:
             raise TrialError(f"{name} is given twice: in the dict, and as {name}=")
@@ -65,8 +66,8 @@ def told(
         {},
         "done",
         value=result,
-        noise=_optional(parts.get("noise", noise), "noise", lowest=0.0),
-        cost=_optional(parts.get("cost", cost), "cost", lowest=-math.inf),
+        noise=_optional(parts.get("noise", noise), "noise"),
+        cost=_optional(parts.get("cost", cost), "cost"),
         attempt=attempt,
         measures=measures,
         notes=kept,
@@ -100,12 +101,12 @@ def _noises(given: Any, parts: Mapping[Any, Any], goals: Goals) -> tuple[float |
             raise TrialError(
                 f"noise must be a dict by measure, such as {{{goals.needed[0]!r}: 0.1}}, not {_short(given)}"
             )
-        return _optional(given, "noise", lowest=0.0), {}
+        return _optional(given, "noise"), {}
     noises = {}
     for name, each in given.items():
         if name not in parts or not _is_real(parts[name]):
             raise TrialError(f"noise names {_text(name)}, which was not measured")
-        deviation = _optional(each, f"the noise of {name!r}", lowest=0.0)
+        deviation = _optional(each, f"the noise of {name!r}")
         if deviation is not None:
             noises[storable(str(name))] = deviation
     return noises.get(first) if first is not None else None, noises
@@ -242,13 +243,12 @@ def real_number(value: Any, what: str) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _optional(value: Any, what: str, lowest: float) -> float | None:
+def _optional(value: Any, what: str) -> float | None:
     if value is None:
         return None
     result = real_number(value, what)
-    if not (math.isfinite(result) and result >= lowest):
-        bound = " and not negative" if lowest == 0 else ""
-        raise TrialError(f"{what} must be finite{bound}, not {result}")
+    if not (math.isfinite(result) and result >= 0.0):
+        raise TrialError(f"{what} must be finite and not negative, not {result}")
     return result
 
 

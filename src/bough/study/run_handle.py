@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from bough.errors import StudyError
 from bough.trial import Trial
 
-__all__ = ["ReportTo", "Run", "takes_run"]
+__all__ = ["ReportTo", "Run", "check_objective", "takes_run"]
 
 ReportTo = Callable[[Trial, float, int], bool]
 """Stores a report of a trial and says whether the trial should stop, as ``Study.report`` does."""
@@ -36,6 +37,25 @@ class Run:
     def stop(self) -> bool:
         """Whether the objective should return."""
         return self._stop
+
+
+def check_objective(objective: Any, argument: str = "a config") -> None:
+    """StudyError, before any trial, if the objective cannot be called with its argument and perhaps a run."""
+    if not callable(objective):
+        raise StudyError(
+            f"the objective must be a function of {argument}, not {type(objective).__name__}; it comes "
+            "first, then the space"
+        )
+    try:
+        signature = inspect.signature(objective)
+    except (TypeError, ValueError):  # some builtins have no signature
+        return
+    try:
+        signature.bind(*[None] * (2 if takes_run(objective) else 1))
+    except TypeError as error:
+        raise StudyError(
+            f"the objective is called with {argument}, and with a run if it has a second parameter: {error}"
+        ) from None
 
 
 def takes_run(objective: Callable[..., Any]) -> bool:

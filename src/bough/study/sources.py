@@ -43,6 +43,9 @@ def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage)
     given = _as_list(learn_from)
     if len(given) > MAX_STUDIES:
         raise StudyError(f"learn_from takes at most {MAX_STUDIES} studies, not {len(given)}")
+    for i, each in enumerate(given):
+        if any(each is other or (isinstance(each, str) and each == other) for other in given[:i]):
+            raise StudyError(f"learn_from names {_name(each)!r} twice")
     amendments: list[Amendment] = []
     for position, each in enumerate(given):
         body = _body(_study(each, storage))

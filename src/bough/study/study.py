@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ExhaustedError, MethodError, StudyError, TrialError
+from bough.errors import ExhaustedError, MethodError, StudyError
 from bough.registry import BUILT_IN, Method, build, describe
 from bough.space import Space
 from bough.storage import Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
 from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import parse_goals
-from bough.study.handles import check_lease, number_and_attempt, own_copy, this_process
+from bough.study.handles import check_lease, checked_count, number_and_attempt, own_copy, this_process
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.race_amendment import instances_of
 from bough.study.races import begin_race, check_no_race, reason_to_drop, with_standard_error
@@ -108,9 +108,7 @@ class Study(AmendableStudy):
         """
         if n is None:
             return self.ask_up_to(1, lease=lease, worker=worker)[0]
-        if n < 1:
-            raise TrialError(f"ask for at least 1 trial, not {n}")
-        return self.ask_up_to(n, lease=lease, worker=worker)
+        return self.ask_up_to(checked_count(n), lease=lease, worker=worker)
 
     def tell(
         self,

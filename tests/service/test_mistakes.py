@@ -1,0 +1,57 @@
+"""Malformed requests: one line that names the field and what would be right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.service.running import SPACE, Service
+
+import bough
+from bough.errors import ConfigError, StudyError, TrialError
+
+NEW = {"name": "wrong", "space": SPACE}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("", {**NEW, "objectives": "error"}, "objectives must be a valid dictionary or a valid list"),
+        ("", {**NEW, "objctives": ["a"]}, "unknown field 'objctives'; did you mean 'objectives'?"),
+        ("", {**NEW, "stopping": "medain"}, "stopping must be 'median', 'asha' or 'none'"),
+        ("", {"name": "wrong"}, "the field 'space' is missing"),
+        ("/demo/ask", {"n": "3"}, "n must be a valid integer"),
+        ("/demo/ask", {"leases": 3}, "unknown field 'leases'; did you mean 'lease'?"),
+        (
+            "/demo/enqueue",
+            {"config": {"scale": []}},
+            "config.scale must be a valid string or a valid integer",
+        ),
+        ("/demo/trials/0/tell", {}, "the result has no 'value' (there is nothing)"),
+    ],
+)
+def test_a_malformed_request(served: Service, path: str, body: dict[str, Any], message: str) -> None:
+    bough.connect(served.url, served.write, "demo", space=bough.Space.from_json(SPACE), method="random")
+    with served.client(served.write) as client:
+        reply = client.post(f"/api/v1/studies{path}", json=body)
+        assert reply.status_code in (409, 422)
+        assert reply.json()["error"]["message"].startswith(message)
+        assert "wrong" not in client.get("/api/v1/studies").text
+
+
+def test_wrong_arguments_never_reach_the_service(served: Service) -> None:
+    study: Any = bough.connect(
+        served.url, served.write, "demo", space=bough.Space.from_json(SPACE), method="random"
+    )
+    for act, kind in (
+        (lambda: study.ask("3"), TrialError),
+        (lambda: study.tell({"x": 1}, 0.5), TrialError),
+        (lambda: study.enqueue(["x"]), ConfigError),
+        (lambda: study.believe("x"), ConfigError),
+        (lambda: study.retract("0", "a slip"), TrialError),
+        (lambda: study.change({"x": bough.Float(0, 1)}), StudyError),
+        (lambda: study.change(study.space, fix=["x"]), ConfigError),
+    ):
+        with pytest.raises(kind):
+            act()
+    assert study.trials == []

@@ -1,0 +1,132 @@
+"""Mistakes of a new user: one line that says what is wrong, and nothing stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import bough
+from bough.errors import BoughError, ConfigError, SpaceError, StudyError, TrialError
+
+space = bough.Space(
+    {
+        "model": bough.Choice({"svm": {"C": bough.Float(1e-3, 1e3, log=True)}, "bayes": {}}),
+        "x": bough.Float(0, 1),
+        "k": bough.Categorical(["a", "b"]),
+    }
+)
+
+
+def changed(**parameters: Any) -> bough.Space:
+    return bough.Space({**space.declared, **parameters})
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "words"),
+    [
+        (lambda study: study.ask("3"), TrialError, "ask for a whole number of trials, not '3'"),
+        (lambda study: study.ask(2.5), TrialError, "ask for a whole number of trials, not 2.5"),
+        (
+            lambda study: study.tell(study.ask(), 1.0, cost=-1),
+            TrialError,
+            "cost must be .* not negative, not -1",
+        ),
+        (
+            lambda study: study.tell(study.ask(), {"loss": 1.0}),
+            TrialError,
+            r"has no 'value' \(there is 'loss'\)",
+        ),
+        (
+            lambda study: study.enqueue({"modle": "svm"}),
+            ConfigError,
+            "'model' is missing: is 'modle' misspelt",
+        ),
+        (lambda study: study.run(5, 3), StudyError, "the objective must be a function of a config, not int"),
+        (lambda study: study.run(lambda: 1.0, 3), StudyError, "called with a config, .* too many positional"),
+        (lambda study: study.run(lambda a, b, c: 1.0, 3), StudyError, "missing a required argument: 'c'"),
+        (
+            lambda study: study.run(lambda config: 1.0, 3, callbacks=lambda study, trial: None),
+            StudyError,
+            "callbacks must be a list of functions",
+        ),
+    ],
+)
+def test_a_wrong_call_of_a_study(
+    act: Callable[[bough.Study], Any], kind: type[BoughError], words: str
+) -> None:
+    study = bough.Study(space, method="random", seed=0)
+    with pytest.raises(kind, match=words):
+        act(study)
+    assert all(trial.state == "running" for trial in study.trials)
+
+
+def earlier() -> bough.Study:
+    study = bough.Study(space, name="old", method="random", seed=0)
+    for trial in study.ask(3):
+        study.tell(trial, 1.0)
+    return study
+
+
+old = earlier()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"constraints": ["x <= 0.5"]}, "'x <= 0.5' is on a parameter, .* require="),
+        ({"learn_from": [old, old]}, "learn_from names 'old' twice"),
+        ({"space": changed(x=bough.Float(0, 2))}, "its parameter 'x' is float 0 to 1, not float 0 to 2;"),
+        (
+            {"space": changed(x=bough.Float(0, 1, when="k == 'a'"))},
+            "'x' is active always, not when k == 'a';",
+        ),
+        ({"space": changed(k=bough.Categorical(["a"]))}, "'k' has an option 'b' that yours lacks;"),
+        ({"space": changed(k=bough.Categorical(["a", "b", "c"]))}, "'k' lacks your option 'c';"),
+    ],
+)
+def test_a_study_that_cannot_be(options: dict[str, Any], words: str, tmp_path) -> None:
+    storage = f"sqlite:///{tmp_path}/s.db"
+    if "space" in options:
+        bough.Study(space, name="new", storage=storage)
+    with pytest.raises(StudyError, match=words):
+        bough.Study(options.pop("space", space), name="new", storage=storage, **options)
+
+
+def test_a_misspelt_measure_is_not_corrected() -> None:
+    study = bough.Study(space, objectives={"error": "minimize"}, method="random")
+    trial = study.tell(study.ask(), {"error": 1.0})
+    with pytest.raises(TrialError, match="trial 0 has no measure 'eror': did you mean 'error'"):
+        study.correct(trial, {"eror": 0.5}, "a slip")
+    assert study.correct(trial, {"error": 0.5, "memory": 3}, "a slip").measures == {"error": 0.5, "memory": 3}
+
+
+def test_a_space_in_the_place_of_the_objective() -> None:
+    with pytest.raises(StudyError, match="must be a function of a trial, not Space"):
+        bough.minimize(space, trials=2)  # type: ignore[arg-type]
+
+
+def test_a_text_is_no_list_of_options() -> None:
+    for ask in (lambda trial: trial.categorical("k", "abc"), lambda trial: trial.choice("k", "abc")):
+        study = bough.minimize(lambda trial, ask=ask: len(ask(trial)), trials=1, progress=False)
+        assert "parameter 'k': Categorical options must be a list of values, not 'abc'" in str(
+            study.trials[0].error
+        )
+
+
+def test_an_error_of_bough_itself_names_no_line_of_bough() -> None:
+    study = bough.minimize(lambda trial: 1.0, trials=1, progress=False)
+    assert "asked its trial for nothing" in str(study.trials[0].error)
+    assert "learned_study.py" not in str(study.trials[0].error)
+
+
+def test_an_option_that_a_condition_misspells_is_named_once() -> None:
+    with pytest.raises(SpaceError) as error:
+        bough.Space({"m": bough.Categorical(["a", "b"]), "x": bough.Float(0, 1, when="m == 'c'")})
+    assert str(error.value).endswith("'c' is not a value of 'm', which must be one of 'a', 'b'")
+
+
+def test_a_folder_is_no_storage(tmp_path) -> None:
+    with pytest.raises(BoughError, match="names a folder, not a file"):
+        bough.Study(space, name="s", storage=f"sqlite:///{tmp_path}")
