@@ -6,9 +6,11 @@ for each earlier revision those that do not. A column has a condition in each cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from bough.errors import ConfigError
 from bough.points import Points
@@ -58,14 +60,45 @@ class Union:
         last = len(self.names) - 1
         if index == last or index not in self.own:
             return self._encode(index, last, rows)
+        fits = np.array(self._fits(index, rows), dtype=bool)
+        order = np.argsort(~fits, kind="stable")
+        count = int(fits.sum())
+        points = Points.concat(
+            [
+                self._encode(index, last, [rows[row] for row in order[:count].tolist()]),
+                self._encode(index, index, [rows[row] for row in order[count:].tolist()]),
+            ]
+        )
+        return points.take(np.argsort(order))
+
+    def _fits(self, index: int, rows: Sequence[ByPath]) -> list[bool]:
+        """Whether each row belongs to the branch of the current space.
+
+        Which parameters are active follows from the values of the switches. So it is enough to try one row
+        for every combination of names and such values.
+        """
+        names, last = self.names[index], len(self.names) - 1
+        checks = {parameter.name: parameter.domain.check for parameter in self.space.parameters}
+        switches = {self.space.parameters[column].name for column in self.space.tree.switches}
+        known: dict[object, bool] = {}
+        found = []
+        for row in rows:
+            config = {names[path]: value for path, value in row.items()}
+            if not all(_accepts(checks[name], value) for name, value in config.items()):
+                found.append(False)
+                continue
+            key = tuple((name, scalar_key(config[name]) if name in switches else None) for name in config)
+            if key not in known:
+                known[key] = self._tried(index, last, row)
+            found.append(known[key])
+        return found
+
+    def _tried(self, index: int, branch: int, row: ByPath) -> bool:
         try:
-            return self._encode(index, last, rows)
+            self._encode(index, branch, [row])
         except ConfigError:
-            pass
-        if len(rows) == 1:
-            return self._encode(index, index, rows)
-        half = len(rows) // 2
-        return Points.concat([self.encode(index, rows[:half]), self.encode(index, rows[half:])])
+            return False
+        return True
 
     def _encode(self, index: int, branch: int, rows: Sequence[ByPath]) -> Points:
         names = self.names[index]
@@ -73,6 +106,14 @@ class Union:
         if self.switch is not None:
             configs = [{**config, self.switch: str(branch)} for config in configs]
         return encode_exact(self.space.rules, self.space.parameters, configs, self.fills[index])[0]
+
+
+def _accepts(check: Callable[[Any], Any], value: Any) -> bool:
+    try:
+        check(value)
+    except ConfigError:
+        return False
+    return True
 
 
 def make_union(
