@@ -149,3 +149,36 @@ def test_what_cannot_be_imported_is_said_in_one_line() -> None:
     with pytest.raises(StudyError, match=r"trial . of 's' is not in the space: parameter 'x'"):
         import_study(there, space=bough.Space({"x": bough.Float(0, 1)}))
     assert len(import_study(there, space=bough.Space({"x": bough.Float(0, 9)})).trials) == 5
+
+
+def test_a_retracted_result_does_not_count_there() -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), method="random", seed=0)
+    for value in (1.0, 2.0):
+        study.tell(study.ask(), value)
+    study.retract(0, "the sensor was off")
+    there = export_study(study)
+    assert [trial.state for trial in there.trials] == [TrialState.FAIL, TrialState.COMPLETE]
+    assert there.best_value == 2.0
+    assert there.trials[0].user_attrs["bough:error"] == "retracted: the sensor was off"
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_pruned_trials_of_a_study_with_constraints(told: bool) -> None:
+    there = optuna.create_study(study_name="s")
+    x = optuna.distributions.FloatDistribution(0, 1)
+    for number in range(6):
+        pruned = number == 5
+        there.add_trial(
+            optuna.trial.create_trial(
+                state=TrialState.PRUNED if pruned else TrialState.COMPLETE,
+                value=None if pruned else number / 6,
+                params={"x": number / 6},
+                distributions={"x": x},
+                intermediate_values=dict.fromkeys(range(2 if pruned else 4), number / 6),
+                system_attrs={} if pruned and not told else {"constraints": [number / 6 - 0.5]},
+            )
+        )
+    study = import_study(there, method="tpe", seed=0)
+    assert study.trials[5].state == "stopped"
+    assert study.ask().number == 6
+    assert study.count_results() == 5 + told

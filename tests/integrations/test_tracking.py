@@ -114,3 +114,9 @@ def test_a_callback_logs_while_a_study_runs(tmp_path: Path):
     study = bough.Study(SPACE, name="run", seed=1)
     study.run(objective, trials=4, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
     assert len(list((tmp_path / "run").glob("trial-*"))) == 4
+
+
+def test_facts_of_a_study_without_objectives():
+    study = bough.Study(SPACE, objectives={}, constraints=["memory <= 50"], method="random", seed=0)
+    trial = study.tell(study.ask(), {"memory": 100.0})
+    assert facts(study, trial).metrics["memory"] == 100.0

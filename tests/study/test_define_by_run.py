@@ -209,3 +209,23 @@ def test_corrections_survive_what_is_learned_later() -> None:
     study.run(lambda trial: trial.float("x", 0, 1) + trial.float("y", 0, 1), 6, progress=False)
     assert len(study.space) > 1
     assert [trial.number for trial in study.trials if trial.retracted] == [1]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_values_that_a_failed_trial_never_asked_for_teach_nothing(seed: int) -> None:
+    failures = 0
+
+    def objective(trial: Any) -> float:
+        nonlocal failures
+        if trial.choice("model", ["svm", "bayes"]) == "svm":
+            return trial.float("C", 0, 1)
+        failures += 1
+        if failures < 3:  # its proposal had a C, as long as only svm was seen
+            raise ValueError("out of memory")
+        return 0.5
+
+    study = pickle.loads(pickle.dumps(quietly(objective, 6, seed=seed)))  # noqa: S301
+    study.run(objective, 16, progress=False)
+    assert failures > 3
+    expected = {"model": bough.Choice({"svm": {"C": bough.Float(0, 1)}, "bayes": {}})}
+    assert study.space == bough.Space(expected)

@@ -86,7 +86,8 @@ def export_study(
     """A new Optuna study with the trials of a bough study; those that are queued or running wait there.
 
     study_name: of the new study, otherwise that of this one. storage and other options are those of
-    ``optuna.create_study``. Limits become constraints, measures and notes user attributes.
+    ``optuna.create_study``. Limits become constraints, measures and notes user attributes. A trial that was
+    retracted counts as failed there.
     """
     goals = study.goals
     made = optuna.create_study(
@@ -297,15 +298,17 @@ def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) 
         for parameter, is_on in zip(space.parameters, on)
         if is_on and parameter.name in config
     }
-    names = goals.names if trial.state == "done" else ()
+    failed = trial.retracted is not None  # Optuna has no other word for a result that does not count
+    names = goals.names if trial.state == "done" and not failed else ()
     attributes: dict[str, Any] = dict(trial.notes)
     attributes.update({key: value for key, value in trial.measures.items() if key not in names})
-    told = {NOISE: trial.noises or trial.noise, COST: trial.cost, ERROR: trial.error}
+    why = f"retracted: {trial.retracted}" if failed else trial.error
+    told = {NOISE: trial.noises or trial.noise, COST: trial.cost, ERROR: why}
     attributes.update({key: value for key, value in told.items() if value is not None})
     states = {"done": TrialState.COMPLETE, "stopped": TrialState.PRUNED, "failed": TrialState.FAIL}
     made = create_trial(
-        state=states[trial.state],
-        values=[goals.measured(trial, name) for name in names] or _last_report(trial),
+        state=TrialState.FAIL if failed else states[trial.state],
+        values=[goals.measured(trial, name) for name in names] or (None if failed else _last_report(trial)),
         params=config,
         distributions=distributions,
         user_attrs=attributes,

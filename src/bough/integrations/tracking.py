@@ -27,7 +27,7 @@ def facts(study: Study, trial: Trial) -> TrialFacts:
     """What there is to log of a finished trial."""
     metrics: dict[str, float] = dict(trial.measures)
     if trial.value is not None:
-        metrics.setdefault(study.goals.names[0], trial.value)
+        metrics.setdefault(study.goals.value_name, trial.value)
     if isinstance(trial.noise, float):
         metrics["noise"] = trial.noise
     if trial.cost is not None:

@@ -220,7 +220,10 @@ class EncodedTrials:
         return valued
 
     def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
-        """A stopped trial with its predicted value; None if no finished curve got as far."""
+        """A stopped trial with its predicted value; None if no finished curve got as far, or if nothing says
+        whether it meets the limits (it comes from elsewhere)."""
+        if any(limit.name not in trial.measures for limit in self._goals.limits):
+            return None
         curve, instances = self._curve(trial, view), len(instances_of(view.amendments))
         if instances:
             found = predicted_in_race(curve, self._curves, instances)
@@ -229,7 +232,8 @@ class EncodedTrials:
         if found is None:
             return None
         value, noise = self._goals.sign * found[0], found[1]
-        return replace(trial, value=value, noise=noise, measures={self._goals.value_name: value})
+        measures = {**trial.measures, self._goals.value_name: value}
+        return replace(trial, value=value, noise=noise, measures=measures)
 
     def _curve(self, trial: Trial, view: TrialIndex) -> TrialCurve:
         sign = self._goals.sign

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from bough.trial import Report, Trial
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.storage import Storage
+    from bough.storage import Storage, StudyRecord
     from bough.study.events import ProgressOption
     from bough.study.goals import Goals
     from bough.study.run_handle import ReportTo
@@ -56,6 +57,8 @@ class LearnedStudy(Study):
     """A study of an objective ``f(trial)`` that asks for its parameters; in memory."""
 
     _object: Any = None  # the method, where it is not one of a name
+    _cut_short: Mapping[int, dict[str, Any]] = MappingProxyType({})
+    """What trials asked for that failed or were stopped, by number: less than the configs that they have."""
 
     def __init__(
         self, *, name: str | None, storage: str | Storage | None, method: Any, **options: Any
@@ -68,6 +71,10 @@ class LearnedStudy(Study):
         super().__init__(NOTHING_YET, name=name, method=method, **options)
         if not isinstance(method, (str, Method)):
             self._object = method
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, (record, storage) = super().__reduce__()
+        return _restored, (record, storage, dict(self._cut_short))
 
     def run(  # the objective takes a trial
         self,
@@ -147,6 +154,8 @@ class LearnedStudy(Study):
         for name, domain in result.domains.items():
             if name in known and known[name] != domain:
                 return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
+        if result.state != "done":
+            self._cut_short = {**self._cut_short, result.number: dict(result.config)}
         asked, proposed = result.config.items(), _run_of(trials[result.number]).items()
         # A trial that failed or was stopped may have ended before it asked for the rest of its proposal.
         if not (asked == proposed if result.state == "done" else asked <= proposed):
@@ -156,7 +165,7 @@ class LearnedStudy(Study):
     def _reopen(self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]) -> None:
         """Go on in a space that has the run of ``result``."""
         space, learned = self._space_with(trials, result, domains)
-        runs = {trial.number: _run_of(trial) for trial in trials} | {result.number: result.config}
+        runs = {t.number: _run_of(t) for t in trials} | {**self._cut_short, result.number: result.config}
         moved = [
             replace(t, config=learned.get(t.number) or _fitted(space, runs[t.number], self.seed))
             for t in self.told_trials()
@@ -172,7 +181,8 @@ class LearnedStudy(Study):
         self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]
     ) -> tuple[Space, dict[int, dict[str, Any]]]:
         """The space, and the configs of finished trials that asked for all of their path."""
-        over = [replace(t, config=_run_of(t)) for t in trials if t.is_finished] + [result]
+        over = [replace(t, config=self._cut_short.get(t.number, _run_of(t))) for t in trials if t.is_finished]
+        over.append(result)
         over.sort(key=lambda trial: trial.number)
         whole = whole_runs([t.config for t in over], [t.state != "done" for t in over], domains)
         teaching = [trial for trial, is_whole in zip(over, whole) if is_whole]
@@ -184,6 +194,13 @@ class LearnedStudy(Study):
             return space, {trial.number: config for trial, config in zip(teaching, configs)}
         kept = {trial.number: trial.config for trial in trials if trial.is_finished}
         return self.space, kept | {result.number: dict(result.config)}
+
+
+def _restored(record: StudyRecord, storage: Storage, cut_short: Mapping[int, dict[str, Any]]) -> LearnedStudy:
+    """A study from its pickle."""
+    study = LearnedStudy.of_record(record, storage)
+    study._cut_short = cut_short
+    return study
 
 
 def _plain(result: AskedResult) -> Trial:
