@@ -53,9 +53,12 @@ def test_a_saved_search_goes_on_as_it_would_have(tmp_path: Path):
     search.save(str(tmp_path / "state"))
     other = BoughSearch(SPACE, "loss", "min", seed=5)
     other.restore(str(tmp_path / "state"))
+    # Ray goes on with the trial that was running, so nobody else gets it.
+    assert search.suggest("next") == other.suggest("next")
     for each in (search, other):
         each.on_trial_complete("ray-7", {"loss": 1.0})
-    assert search.suggest("next") == other.suggest("next")
+    assert search.suggest("another") == other.suggest("another")
+    assert [trial.state for trial in other.study.trials[-3:]] == ["done", "running", "running"]
 
 
 def test_a_finite_space_ends():

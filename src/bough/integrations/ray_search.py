@@ -107,3 +107,15 @@ class BoughSearch(Searcher):
             (Path(folder) / "study").write_text(lines, encoding="utf-8")
             self.study = import_study(Path(folder) / "study", MemoryStorage())
         self._numbers = state["running"]
+        self._hold()
+
+    def _hold(self) -> None:
+        """Let the trials that Ray runs be running here, too: imported ones wait to be handed out."""
+        wanted, others = set(self._numbers.values()), []
+        while wanted:
+            trial = self.study.ask()
+            if trial.number in wanted:
+                wanted.discard(trial.number)
+            else:
+                others.append(trial)
+        self.study.renew(others, None)
