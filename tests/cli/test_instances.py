@@ -8,11 +8,12 @@ import pytest
 
 from bough.cli.instances import read_instances
 from bough.cli.placeholders import check_command
+from bough.cli.run import run
 from bough.errors import BoughError
 from bough.space import Float, Space
 from bough.study import open_study
 
-from .programs import bough, script
+from .programs import script
 
 SPACE = Space({"x": Float(0, 1)})
 PROGRAM = """#!/usr/bin/env python3
@@ -24,38 +25,42 @@ print(float(sys.argv[1]) + 10 * float(sys.argv[2]))
 """
 
 
-def test_a_program_is_raced_and_goes_on(tmp_path: Path) -> None:
-    program = script(tmp_path, "solve", PROGRAM)
+@pytest.fixture
+def solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """The end of a command that runs the program, in a folder with a space."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "space.yaml").write_text("x: {type: float, low: 0, high: 1}\n")
+    return "--", script(tmp_path, "solve", PROGRAM), "{x}", "{instance}"
+
+
+def bough_run(trials: int, *arguments: str) -> None:
+    options = ["space.yaml", "--method", "sobol", "--seed", "1", "-q", "-n", str(trials)]
+    run.main([*options, *arguments], standalone_mode=False)
+
+
+def test_a_program_is_raced_and_goes_on(tmp_path: Path, solver: tuple[str, ...]) -> None:
     (tmp_path / "files.txt").write_text("\n".join(map(str, range(7))) + "\n\n")
-    common = ("run", "space.yaml", "--method", "sobol", "--seed", "1", "-q", "-n")
-    command = ("--", program, "{x}", "{instance}")
-    done = bough(*common, "4", "--instances", "files.txt", *command, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    bough_run(3, "--instances", "files.txt", *solver)
     trials = open_study("space", f"sqlite:///{tmp_path}/bough.db").trials
     assert len(trials[0].curve) == 7 and trials[0].notes["instances"] == 7
     assert trials[0].value == pytest.approx(trials[0].config["x"] + 30)
     dropped = [trial for trial in trials if trial.state == "stopped"]
     assert dropped and all(len(trial.curve) == 3 for trial in dropped)  # x alone decides
-    for options, message in (
-        (("--instances", "1,2"), "races over 7 instances, and they changed"),
-        ((), "the command has {instance}, but the space has no parameter"),
-    ):
-        refused = bough(*common, "5", *options, *command, cwd=tmp_path)
-        assert refused.returncode == 2 and message in refused.stderr
-    refused = bough(*common, "5", "--", program, "{x}", "1", cwd=tmp_path)
-    assert refused.returncode == 2 and "races over 7 instances: give them again" in refused.stderr
-    shown = bough(*common, "5", "--dry-run", "--instances", "1,2", *command, cwd=tmp_path)
-    assert [line.split()[-1] for line in shown.stdout.splitlines()] == ["1", "2", "1"]
+    with pytest.raises(BoughError, match="races over 7 instances, and they changed"):
+        bough_run(4, "--instances", "1,2", *solver)
+    with pytest.raises(BoughError, match="the space has no parameter 'instance'"):
+        bough_run(4, *solver)
+    with pytest.raises(BoughError, match="races over 7 instances: give them again"):
+        bough_run(4, *solver[:-1])
 
 
-def test_a_failing_instance_is_named(tmp_path: Path) -> None:
-    program = script(tmp_path, "solve", PROGRAM)
-    (tmp_path / "space.yaml").write_text("x: {type: float, low: 0, high: 1}\n")
-    bough(
-        "run", "space.yaml", "-n", "1", "-q", "--instances", "1,broken", "--", program, "{x}", "{instance}",
-        cwd=tmp_path,
-    )  # fmt: skip
+def test_a_dry_run_shows_instances(solver: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    bough_run(1, "--dry-run", "--instances", "1,2", *solver)
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["1", "2", "1"]
+
+
+def test_a_failing_instance_is_named(tmp_path: Path, solver: tuple[str, ...]) -> None:
+    bough_run(1, "--instances", "1,broken", *solver)
     (trial,) = open_study("space", f"sqlite:///{tmp_path}/bough.db").trials
     assert str(trial.error).startswith("on instance broken: ") and "no such data" in str(trial.error)
 

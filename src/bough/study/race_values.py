@@ -17,7 +17,7 @@ of k instances has the correction for a finite population (Cochran 1977, sec. 2.
 
     t = mean(gaps) / (sd(gaps) √(1/k − 1/N)),      chance = P(T_{k−1} < −t).
 
-The challenger is dropped once its chance of being ahead over all instances is below 5 %. It is tested after
+The challenger is dropped once its chance of being ahead over all instances is below 10 %. It is tested after
 every instance from the fifth on, without a correction for repeated looks: these also drop challengers that
 are merely as good as the incumbent, which no one misses. Here, everything minimises.
 """
@@ -34,8 +34,12 @@ from bough.study.final_values import LEAST_SHARE, TrialCurve
 
 __all__ = ["adjusted_mean", "chance_to_win", "first_test", "is_complete", "predicted_in_race", "seen_by"]
 
-LEAST_CHANCE = 0.05
-"""A challenger with a smaller chance of beating the incumbent over all instances is dropped."""
+LEAST_CHANCE = 0.1
+"""A challenger with a smaller chance of beating the incumbent over all instances is dropped.
+
+On the sorter of ``benchmarks.races`` (seeds 10 to 16) this took a sixth fewer runs than 0.05, and the quality
+on fresh instances was no worse.
+"""
 
 FIRST_TEST = 5
 """Instances before the first test, as in irace."""
