@@ -9,7 +9,9 @@ from typing import Any
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
+from bough.strategies.remaining_gain import RemainingGain
 from bough.study.handles import number_and_attempt
+from bough.study.spending import budget_of
 from bough.trial import Trial
 
 __all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
@@ -65,6 +67,15 @@ class AmendingClient:
     def amendments(self) -> list[Amendment]:
         """What was said about the study since its creation."""
         return [_amendment(row) for row in self._get("amendments")["amendments"]]
+
+    @property
+    def budget(self) -> float | None:
+        """What the trials may cost together, as ``run(budget=)`` said last."""
+        return budget_of(self.amendments)
+
+    def remaining_gain(self, results: int | None = None) -> RemainingGain:
+        """Not of a served study: it takes the study's storage."""
+        raise StudyError("a served study cannot say what is left to gain: open it with bough.open_study")
 
     def told_trials(self) -> list[Trial]:
         """All trials as they were told, without later corrections."""

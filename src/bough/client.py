@@ -235,6 +235,10 @@ class RemoteStudy(AmendingClient):
         given = "" if reference is None else f"?reference={quote(json.dumps(dict(reference)), safe='')}"
         return float(self._get(f"hypervolume{given}")["hypervolume"])
 
+    def reference(self) -> dict[str, float]:
+        """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
+        return dict(self._get("hypervolume")["reference"])
+
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))
@@ -347,7 +351,8 @@ class RemoteStudy(AmendingClient):
             best,
             found["trials"],
             found["stopped"],
-            spent=found["spent"],
+            found.get("retracted", 0),
+            found["spent"],
         )
 
     def set_budget(self, budget: float) -> None:

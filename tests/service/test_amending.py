@@ -89,6 +89,17 @@ def test_reading_does_not_allow_it(served: Service, remote: bough.client.RemoteS
             call()
 
 
+def test_a_served_study_tells_what_a_local_one_does(remote: bough.client.RemoteStudy) -> None:
+    remote.retract(0, "off")
+    assert (remote.status().retracted, remote.status().done) == (1, 2)
+    assert remote.budget is None
+    remote.set_budget(12.0)
+    assert remote.budget == 12.0
+    assert set(remote.reference()) == {"value"}
+    with pytest.raises(BoughError, match="cannot say what is left to gain"):
+        remote.remaining_gain()
+
+
 def test_figures_show_a_correction_at_once(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
     def drawn() -> str:
         return api.get("/studies/demo/figures/history").text

@@ -270,3 +270,11 @@ def test_the_differences_are_shown() -> None:
     ]
     assert differences(BEFORE, CONDITION) == ["~ rate: when always -> when model == 'svm'"]
     assert differences(BEFORE, NO_SMALL) == ["+ forbid: model == 'svm' and rate < 0.5"]
+
+
+def test_beliefs_alone_are_no_other_space() -> None:
+    study = bough.Study(Space({"x": Float(0, 1, likely=(0.1, 0.2))}), method="random", seed=0)
+    assert study.change(Space({"x": Float(0, 1)})) == []
+    assert study.change(Space({"x": Float(0, 1, likely=(0.1, 0.2))})) == []
+    with pytest.raises(StudyError, match=r"study\.believe changes"):
+        study.change(Space({"x": Float(0, 1, likely=(0.3, 0.4))}))

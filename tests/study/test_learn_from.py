@@ -204,3 +204,17 @@ def test_what_was_learned_is_kept_in_a_changed_space(earlier: bough.Study, fix: 
     assert len(source.points) == len(earlier.trials)
     assert model.space.legal(source.points).all()
     assert {config["model"] for config in model.decode(source.points)} == {"svm", "ridge"}
+
+
+def test_an_objective_with_a_name_teaches_as_one_without() -> None:
+    named = bough.Study(SPACE, objectives={"score": "maximize"}, method="lhs", seed=0)
+    plain = bough.Study(SPACE, direction="maximize", method="lhs", seed=0)
+    for study in (named, plain):
+        for _ in range(4):
+            trial = study.ask()
+            study.tell(trial, -value(trial.config))
+    (one, other) = (source_of(study, SPACE) for study in (named, plain))
+    np.testing.assert_array_equal(one.y, other.y)
+    limited = bough.Study(SPACE, objectives=["score"], constraints=["memory <= 1"], method="random")
+    with pytest.raises(StudyError, match="has several objectives or constraints"):
+        bough.Study(SPACE, learn_from=[limited])

@@ -276,7 +276,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
     def best(study: Name) -> Response:
         """The feasible trial with the best value; 409 while there is none, or with several objectives."""
-        return JSONResponse(trial_json(studies.open(study).best))
+        return JSONResponse(trial_json(studies.open(study).best, curve=True))
 
     @api.get("/studies/{study:name}/status", response_model=StatusOut, tags=["studies"])
     def status(study: Name) -> Response:

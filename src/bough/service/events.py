@@ -55,6 +55,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "failed": status.failed,
         "leased": status.leased,
         "stopped": status.stopped,
+        "retracted": status.retracted,
         "spent": status.spent,
         "best": None if status.best is None else trial_json(status.best),
         "front": studies.front_size(study),

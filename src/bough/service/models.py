@@ -232,6 +232,7 @@ class StatusOut(BaseModel):
     failed: int
     leased: int
     stopped: int
+    retracted: int
     front: int | None
     spent: float
     best: TrialOut | None

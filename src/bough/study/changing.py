@@ -10,6 +10,7 @@ from typing import Any
 
 from bough.errors import BoughError, ConfigError, StudyError
 from bough.space import Space
+from bough.space.beliefs import beliefs_of
 from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 from bough.space.scalars import scalar_key
@@ -57,6 +58,8 @@ def space_change(
         if not isinstance(given, Mapping):
             raise StudyError(f"{name} must be a dict of parameters and values, not {given!r:.60}")
     if space == current and not backfill and not fix:
+        if beliefs_of(space) and set(beliefs_of(space)) != set(beliefs_of(current)):
+            raise StudyError("only the likely values differ, which study.believe changes")
         return None
     values = _values("backfill", backfill, space, current, "new in the changed space")
     fixed = _values("fix", fix, current, space, "gone from the changed space")

@@ -25,7 +25,7 @@ from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies.working_set import working_rows
 from bough.study.goals import Goals, goals_of
-from bough.trial import Config
+from bough.study.recommend import contains
 
 __all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]
 
@@ -136,25 +136,16 @@ def _study(given: Any, storage: Storage) -> Any:
 def _body(study: Any) -> dict[str, Any]:
     """What is stored of an earlier study."""
     goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
-    if not goals.is_plain:
+    if len(goals.objectives) != 1 or goals.limits:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
         for trial in study.trials
-        if trial.state == "done" and trial.retracted is None and _belongs(study.space, trial.config)
+        if trial.state == "done" and trial.retracted is None and contains(study.space, trial.config)
     ]
     rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
     kept = [list(results[row]) for row in rows.tolist()]
     return {"name": study.name, "space": study.space.to_dict(), "results": kept}
-
-
-def _belongs(space: Space, config: Config) -> bool:
-    """Whether a config is one of the space; after a change of the space, older ones may not be."""
-    try:
-        space.validate(config)
-    except ConfigError:
-        return False
-    return True
 
 
 def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
