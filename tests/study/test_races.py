@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bough.errors import StudyError
+from bough.errors import ConflictError, StudyError, TrialError
 from bough.space import Choice, Float, Space
 from bough.storage import MemoryStorage
 from bough.study import Study, export_study, import_study, maximize, minimize, optimize
@@ -322,3 +322,14 @@ def test_a_better_branch_is_found_through_dropped_trials() -> None:
     study = minimize(objective, space, 15, seed=0, instances=range(20), progress=False)
     assert study.best.config["kind"] == "good"
     assert sum(len(trial.curve) for trial in study.trials) < 0.7 * 15 * 20
+
+
+def test_the_same_result_may_be_told_again_after_others_have_run() -> None:
+    study = raced([0.5, 0.4, 0.3])
+    assert study.trials[0].noise is None and study.trials[1].noise is not None
+    for trial in study.trials[:2]:
+        assert study.tell(trial, trial.value) == study.trial(trial.number)
+    with pytest.raises(ConflictError):
+        study.tell(0, 99.0)
+    with pytest.raises(TrialError, match="no trial 77"):
+        study.tell(77, 1.0)

@@ -213,9 +213,14 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
     The first trial has no standard error: the effects of the instances are not known yet.
     """
     count = len(instances_of(view.amendments))
-    trial = _curve(view, view.trials[result.number], sign)
+    if not 0 <= result.number < len(view.trials):  # the storage says that there is no such trial
+        return result
+    known = view.stored.get(result.number, view.trials[result.number])
+    trial = _curve(view, known, sign)
     if not is_complete(trial, count):
         return result
+    if known.is_finished:  # told again: others have run since, but its standard error stays
+        return replace(result, noise=known.noise, notes={**result.notes, "instances": count})
     others = [each for at, each in _complete(view, sign, count).items() if at != result.number]
     found = adjusted_mean(trial, others, count)
     noise = result.noise if found is None else found[1]
