@@ -182,3 +182,14 @@ def test_pruned_trials_of_a_study_with_constraints(told: bool) -> None:
     assert study.trials[5].state == "stopped"
     assert study.ask().number == 6
     assert study.count_results() == 5 + told
+
+
+def test_what_cannot_be_exported_is_said_in_one_line() -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), method="random", seed=0)
+    study.tell(study.ask(), 1.0)
+    study.change(bough.Space({"y": bough.Float(0, 1)}))
+    with pytest.raises(StudyError, match=r"trial 0 has no place in an Optuna study: .*'y'"):
+        export_study(study)
+    limited = bough.Study(bough.Space({"x": bough.Float(0, 1)}), objectives={}, constraints=["m <= 1"])
+    with pytest.raises(StudyError, match="has no objective"):
+        export_study(limited)

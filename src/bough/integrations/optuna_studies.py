@@ -90,6 +90,8 @@ def export_study(
     retracted counts as failed there.
     """
     goals = study.goals
+    if not goals.objectives:
+        raise StudyError(f"study {study.name!r} has no objective, which a study of Optuna needs")
     made = optuna.create_study(
         study_name=study_name or study.name,
         storage=storage,
@@ -107,7 +109,7 @@ def export_study(
             continue
         try:
             made.add_trial(_exported(trial, config, study.space, goals))
-        except ValueError as error:
+        except (ValueError, ConfigError) as error:
             raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
     return made
 
