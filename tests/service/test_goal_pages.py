@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -71,3 +72,11 @@ def test_a_reference_that_cannot_be_read() -> None:
     empty = dict.fromkeys(("objectives", "constraints", "direction"), "")
     with pytest.raises(StudyError, match="the reference 'error' cannot be read: write name=number"):
         goals_of_form({**empty, "reference": "error"})
+
+
+def test_a_retracted_trial_is_not_counted_as_open(page: httpx.Client, served: Service) -> None:
+    bough.connect(served.url, served.write, "s").retract(0, "a slip")
+    for path in ("/studies/s", "/"):
+        text = page.get(path).text
+        found = re.search(r"<dt>(running or queued|open)</dt><dd[^>]*>(\d+)</dd>", text)
+        assert found is not None and found[2] == "0"

@@ -95,7 +95,7 @@ def importance(snapshot: StudySnapshot) -> Any:
         height=170 + 30 * len(names),
         hovermode="closest",
         xaxis={
-            "title": "share of the variance (pale: with others)",
+            "title": "share of the variance<br>(pale: with others)",
             "tickformat": ".0%",
             "rangemode": "tozero",
         },

@@ -76,7 +76,7 @@ function news(status) {
   facts.failed.textContent = status.failed;
   facts.stopped.textContent = status.stopped;
   facts.stopped.parentElement.hidden = !status.stopped;
-  facts.open.textContent = status.trials - status.done - status.failed - status.stopped;
+  facts.open.textContent = status.trials - status.done - status.failed - status.stopped - status.retracted;
   if (last !== null) {
     figures.changed();
     trials.changed();
