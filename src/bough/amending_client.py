@@ -9,7 +9,7 @@ from typing import Any
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
-from bough.strategies.remaining_gain import RemainingGain
+from bough.strategies.base import RemainingGain
 from bough.study.handles import number_and_attempt
 from bough.study.spending import budget_of
 from bough.trial import Trial

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 from tests.docs.pages import DATA, FENCE, PAGES, ROOT, RUN, agree, blocks, run_page, with_service
 
-RUNNABLE = [page for page in PAGES if any(block.runs or block.title for block in blocks(page))]
+QUICK = ("README.md", "CONTRIBUTING.md", "docs/quickstart.md", "docs/spaces.md", "docs/howto/extend.md")
+"""Pages that ``make test`` runs; the others are among the long tests."""
+
+RUNNABLE = [
+    pytest.param(page, marks=() if page in QUICK else pytest.mark.slow)
+    for page in PAGES
+    if any(block.runs or block.title for block in blocks(page))
+]
 COMPARED = sys.platform == "linux"
 """Elsewhere the examples run too, but the last digits of a fit may differ and change later proposals."""
 

@@ -137,8 +137,8 @@ def test_an_unknown_option_is_an_error_that_lists_the_known_ones(name: str) -> N
         ("auto", "refit_growth", True),
         ("auto", "exploit_every", -1),
         ("add-tree", "kernel", {}),
-        ("treed", "samples", 0),
-        ("treed-warp", "samples", 0),
+        ("treed", "samples", -1),
+        ("treed-warp", "samples", -1),
     ],
 )
 def test_an_impossible_value_of_an_option_is_an_error_that_says_what_to_give(

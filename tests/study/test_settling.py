@@ -8,7 +8,7 @@ import pytest
 
 import bough
 from bough.errors import StudyError
-from bough.strategies.remaining_gain import RemainingGain
+from bough.strategies.base import RemainingGain
 from bough.study.settling import SETTLED_RESULTS, Settling
 from bough.trial import Trial
 

@@ -84,7 +84,7 @@ def retract(study: str, number: int, reason: str, storage: str) -> None:
     The trial stays, struck through; methods, 'bough best' and figures go by the others.
 
     \b
-    Example:
+    Examples:
       bough retract my-study 17 --reason "the sensor was unplugged"
     """
     from bough.study import open_study

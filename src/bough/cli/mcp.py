@@ -19,8 +19,9 @@ def mcp(storage: str, write: bool) -> None:
     best, front, branches, trials, explain. With --write it may also ask, tell and fail.
 
     \b
-    Example of an entry in an assistant's configuration:
-      {"command": "bough", "args": ["mcp", "--storage", "sqlite:////home/me/bough.db"]}
+    Examples:
+      bough mcp --storage sqlite:///bough.db
+      bough mcp --write
     """
     from bough.integrations.mcp import make_server
 

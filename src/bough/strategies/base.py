@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,7 +15,9 @@ from bough.space.encoding import snap
 
 __all__ = [
     "Explains",
+    "ForeseesGain",
     "Predicts",
+    "RemainingGain",
     "Strategy",
     "check_exhausted",
     "check_proposal",
@@ -52,6 +55,28 @@ class Predicts(Protocol):
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation (n,) of the objective at points; at least one trial is done."""
+        ...
+
+
+@dataclass(frozen=True)
+class RemainingGain:
+    """What is left to gain, in units of the objective.
+
+    expected: the expected improvement of the best candidate. possible: how much better, at most and with
+    about 95 % confidence, the optimum is than the best tried point. settled: whether nothing is left to gain.
+    """
+
+    expected: float
+    possible: float
+    settled: bool
+
+
+@runtime_checkable
+class ForeseesGain(Protocol):
+    """A strategy that can say what is left to gain."""
+
+    def remaining_gain(self, space: Space, history: History, rng: np.random.Generator) -> RemainingGain:
+        """At least one trial is done, and none is running."""
         ...
 
 

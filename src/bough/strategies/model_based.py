@@ -25,7 +25,7 @@ from bough.history import History, Source
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
-from bough.strategies.base import check_exhausted, noise_seen, same_point, tried_points
+from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
@@ -33,7 +33,7 @@ from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
-from bough.strategies.remaining_gain import RemainingGain, remaining_gain
+from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.schedule import earlier, following, scheduled
 from bough.strategies.viability import viability
 from bough.strategies.working_set import LIMIT, working_rows

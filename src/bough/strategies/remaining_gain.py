@@ -12,47 +12,21 @@ points. It is told, and decides nothing: where much of a space is unexplored it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
-
 import numpy as np
 
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
-from bough.history import History
-from bough.space import Space
+from bough.strategies.base import RemainingGain
 from bough.strategies.branch_exploration import other_branches, promising
 from bough.strategies.decisions import ProposalContext
 
-__all__ = ["ForeseesGain", "RemainingGain", "remaining_gain"]
+__all__ = ["remaining_gain"]
 
 NEGLIGIBLE_GAIN_SDS = 0.01
 BRANCH_OPTIMISM_SDS = 3.0
 BOUND_SDS = 2.0
 SEARCH_STARTS = 8
-
-
-@dataclass(frozen=True)
-class RemainingGain:
-    """What is left to gain, in units of the objective.
-
-    expected: the expected improvement of the best candidate. possible: how much better, at most and with
-    about 95 % confidence, the optimum is than the best tried point. settled: whether nothing is left to gain.
-    """
-
-    expected: float
-    possible: float
-    settled: bool
-
-
-@runtime_checkable
-class ForeseesGain(Protocol):
-    """A strategy that can say what is left to gain."""
-
-    def remaining_gain(self, space: Space, history: History, rng: np.random.Generator) -> RemainingGain:
-        """At least one trial is done, and none is running."""
-        ...
 
 
 def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> RemainingGain:

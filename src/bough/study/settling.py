@@ -11,8 +11,7 @@ import numpy as np
 from bough.errors import StudyError
 from bough.history import History
 from bough.space import Space
-from bough.strategies.base import Strategy
-from bough.strategies.remaining_gain import ForeseesGain, RemainingGain
+from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
 
 __all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
 

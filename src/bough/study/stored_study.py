@@ -16,8 +16,7 @@ from bough.points import FloatArray
 from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
-from bough.strategies.base import Explains, Predicts, Strategy
-from bough.strategies.remaining_gain import ForeseesGain, RemainingGain
+from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
 from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
