@@ -34,7 +34,7 @@ VALUE_ONLY: Mapping[str, Any] = {}
     "--trials", "-n", type=click.IntRange(5), default=40, show_default=True, help="Trials of each search."
 )
 @method_option
-@click.option("--seed", type=int, default=0, show_default=True, help="Random seed.")
+@click.option("--seed", type=int, default=2, show_default=True, help="Random seed.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),
