@@ -34,7 +34,7 @@ class BoughSearch(Searcher):
 
     Trials that fail are learned from. Ray's schedulers decide which trials stop early; the last result of
     such a trial counts. ``study`` is the study itself, for figures and explanations. ``save`` and ``restore``
-    write and read a text file; ``Tuner.restore`` uses them.
+    write and read a text file.
     """
 
     def __init__(
