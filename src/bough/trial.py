@@ -46,7 +46,8 @@ class Trial:
     measures: other numbers that were measured, by name. notes: anything else to remember, as JSON data.
               With named objectives, all of them are here; ``value`` is the first one.
     request:  mark of the service's request that put the trial in; holder: mark of the one that it was
-              last handed out to. A request that is sent again finds its trials by them.
+              last handed out to, with its place among the trials of that request. A request that is sent
+              again, perhaps to another service, finds its trials by them.
     learn:    whether methods learn from a failure; False where it says nothing about the config.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.

@@ -110,3 +110,21 @@ def test_a_storage_opened_before_a_fork_works_on_both_sides(shared_url: str) -> 
     ask_and_tell(-1)
     assert len(sound_trials(shared_url, "s")) == 21
     assert study.best.value == -1.0
+
+
+def test_one_request_at_several_services_has_one_effect(shared_url: str) -> None:
+    study = Study(SPACE, name="s", storage=shared_url, method="random", seed=0)
+    for round in range(5):
+        queued = len(study.trials)
+
+        def ask(_: int, round: int = round) -> list[list[int]]:
+            mine = open_study("s", shared_url)
+            inserted = [mine.enqueue({"x": 0.5}, request=f"enqueue {round}")]
+            asked = mine.ask_up_to(3, request=f"ask {round}", lease=600.0)
+            return [[trial.number for trial in trials] for trials in (inserted, asked)]
+
+        answers = together(4, ask)
+        assert answers == [[[queued], [queued, queued + 1, queued + 2]]] * 4
+        assert len(study.trials) == queued + 3
+        for trial in study.trials[queued:]:
+            study.tell(trial, 0.0)

@@ -468,3 +468,27 @@ def test_two_reporters_do_not_lose_a_report(storage: Storage, study: int) -> Non
     assert len(seen) == 40 == len(set(seen))
     for number in range(4):
         assert [report.step for report in seen if report.number == number] == list(range(10))
+
+
+# ---- marks of requests -----------------------------------------------------------------------------
+
+
+def test_a_request_that_others_worked_on_inserts_nothing(storage: Storage, study: int) -> None:
+    rows = [replace(QUEUED, request="mark"), replace(QUEUED, config={"x": 0.75}, request="mark")]
+    first = storage.insert(study, rows)
+    assert storage.insert(study, rows, seen=10**6) == first == storage.insert(study, rows)
+    assert [trial.number for trial in storage.insert(study, [replace(QUEUED, request="other")])] == [2]
+    storage.take(study, "me")
+    assert storage.insert(study, rows)[0].worker == "me"
+    assert len(read(storage, study)) == 3
+
+
+def test_a_mark_gets_one_trial_while_it_runs(storage: Storage, study: int) -> None:
+    asked = replace(RUNNING, holder="mark")
+    first = storage.insert(study, [asked], lease=60.0, within=range(1))
+    assert storage.insert(study, [asked], lease=60.0, within=range(1)) == first
+    storage.insert(study, [QUEUED])
+    assert storage.take(study, "me", holder="mark") == first[0]
+    assert storage.take(study, "me", holder="other").number == 1  # type: ignore[union-attr]
+    storage.finish(study, done(0))
+    assert storage.insert(study, [asked])[0].number == 2

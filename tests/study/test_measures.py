@@ -137,8 +137,6 @@ def test_an_ask_sent_again(storage_url: str | None) -> None:
     assert numbers == [0, 1]
     assert [trial.number for trial in study.ask_up_to(2, request="r")] == numbers
     assert [trial.number for trial in study.ask_up_to(1, request="other")] == [2]
-    study.tell(0, 1.0)
-    assert [trial.number for trial in study.ask_up_to(1, request="r")] == [1]
     assert {trial.worker for trial in study.trials[:2]} == {"w"}
 
 

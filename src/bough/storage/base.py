@@ -124,6 +124,8 @@ class Storage(Protocol):
         If the next free number is not ``within`` the range, nothing is inserted and the list is empty;
         neither if the study was amended after the revision ``seen``.
         A running trial starts now, and its lease ends ``lease`` seconds from now.
+        Trials with the mark of a request (``request``, or ``holder`` of a single running trial) are inserted
+        once: if the storage has trials with that mark, those are returned instead.
         """
         ...
 
@@ -132,7 +134,8 @@ class Storage(Protocol):
     ) -> Trial | None:
         """Hand out the first trial that is queued or whose lease has ended, in its next attempt.
 
-        holder: mark of the request that it is handed out to; see ``Trial``.
+        holder: mark of the request that it is handed out to; see ``Trial``. If a trial runs for that mark
+        already, it is returned as it is.
         One whose attempts are used up counts as failed instead. None if there is nothing to hand out.
         """
         ...

@@ -62,6 +62,13 @@ class _StudyState:
             raise TrialError(f"study {self.record.name!r} has no trial {number}")
         return self.trials[number]
 
+    def of_mark(self, request: str | None, holder: str | None) -> list[Trial]:
+        """What a request has put in, or what runs for it."""
+        if request is not None and (found := [trial for trial in self.trials if trial.request == request]):
+            return found
+        running = [self.trials[number] for number in self.open] if holder is not None else []
+        return [trial for trial in running if trial.state == "running" and trial.holder == holder]
+
     def curve(self, number: int, attempt: int) -> dict[int, float]:
         return self.curves.setdefault((number, attempt), {})
 
@@ -156,6 +163,8 @@ class MemoryStorage:
     ) -> list[Trial]:
         with self._lock:
             state, now = self._state(study), time.time()
+            if trials and (theirs := state.of_mark(trials[0].request, trials[0].holder)):
+                return theirs
             first = len(state.trials)
             if within is not None and first not in within:
                 return []
@@ -168,6 +177,8 @@ class MemoryStorage:
     ) -> Trial | None:
         with self._lock:
             state, now = self._state(study), time.time()
+            if theirs := state.of_mark(None, holder):
+                return theirs[0]
             for number in list(state.open):
                 trial = state.trials[number]
                 if available(trial, now):

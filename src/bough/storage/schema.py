@@ -49,6 +49,7 @@ SECOND: Migration = (
     "ALTER TABLE bough_trials ADD COLUMN request TEXT",
     "ALTER TABLE bough_trials ADD COLUMN holder TEXT",
     "ALTER TABLE bough_trials ADD COLUMN learn INTEGER",  # 0: not from this failure; NULL is yes
+    "CREATE INDEX bough_trials_requests ON bough_trials (study, request) WHERE request IS NOT NULL",
     # the revision of the last amendment
     "ALTER TABLE bough_studies ADD COLUMN amended BIGINT NOT NULL DEFAULT 0",
     """

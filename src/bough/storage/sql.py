@@ -74,6 +74,11 @@ _TRIAL_NUMBER = f"""
     SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND number = :number {{row_lock}}"""
 _TRIALS_OF_OPERATION = f"""
     SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND operation = :operation ORDER BY number"""
+_TRIALS_OF_REQUEST = f"""
+    SELECT {_TRIAL} FROM bough_trials WHERE study = :study AND request = :mark ORDER BY number"""
+_TRIAL_OF_HOLDER = f"""
+    SELECT {_TRIAL} FROM bough_trials
+    WHERE study = :study AND state IN ('queued', 'running') AND state = 'running' AND holder = :mark"""
 _FIRST_AVAILABLE = f"""
     SELECT {_TRIAL} FROM bough_trials
     WHERE study = :study AND state IN ('queued', 'running') AND (state = 'queued' OR expires < :now)
@@ -213,14 +218,17 @@ class SqlStorage:
         seen: int | None = None,
     ) -> list[Trial]:
         operation = secrets.token_hex(8)
+        marked = bool(trials) and (trials[0].request or trials[0].holder) is not None
         low, high = (0, 2**62) if within is None else (within.start, within.stop)
         only_if = {"low": low, "high": high, "seen": 2**62 if seen is None else seen}
 
         def work(transaction: Transaction) -> list[Trial]:
-            if transaction.retried:
+            if transaction.retried or marked:
                 _lock(transaction, study)
-                if mine := _of_operation(transaction, study, operation):
+                if mine := _of_operation(transaction, study, operation) if transaction.retried else []:
                     return mine
+                if theirs := _of_mark(transaction, study, trials[0].request, trials[0].holder):
+                    return theirs
             appended = transaction.execute(_APPEND, study=study, count=len(trials), **only_if)
             if not appended:
                 return _none_appended(transaction, study)
@@ -238,7 +246,8 @@ class SqlStorage:
             number, started, finished, expires = inserted[0]
             return [replace(row, number=number, started=started, finished=finished, expires=expires)]
 
-        one = self._on_server and len(trials) == 1
+        # The same request may be worked on elsewhere: a look for its mark counts only under the lock.
+        one = self._on_server and len(trials) == 1 and not marked
         return self._write("insert", work, shortcut if one else None)
 
     def take(
@@ -250,6 +259,8 @@ class SqlStorage:
             revision, now = _lock(transaction, study)
             if transaction.retried and (mine := _of_operation(transaction, study, operation)):
                 return mine[0]
+            if theirs := _of_mark(transaction, study, None, holder):
+                return theirs[0]
             while found := trials_of(transaction.execute(_FIRST_AVAILABLE, study=study, now=now)):
                 trial = handed_out(found[0], worker, now, lease, holder)
                 if trial.state == "running":
@@ -333,6 +344,15 @@ def _none_appended(transaction: Transaction, study: int) -> list[Trial]:
 
 def _of_operation(transaction: Transaction, study: int, operation: str) -> list[Trial]:
     return trials_of(transaction.execute(_TRIALS_OF_OPERATION, study=study, operation=operation))
+
+
+def _of_mark(transaction: Transaction, study: int, request: str | None, holder: str | None) -> list[Trial]:
+    """What a request has put in, or what runs for it; the caller has locked the study."""
+    for sql, mark in ((_TRIALS_OF_REQUEST, request), (_TRIAL_OF_HOLDER, holder)):
+        found = [] if mark is None else trials_of(transaction.execute(sql, study=study, mark=mark))
+        if found:
+            return found
+    return []
 
 
 def _insert(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from bough.errors import TrialError
 from bough.trial import Trial
 
-__all__ = ["check_lease", "checked_count", "number_and_attempt", "own_copy", "this_process"]
+__all__ = ["check_lease", "checked_count", "number_and_attempt", "of_place", "own_copy", "this_process"]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -49,6 +49,11 @@ def check_lease(lease: float | None) -> None:
     number = isinstance(lease, (int, float)) and not isinstance(lease, bool)
     if not (number and 0 < lease < math.inf):
         raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
+
+
+def of_place(request: str, place: int) -> str:
+    """The mark of one of the trials that a request asks for; that of the first one is the request's."""
+    return f"{request}:{place}" if place else request
 
 
 def this_process() -> str:

@@ -14,7 +14,14 @@ from bough.storage import Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
 from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import parse_goals
-from bough.study.handles import check_lease, checked_count, number_and_attempt, own_copy, this_process
+from bough.study.handles import (
+    check_lease,
+    checked_count,
+    number_and_attempt,
+    of_place,
+    own_copy,
+    this_process,
+)
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.race_amendment import instances_of
 from bough.study.races import begin_race, check_no_race, reason_to_drop, with_standard_error
@@ -302,15 +309,13 @@ class Study(AmendableStudy):
     ) -> list[Trial]:
         """Up to ``n`` trials: fewer where a finite space ends, or where ``ask_within(limit)`` says None.
 
-        request: mark of a request that may be sent again; trials that run for it already come first.
+        request: mark of a request that may be sent again; trials that run for it already are its answer.
         """
         trials: list[Trial] = []
-        if request is not None:
-            with self._current() as view:
-                trials = [own_copy(trial) for trial in view.held_by(request)][:n]
         while len(trials) < n:
+            mark = None if request is None else of_place(request, len(trials))
             try:
-                trial = self.ask_within(limit, lease, worker=worker, request=request)
+                trial = self.ask_within(limit, lease, worker=worker, holder=mark)
             except ExhaustedError:
                 if not trials:
                     raise
@@ -326,9 +331,11 @@ class Study(AmendableStudy):
         lease: float | None,
         *,
         worker: str | None = None,
-        request: str | None = None,
+        holder: str | None = None,
     ) -> Trial | None:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
+
+        holder: the mark of who asks; the same one gets the same trial for as long as it runs.
 
         A proposal is made without any lock on the storage, and inserted only under the number that it was
         made for. If another asker took that number, a new proposal takes the other trial into account.
@@ -339,6 +346,8 @@ class Study(AmendableStudy):
             races_lost = 0
             while True:
                 with self._current() as view:
+                    if holder is not None and (held := view.held_by(holder)):
+                        return own_copy(held)
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
                     seen, work = view.revision, None
                     if not view.waiting:
@@ -346,7 +355,7 @@ class Study(AmendableStudy):
                 if room <= 0:
                     return None
                 if work is None:
-                    taken = self._storage.take(self._record.id, worker, lease, request)
+                    taken = self._storage.take(self._record.id, worker, lease, holder)
                     if taken is not None:
                         return own_copy(taken)
                     continue
@@ -354,7 +363,7 @@ class Study(AmendableStudy):
                 point, numbers = propose(strategy, model.space, history, races_lost, room)
                 if self.method.name not in BUILT_IN:
                     check_proposal(model.space, point, self.method.name)
-                trial = Trial(-1, model.decode(point)[0], "running", worker=worker, holder=request)
+                trial = Trial(-1, model.decode(point)[0], "running", worker=worker, holder=holder)
                 inserted = self._storage.insert(
                     self._record.id, [trial], within=numbers, lease=lease, seen=seen
                 )

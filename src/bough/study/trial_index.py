@@ -180,9 +180,10 @@ class TrialIndex:
         """The numbers of the trials that a request put in, in their order."""
         return sorted(self._of_request.get(request, []))
 
-    def held_by(self, request: str) -> list[Trial]:
-        """The running trials that were handed out to a request."""
-        return [t for t in self.open.values() if t.state == "running" and t.holder == request]
+    def held_by(self, holder: str) -> Trial | None:
+        """The running trial that was handed out to a mark."""
+        running = (trial for trial in self.open.values() if trial.state == "running")
+        return next((trial for trial in running if trial.holder == holder), None)
 
     @property
     def finished(self) -> int:
