@@ -10,9 +10,8 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict
-from typing import Any, overload
+from typing import Any, Unpack, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -24,16 +23,16 @@ from bough.registry import Method, describe
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
-from bough.study.events import ProgressOption
 from bough.study.goals import parse_goals
 from bough.study.handles import checked_count, number_and_attempt
 from bough.study.loop import run_objective
-from bough.study.objective import OnError
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import STOPPING_RULES
 from bough.study.reporting import checked_report
 from bough.study.results import failure, told
+from bough.study.run_options import RunOptions, listing_options
 from bough.study.spending import checked_budget
+from bough.study.study import Study
 from bough.study.tables import table
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
@@ -276,37 +275,12 @@ class RemoteStudy(AmendingClient):
             raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
+    @listing_options(Study.run, RunOptions)
     def run(
-        self,
-        objective: Callable[..., Any],
-        trials: int | None = None,
-        *,
-        workers: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        trial_timeout: float | None = None,
-        callbacks: Sequence[Callable[[RemoteStudy, Trial], Any]] = (),
-        progress: ProgressOption = None,
-        on_error: OnError = "record",
-        budget: float | None = None,
-        until: str | None = None,
+        self, objective: Callable[..., Any], trials: int | None = None, **options: Unpack[RunOptions]
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
-        return run_objective(
-            self,
-            objective,
-            trials,
-            goals=self.goals,
-            workers=workers,
-            executor=executor,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
-            callbacks=callbacks,
-            progress=progress,
-            on_error=on_error,
-            budget=budget,
-            until=until,
-        )
+        return run_objective(self, objective, trials, **options)
 
     @property
     def spent(self) -> float:

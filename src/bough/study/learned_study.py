@@ -7,10 +7,10 @@ So ``study.space`` is an ordinary space at any time, and every finished trial is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,14 +25,12 @@ from bough.storage import MemoryStorage
 from bough.strategies.best_answer import best_answer, completions
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.results import failure
+from bough.study.run_options import RunOptions, listing_options
 from bough.study.study import Study
 from bough.trial import Report, Trial
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from bough.storage import Storage, StudyRecord
-    from bough.study.events import ProgressOption
     from bough.study.goals import Goals
     from bough.study.run_handle import ReportTo
 
@@ -76,21 +74,14 @@ class LearnedStudy(Study):
         _, (record, storage) = super().__reduce__()
         return _restored, (record, storage, dict(self._cut_short))
 
+    @listing_options(Study.run, RunOptions)
     def run(  # the objective takes a trial
         self,
         objective: Objective,
         trials: int | None = None,
         *,
-        workers: int | None = None,
-        executor: Executor | None = None,
-        timeout: float | None = None,
-        trial_timeout: float | None = None,
-        callbacks: Sequence[Callable[[Study, Trial], Any]] = (),
-        progress: ProgressOption = None,
-        on_error: OnError = "record",
-        budget: float | None = None,
-        until: str | None = None,
         instances: Iterable[Any] | None = None,
+        **options: Unpack[RunOptions],
     ) -> LearnedStudy:
         """Evaluate ``objective(trial)``, which asks for its parameters; otherwise like ``Study.run``.
 
@@ -105,22 +96,10 @@ class LearnedStudy(Study):
                 "instances= needs a space: pass one, such as Space.trace(f) of a function that asks"
             )
         check_objective(objective, "a trial")
-        in_processes = workers not in (None, 1) or trial_timeout is not None
-        with reporting(objective, self.report, executor, in_processes) as report:
-            return run_trials(
-                self,
-                _Evaluation(objective, on_error, self.goals, self.seed, report, self),
-                trials,
-                workers=workers,
-                executor=executor,
-                timeout=timeout,
-                trial_timeout=trial_timeout,
-                callbacks=callbacks,
-                progress=progress,
-                on_error=on_error,
-                budget=budget,
-                until=until,
-            )
+        on_error = options.get("on_error", "record")
+        with reporting(objective, self.report, options) as report:
+            evaluate = _Evaluation(objective, on_error, self.goals, self.seed, report, self)
+            return run_trials(self, evaluate, trials, **options)
 
     @property
     def domains(self) -> dict[str, Domain]:

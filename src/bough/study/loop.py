@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study.events import Event, Progress, ProgressOption, reporter
 from bough.study.executors import Pool, WorkerLost, open_pool
-from bough.study.goals import VALUE, Goals
 from bough.study.leases import LEASE, Leases
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.repeated_failures import RepeatedFailures
 from bough.study.report_channel import reporting
 from bough.study.results import failure
 from bough.study.run_handle import check_objective
+from bough.study.run_options import RunOptions
 from bough.study.runnable import Evaluate, RunnableStudy
 from bough.study.settling import ForeseenStudy, Settling, check_until
 from bough.study.signals import Interruption
@@ -65,20 +65,14 @@ class Budget:
 
 
 def run_objective(
-    study: S,
-    objective: Callable[..., Any],
-    trials: int | None,
-    *,
-    on_error: OnError = "record",
-    goals: Goals = VALUE,
-    **options: Any,
+    study: S, objective: Callable[..., Any], trials: int | None, **options: Unpack[RunOptions]
 ) -> S:
     """Run a study with a function of a config, and perhaps a run; see ``Study.run`` for the options."""
     check_objective(objective)
-    in_processes = options.get("workers") not in (None, 1) or options.get("trial_timeout") is not None
-    with reporting(objective, study.report, options.get("executor"), in_processes) as report:
-        evaluate = partial(evaluate_objective, objective, on_error, goals=goals, report=report)
-        return run_trials(study, evaluate, trials, on_error=on_error, **options)
+    on_error = options.get("on_error", "record")
+    with reporting(objective, study.report, options) as report:
+        evaluate = partial(evaluate_objective, objective, on_error, goals=study.goals, report=report)
+        return run_trials(study, evaluate, trials, **options)
 
 
 def run_trials(
@@ -293,7 +287,7 @@ class _Run(Generic[S]):
                 running=len(self._running),
                 best=self._status.best,
                 elapsed=time.monotonic() - self._began,
-                objectives=getattr(self._study, "goals", VALUE).names,  # a served study has one
+                objectives=self._study.goals.names,
             )
         )
 

@@ -20,6 +20,7 @@ from typing import Any
 from bough.errors import BoughError, StudyError, TrialError
 from bough.study.results import real_number
 from bough.study.run_handle import ReportTo, takes_run
+from bough.study.run_options import RunOptions
 from bough.trial import Trial
 
 __all__ = ["reporting"]
@@ -29,9 +30,11 @@ _log = logging.getLogger("bough")
 
 @contextlib.contextmanager
 def reporting(
-    objective: Callable[..., Any], report: ReportTo, executor: Executor | None, in_processes: bool
+    objective: Callable[..., Any], report: ReportTo, options: RunOptions
 ) -> Iterator[ReportTo | None]:
     """How the objective reports, from wherever it is evaluated; None if it does not take a run."""
+    executor = options.get("executor")
+    in_processes = options.get("workers") not in (None, 1) or options.get("trial_timeout") is not None
     if not takes_run(objective):
         yield None
     elif (

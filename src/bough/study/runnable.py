@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from bough.space import Space
+from bough.study.goals import Goals
 from bough.study.trial_index import Status
 from bough.trial import Trial
 
@@ -28,6 +29,8 @@ class RunnableStudy(Protocol):
     def direction(self) -> str: ...
     @property
     def space(self) -> Space: ...
+    @property
+    def goals(self) -> Goals: ...
 
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None

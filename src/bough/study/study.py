@@ -275,7 +275,6 @@ class Study(AmendableStudy):
             self,
             objective,
             trials,
-            goals=self.goals,
             workers=workers,
             executor=executor,
             timeout=timeout,

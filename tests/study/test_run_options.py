@@ -1,0 +1,49 @@
+"""The options of ``run`` have one home; everything that runs a study accepts and lists all of them."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import bough
+from bough.client import RemoteStudy
+from bough.study.learned_study import LearnedStudy
+from bough.study.loop import run_trials
+from bough.study.run_options import LocalRunOptions, RunOptions
+from bough.study.study import Study
+
+
+def keywords(function) -> dict[str, object]:
+    """The keyword-only parameters of a function with their defaults."""
+    found = inspect.signature(function).parameters.values()
+    return {each.name: each.default for each in found if each.kind is each.KEYWORD_ONLY}
+
+
+def test_the_options_are_those_of_study_run():
+    assert set(keywords(Study.run)) == set(LocalRunOptions.__annotations__)
+    assert set(keywords(run_trials)) == set(RunOptions.__annotations__)
+    assert keywords(run_trials).items() <= keywords(Study.run).items()
+
+
+@pytest.mark.parametrize(
+    ("function", "missing"),
+    [
+        (bough.minimize, set()),
+        (bough.maximize, set()),
+        (bough.optimize, set()),
+        (LearnedStudy.run, set()),
+        (RemoteStudy.run, {"instances"}),
+    ],
+)
+def test_help_lists_every_option_with_its_default(function, missing):
+    options = {name: default for name, default in keywords(Study.run).items() if name not in missing}
+    assert options.items() <= keywords(function).items()
+    assert not missing & set(keywords(function))
+
+
+def test_a_misspelt_option_is_refused_before_anything_is_stored(sqlite_url, tmp_path):
+    space = bough.Space({"x": bough.Float(0, 1)})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wrokers'"):
+        bough.minimize(lambda config: 1.0, space, 3, storage=sqlite_url, name="typo", wrokers=2)
+    assert not list(tmp_path.iterdir())
