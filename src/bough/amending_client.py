@@ -18,7 +18,7 @@ __all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
 
 
 class AmendingClient:
-    """Retract, correct, note and change over HTTP."""
+    """Retract, correct, note, change and stop over HTTP."""
 
     space: Space
     _timeout: float
@@ -46,6 +46,10 @@ class AmendingClient:
         """Write a remark into the study's record; see ``Study.note``."""
         number = None if trial is None else number_and_attempt(trial)[0]
         return _amendment(self._post("notes", {"text": text, "trial": number}))
+
+    def stop_runs(self, reason: str = "") -> Amendment:
+        """Ask every ``run`` of the study to start no further trial; see ``Study.stop_runs``."""
+        return _amendment(self._post("stop", {"reason": reason}))
 
     def change(
         self,

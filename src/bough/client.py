@@ -327,6 +327,7 @@ class RemoteStudy(AmendingClient):
             found["stopped"],
             found.get("retracted", 0),
             found["spent"],
+            stop_requests=found.get("stop_requests", 0),
         )
 
     def set_budget(self, budget: float) -> None:

@@ -101,3 +101,54 @@ def test_mistakes_are_one_line(bough_: Command, arguments: list[str], message: s
     result = bough_(*arguments)
     assert result.exit_code
     assert message in result.output
+
+
+def test_beliefs_are_told_shown_and_withdrawn(url: str, bough_: Command) -> None:
+    bough.Study(SPACE, name="b", storage=url, seed=0)
+    assert "nothing is believed" in bough_("believe", "b").output
+    told = bough_("believe", "b", "x=[0.25, 0.5]", 'kind={"a": 3, "b": 1}')
+    assert told.output.splitlines() == [
+        "x: likely (0.25, 0.5)",
+        "kind: likely {'a': 3, 'b': 1}",
+        "believed from trial 0 of 'b' on",
+    ]
+    assert bough_("believe", "b", "x=null").output.splitlines()[0] == "kind: likely {'a': 3, 'b': 1}"
+    assert "nothing is believed" in bough_("believe", "b", "--withdraw-all").output
+
+
+def test_a_name_and_a_value_may_have_equals_signs(url: str, bough_: Command) -> None:
+    space = bough.Space({"m": bough.Choice({"a=1": {"x": bough.Float(0, 1)}, "b": {"x": bough.Float(0, 1)}})})
+    bough.Study(space, name="e", storage=url, seed=0)
+    assert "m=b/x: likely (0.1, 0.2)" in bough_("believe", "e", "m=b/x=[0.1, 0.2]").output
+    assert "m: likely {'a=1': 1}" in bough_("believe", "e", 'm=["a=1"]').output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["believe", "b", "x"], "'x' must be NAME=VALUE"),
+        (["believe", "b", "x=0.5"], "parameter 'x': likely must be a range (low, high), not 0.5"),
+        (["believe", "b", "x=[0.5, 2]"], "must be a range inside [0.0, 1.0]"),
+        (["believe", "b", "knd=[1]"], "did you mean 'kind'?"),
+        (["believe", "b", "x=[0, 1]", "--withdraw-all"], "--withdraw-all goes without"),
+        (["believe", "s", "x=[0, 1]"], "method 'random' cannot use beliefs"),
+        (["believe", "none", "x=[0, 1]"], "no study 'none'"),
+        (["stop", "none"], "no study 'none'"),
+    ],
+)
+def test_mistaken_beliefs_change_nothing(
+    url: str, bough_: Command, arguments: list[str], message: str
+) -> None:
+    study = bough.Study(SPACE, name="b", storage=url, seed=0)
+    said = bough_(*arguments)
+    assert said.exit_code == 2
+    assert message in said.output
+    assert len(said.output.splitlines()) == 1
+    assert study.amendments == []
+
+
+def test_stop_is_recorded(url: str, bough_: Command) -> None:
+    said = bough_("stop", "s", "--reason", "good enough")
+    assert said.output == "asked the runs of 's' to stop; trials running under a lease: 0\n"
+    made = bough.open_study("s", url).amendments[-1]
+    assert (made.kind, made.body) == ("stop", {"reason": "good enough"})

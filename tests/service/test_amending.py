@@ -70,6 +70,7 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
         ("change", {"space": {"x": {"type": "float", "low": 2, "high": 1}}}, 400, "low"),
         ("change", {"space": MORE, "backfill": {"drop": 1}}, 409, "backfill names 'drop'"),
         ("notes", {"text": "x", "trial": 77}, 409, "no trial 77"),
+        ("stop", {"why": "x"}, 422, "why"),
     ],
 )
 def test_mistakes(
@@ -84,9 +85,22 @@ def test_mistakes(
 
 def test_reading_does_not_allow_it(served: Service, remote: bough.client.RemoteStudy) -> None:
     reader = bough.connect(served.url, served.read, "demo")
-    for call in (lambda: reader.retract(0, "x"), lambda: reader.change(bough.Space.from_json(MORE))):
+    changed = bough.Space.from_json(MORE)
+    for call in (lambda: reader.retract(0, "x"), lambda: reader.change(changed), reader.stop_runs):
         with pytest.raises(BoughError, match="may only read"):
             call()
+
+
+def test_a_served_run_is_stopped(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
+    def objective(config: dict[str, Any]) -> float:
+        api.post("/studies/demo/stop", json={"reason": "enough"})
+        return 1.0
+
+    remote.run(objective, trials=50, progress=False)
+    assert [trial.state for trial in remote.trials] == ["done"] * 4
+    (request,) = remote.amendments
+    assert (request.kind, request.body["reason"]) == ("stop", "enough")
+    assert request.body["by"]
 
 
 def test_a_served_study_tells_what_a_local_one_does(remote: bough.client.RemoteStudy) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -359,6 +360,26 @@ def test_a_person_acts_from_the_page(page, running: Service) -> None:
         ("failed", None, None),
     ]
     assert {each.body["by"] for each in study.amendments} != {None}
+
+
+def test_a_run_is_stopped_from_the_page(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "stopped", space=space, method="random", seed=3)
+
+    def slow(config: dict[str, object]) -> float:
+        time.sleep(0.2)
+        return 1.0
+
+    run = threading.Thread(target=lambda: study.run(slow, trials=10_000, progress=False), daemon=True)
+    run.start()
+    sign_in(page, running, "/studies/stopped")
+    page.fill("#stop", "good enough")
+    page.click("button:has-text('Stop runs')")
+    page.wait_for_selector("#record th:has-text('stop')")
+    run.join(timeout=30)
+    assert not run.is_alive()
+    assert {trial.state for trial in study.trials} == {"done"}
+    assert [(each.kind, each.body["reason"]) for each in study.amendments] == [("stop", "good enough")]
+    assert study.amendments[0].body["by"]
 
 
 def test_the_space_is_changed_after_a_preview(page, running: Service) -> None:

@@ -1,4 +1,4 @@
-"""``bough change`` goes on in another space; ``bough retract`` and ``bough correct`` put results right."""
+"""What is said about a study: ``bough change``, ``believe`` and ``stop``, ``retract`` and ``correct``."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ import click
 from bough.cli.options import existing, storage_option
 from bough.cli.style import printable
 
-__all__ = ["change", "correct", "retract"]
+__all__ = ["believe", "change", "correct", "retract", "stop"]
 
 
 def _values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
-    """name=value pairs; a value is JSON, or else a text."""
+    """name=value pairs; a value is JSON, or else a text. A path such as model=svm/C has = in its name."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.rpartition("=")
         if not equals or not name:
-            raise click.UsageError(f"{option} {pair!r} must be NAME=VALUE")
-        try:
-            found[name] = json.loads(text)
-        except ValueError:
-            found[name] = text
+            raise click.UsageError(f"{option} {pair!r} must be NAME=VALUE".lstrip())
+        parts = pair.split("=")
+        found[name] = text
+        for cut in range(len(parts) - 1, 0, -1):
+            try:
+                value = json.loads("=".join(parts[cut:]))
+            except ValueError:
+                continue
+            del found[name]
+            found["=".join(parts[:cut])] = value
+            break
     return found
 
 
@@ -71,6 +77,58 @@ def change(
         click.confirm(f"Go on with study {study!r} in this space?", abort=True, err=True)
     opened.change(wanted, backfill=_values(backfill, "--backfill"), fix=_values(fix, "--fix"))
     click.echo(f"changed {study!r} from trial {len(opened.trials)} on", err=True)
+
+
+@click.command()
+@click.argument("study")
+@click.argument("beliefs", nargs=-1, metavar="[NAME=LIKELY]...")
+@click.option("--withdraw-all", is_flag=True, help="Withdraw every belief, also those of the space.")
+@storage_option
+def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: str) -> None:
+    """Say where good values of STUDY are expected from the next proposal on, and print what is believed.
+
+    LIKELY is a range [low, high] of a number; for options it is a list of likely ones or an object of
+    weights; null withdraws what was believed. The latest statement about a parameter counts.
+
+    \b
+    Examples:
+      bough believe my-study 'rate=[1e-4, 1e-2]' 'model={"svm": 3, "forest": 1}'
+      bough believe my-study rate=null
+    """
+    from bough.space.beliefs import likely_text
+    from bough.study import open_study
+    from bough.study.beliefs import present_beliefs
+
+    if withdraw_all and beliefs:
+        raise click.UsageError("--withdraw-all goes without NAME=LIKELY")
+    opened = open_study(study, existing(storage))
+    if beliefs or withdraw_all:
+        opened.believe(_values(beliefs, ""))
+        click.echo(f"believed from trial {len(opened.trials)} of {study!r} on", err=True)
+    present = present_beliefs(opened.space, opened.amendments)
+    for each in present:
+        click.echo(printable(f"{each.path}: likely {likely_text(each.likely)}"))
+    if not present:
+        click.echo("nothing is believed", err=True)
+
+
+@click.command()
+@click.argument("study")
+@click.option("--reason", default="", help="Why, for the record.")
+@storage_option
+def stop(study: str, reason: str, storage: str) -> None:
+    """Ask every run of STUDY to start no further trial. What is running is finished; a later run goes on.
+
+    \b
+    Examples:
+      bough stop my-study --reason "good enough"
+    """
+    from bough.study import open_study
+
+    opened = open_study(study, existing(storage))
+    opened.stop_runs(reason)
+    running = opened.status().leased
+    click.echo(f"asked the runs of {study!r} to stop; trials running under a lease: {running}", err=True)
 
 
 @click.command()

@@ -28,6 +28,8 @@ COMMANDS = {
     "import": "bough.cli.imports:import_",
     "studies": "bough.cli.studies:studies",
     "change": "bough.cli.amend:change",
+    "believe": "bough.cli.amend:believe",
+    "stop": "bough.cli.amend:stop",
     "retract": "bough.cli.amend:retract",
     "correct": "bough.cli.amend:correct",
     "delete": "bough.cli.studies:delete",

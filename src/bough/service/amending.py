@@ -1,4 +1,4 @@
-"""What amends a study's record under ``/api/v1``: retract, correct, note, change the space."""
+"""What amends a study's record under ``/api/v1``: retract, correct, note, stop runs, change the space."""
 
 from __future__ import annotations
 
@@ -45,6 +45,12 @@ class Note(_In):
 
     text: Reason
     trial: Annotated[int, Field(ge=0, lt=2**62)] | None = None
+
+
+class Stop(_In):
+    """Why no further trial is to be started."""
+
+    reason: Reason = ""
 
 
 class Change(_In):
@@ -109,6 +115,12 @@ def add_amending_routes(
         """Write a remark into the study's record."""
         opened = studies.open(study)
         return JSONResponse(_json(opened.note(given.text, given.trial, by=_who(request))), 201)
+
+    @api.post("/studies/{study:name}/stop", response_model=AmendmentOut, status_code=201, tags=["studies"])
+    def stop(request: Request, study: Name, given: Stop) -> Response:
+        """Ask every run of the study to start no further trial; what is running is finished."""
+        opened = studies.open(study)
+        return JSONResponse(_json(opened.stop_runs(given.reason, by=_who(request))), 201)
 
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
     def amendments(study: Name) -> Response:

@@ -57,6 +57,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
         "stopped": status.stopped,
         "retracted": status.retracted,
         "spent": status.spent,
+        "stop_requests": status.stop_requests,
         "best": None if status.best is None else trial_json(status.best),
         "front": studies.front_size(study),
         "has_model": study.has_model,

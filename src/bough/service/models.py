@@ -224,6 +224,7 @@ class StudiesOut(BaseModel):
 class StatusOut(BaseModel):
     """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does.
     ``front``: trials on the front of several objectives. ``spent``: what the finished trials cost.
+    ``stop_requests``: a run stops when this is more than at its beginning.
     ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
     trials: int
@@ -235,6 +236,7 @@ class StatusOut(BaseModel):
     retracted: int
     front: int | None
     spent: float
+    stop_requests: int
     best: TrialOut | None
     has_model: bool
 

@@ -16,6 +16,7 @@ from bough.study.corrections import correction, remark, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.recommend import contains
 from bough.study.spending import new_budget
+from bough.study.stop_requests import stop_request
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
@@ -97,6 +98,15 @@ class AmendableStudy(StoredStudy):
     def set_budget(self, budget: float) -> None:
         """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then minds the cost."""
         self.amend(lambda view: new_budget(view.amendments, budget))
+
+    def stop_runs(self, reason: str = "", *, by: str | None = None) -> Amendment:
+        """Ask every ``run`` of the study that is going on, wherever it is, to start no further trial.
+
+        Evaluations that are going on are finished and their results kept. A later ``run`` goes on.
+        """
+        made = self.amend(lambda _: stop_request(reason, by))
+        assert made is not None
+        return made
 
     def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
         """Write a remark into the study's record, about the study or about one trial."""

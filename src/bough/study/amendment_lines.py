@@ -16,6 +16,7 @@ from bough.study.race_amendment import check_race_body
 from bough.study.results import completed, storable
 from bough.study.sources import check_source_body
 from bough.study.spending import checked_budget
+from bough.study.stop_requests import check_stop_body
 from bough.trial import Trial
 
 __all__ = ["amendment_row", "read_amendment"]
@@ -118,4 +119,5 @@ _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "audit": _check_nothing,
     "budget": _check_budget,
     "instances": lambda body, *_: check_race_body(body),
+    "stop": lambda body, *_: check_stop_body(body),
 }

@@ -149,6 +149,7 @@ class _Run(Generic[S]):
         self._limit = math.inf if budget.trials is None else budget.trials
         self._stopped = False
         self._status = study.status()
+        self._requests_before = self._status.stop_requests
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
         self.settling: Settling | None = None
 
@@ -169,9 +170,11 @@ class _Run(Generic[S]):
             try:
                 trial = self._study.ask_within(self._budget.trials, LEASE)
             except ExhaustedError:
-                return self._study.status().leased > 0  # others may lose theirs, which are then ours to try
+                self._status = self._study.status()
+                return self._status.leased > 0  # others may lose theirs, which are then ours to try
             if trial is None:  # those that make up the number are done, or in other hands
-                return self._study.status().finished < self._limit
+                self._status = self._study.status()
+                return self._status.finished < self._limit
             self._leases.hold(trial)
             deadline = time.monotonic() + (self._budget.trial_timeout or math.inf)
             self._running[self._pool.submit(self._evaluate, trial)] = trial, deadline
@@ -183,6 +186,9 @@ class _Run(Generic[S]):
         spent = self._status.spent >= (self._budget.cost or math.inf)
         if not self._stopped and self.settling is not None:
             self._stopped = self.settling.settled(self._status.finished)
+        if not self._stopped and self._status.stop_requests > self._requests_before:
+            _log.warning("the run was asked to stop: it starts no further trial")
+            self._stopped = True
         return self._stopped or late or spent or self._interruption.signal is not None
 
     def _wait(self, more: bool) -> None:

@@ -10,6 +10,7 @@ from bough.study.corrections import KINDS, amended
 from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
 from bough.study.spending import Costs
+from bough.study.stop_requests import KIND as STOP
 from bough.trial import Trial
 
 __all__ = ["Status", "TrialIndex"]
@@ -22,7 +23,7 @@ class Status:
     finished: trials that are done, failed or stopped, without those that were added by hand.
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
     leased:   trials that run under a lease. spent: what the finished trials cost; see ``study.spending``.
-    amendments, reports: how many there are in the study's record.
+    amendments, reports: how many there are in the study's record. stop_requests: how many of the amendments.
     """
 
     finished: int
@@ -36,6 +37,7 @@ class Status:
     spent: float = 0.0
     amendments: int = 0
     reports: int = 0
+    stop_requests: int = 0
 
 
 class TrialIndex:
@@ -63,6 +65,7 @@ class TrialIndex:
         self.stored: dict[int, Trial] = {}
         self.corrections = 0
         self.space_changes = 0
+        self.stop_requests = 0
         self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
         self.costs = Costs()
@@ -101,6 +104,7 @@ class TrialIndex:
     def _amend(self, amendments: list[Amendment]) -> None:
         self.amendments += amendments
         self.space_changes += sum(each.kind == "space" for each in amendments)
+        self.stop_requests += sum(each.kind == STOP for each in amendments)
         about = [each for each in amendments if each.kind in KINDS]
         for each in about:
             if each.trial is not None:
@@ -174,6 +178,7 @@ class TrialIndex:
             self.costs.spent,
             len(self.amendments),
             self.curves.count,
+            self.stop_requests,
         )
 
     def inserted_by(self, request: str) -> list[int]:

@@ -1,4 +1,5 @@
-"""What a person does from a page: tell, fail, retract, correct, note, enqueue, change the space.
+"""What a person does from a page: tell, fail, retract, correct, note, enqueue, stop runs, change
+the space.
 
 Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. What amends the
 record says who did it; what tells a trial or queues a config leaves an audit line with that name.
@@ -53,6 +54,8 @@ def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
         _audit(study, action, trial.number, who)
     elif action == "note":
         study.note(form.get("text", ""), by=who)
+    elif action == "stop":
+        study.stop_runs(form.get("reason", ""), by=who)
     elif action == "change":
         study.change(
             space_of(form.get("space", "")),
