@@ -64,6 +64,23 @@ def test_who_has_not_seen_the_last_amendment_is_told(storage: Storage, study: in
     assert storage.find("a study")[0].space == '{"x": 1}', "nothing of it is stored"
 
 
+def test_trials_move_to_another_space_all_or_none(storage: Storage, study: int) -> None:
+    storage.insert(study, [RUNNING, RUNNING])
+    storage.finish(study, Trial(0, {}, "done", value=1.0))
+    zero, one = (replace(trial, config={"y": 9}) for trial in storage.changes(study, 0).trials)
+    learned = Amendment("learned", {"asked": ["y"]}, trial=0, since=2)
+    other_state = replace(one, state="running" if one.state == "done" else "done")
+    for stale, moved in ((replace(learned, since=1), [zero]), (learned, [zero, other_state])):
+        with pytest.raises(ConflictError):
+            storage.amend(study, stale, after=0, space='{"y": 2}', moved=moved)
+    assert {trial.config["x"] for trial in storage.changes(study, 0).trials} == {0.5}
+    storage.amend(study, learned, after=0, space='{"y": 2}', moved=[zero])
+    after = {trial.number: trial for trial in storage.changes(study, 0).trials}
+    assert after[zero.number].config == {"y": 9} and after[one.number].config == {"x": 0.5}
+    assert (after[0].state, after[0].value) == ("done", 1.0)
+    assert storage.find("a study")[0].space == '{"y": 2}'
+
+
 def test_of_ten_changes_at_once_one_wins(storage: Storage, study: int) -> None:
     won: list[int] = []
     barrier = threading.Barrier(10)

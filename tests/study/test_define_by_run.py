@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 import bough
 from bough.errors import ConflictError, SpaceError, StudyError
 from bough.space.discovery import ASKED
-from bough.study import copy_study
-from bough.study.learned_study import AskedResult
+from bough.storage import MemoryStorage
+from bough.study import copy_study, export_study, import_study
+from bough.study.lessons import AskedResult
 
 
 def asks(trial: Any) -> None:
@@ -164,14 +166,85 @@ def test_a_late_result_teaches_nothing() -> None:
     assert configs(study)[2] == late.config and "z" not in study.domains  # type: ignore[attr-defined]
 
 
-def test_a_storage_is_refused_and_the_finished_study_can_be_stored() -> None:
-    with pytest.raises(StudyError, match=r"storage= needs a space from the start: pass Space\.trace"):
-        quietly(branching, 5, storage="sqlite:///never.db", name="s")
-    study = quietly(branching, 5)
-    from bough.storage import MemoryStorage
+def test_a_stored_study_goes_on_as_if_it_had_never_stopped(storage_url: str | None) -> None:
+    def stops_early(trial: Any) -> float:
+        value = branching(trial)
+        if trial.number in (2, 5):
+            raise RuntimeError("halfway")
+        return value
 
-    copy = copy_study(study, "copy", MemoryStorage())
-    assert configs(copy) == configs(study)
+    whole = quietly(stops_early, 14, method="tpe")
+    url = storage_url or MemoryStorage()
+    for trials in (1, 4, 9):
+        quietly(stops_early, trials, method="tpe", storage=url, name="s")
+    resumed = bough.open_study("s", url).run(stops_early, 14, progress=False)
+    assert configs(resumed) == configs(whole)
+    assert resumed.space == whole.space == bough.Space.trace(asks)
+    assert [trial.state for trial in resumed.trials] == [trial.state for trial in whole.trials]
+    assert bough.open_study("s", url).best.config == whole.best.config
+
+
+def test_what_is_stored_can_be_exported_and_imported(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    study = quietly(branching, 8, storage=url, name="s")
+    export_study(study, tmp_path / "s.jsonl")
+    again = import_study(tmp_path / "s.jsonl", url, name="again")
+    assert configs(again) == configs(study) and again.space == study.space
+    again.run(branching, 14, progress=False)
+    study.run(branching, 14, progress=False)
+    assert configs(again) == configs(study)
+    assert configs(copy_study(study, "copy", MemoryStorage())) == configs(study)
+
+
+def test_two_processes_learn_in_one_study(tmp_path: Path) -> None:
+    """One holds a trial while the other learns; then it learns something itself."""
+    url = f"sqlite:///{tmp_path}/a.db"
+    one, other = (quietly(branching, 0, storage=url, name="s") for _ in range(2))
+    held = one.ask()
+    quietly(branching, 9, storage=url, name="s")
+    asked = AskedResult(
+        held.number, {"model": "new"}, "done", value=9.0, domains={"model": bough.Categorical(["new"])}
+    )
+    assert one.record_result(asked).state == "failed", "model has other options by now"
+    held = other.ask()
+    domains = {**one.domains, "tail": bough.Float(0, 1)}  # type: ignore[attr-defined]
+    run = {"model": "bayes", "tail": 0.5}
+    asked = AskedResult(held.number, run, "done", value=9.0, domains={name: domains[name] for name in run})
+    assert other.record_result(asked).config == other.trials[held.number].config
+    assert {name: value for name, value in one.trials[held.number].config.items() if name in run} == run
+    assert one.space == other.space and "tail" in one.domains  # type: ignore[attr-defined]
+    for trial in one.trials:
+        one.space.validate(trial.config)
+
+
+def test_a_stopped_trial_keeps_what_it_asked_for(tmp_path: Path) -> None:
+    def objective(trial: Any, run: Any) -> float:
+        x = trial.float("x", 0, 1)
+        late = trial.number > 8
+        if late:
+            x += trial.float("y", 5, 6)
+        for step in range(10):
+            run.report(x, step)
+            if run.stop:
+                break
+        return float(x)
+
+    study = quietly(objective, 14, storage=f"sqlite:///{tmp_path}/a.db", name="s")
+    stopped = [trial for trial in study.trials if trial.state == "stopped" and trial.number > 8]
+    assert stopped and all("y" in trial.config for trial in stopped)
+
+
+@pytest.mark.parametrize("storage", [MemoryStorage(), None])
+def test_a_given_space_is_neither_learned_nor_changed(storage: Any, tmp_path: Path) -> None:
+    url = storage or f"sqlite:///{tmp_path}/a.db"
+    bough.Study(bough.Space({"x": bough.Float(0, 1)}), name="given", storage=url)
+    with pytest.raises(StudyError, match="study 'given' exists and has a space that was given"):
+        quietly(branching, 5, storage=url, name="given")
+    study = quietly(branching, 5, storage=url, name="learned")
+    with pytest.raises(StudyError, match="study 'learned' learns its space from what its objective asks"):
+        study.change(bough.Space({"x": bough.Float(0, 1)}))
+    with pytest.raises(StudyError, match="study 'learned' exists and differs"):
+        bough.minimize(len, bough.Space({"x": bough.Float(0, 1)}), 5, storage=url, name="learned")
 
 
 def test_a_method_of_your_own_follows_the_growing_space() -> None:

@@ -13,8 +13,9 @@ from dataclasses import replace
 from bough.errors import StorageError
 from bough.storage.base import Amendment
 from bough.storage.database import Transaction
-from bough.storage.rows import Row
+from bough.storage.rows import Row, config_of
 from bough.storage.transitions import amended_meanwhile
+from bough.trial import Trial
 
 __all__ = ["READ", "amendments_of", "append", "insert"]
 
@@ -34,6 +35,10 @@ _MARK = """
     UPDATE bough_studies SET amended = :revision, space = coalesce(CAST(:space AS TEXT), space)
     WHERE id = :study"""
 
+_MOVE = """
+    UPDATE bough_trials SET config = :config WHERE study = :study AND number = :number AND state = :state
+    RETURNING number"""
+
 
 def append(
     transaction: Transaction,
@@ -41,6 +46,7 @@ def append(
     amendment: Amendment,
     after: int | None,
     space: str | None,
+    moved: Sequence[Trial],
     revision: int,
     now: float,
     operation: str,
@@ -54,6 +60,12 @@ def append(
     if after is not None and position != after:
         raise amended_meanwhile()
     since = transaction.execute(_TRIALS, study=study)[0][0]
+    if moved and amendment.since != since:
+        raise amended_meanwhile()
+    for trial in moved:
+        row = {"study": study, "number": trial.number, "state": trial.state, "config": config_of(trial)}
+        if not transaction.execute(_MOVE, **row):
+            raise amended_meanwhile()
     stored = replace(amendment, since=since, position=position, at=now)
     insert(transaction, study, [stored], revision, operation, space)
     return stored

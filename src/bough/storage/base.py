@@ -37,8 +37,8 @@ class StudyRecord:
 class Amendment:
     """Something said about a study after its creation; amendments are appended and never change.
 
-    kind:  "space", "retract", "correct", "belief", "source", "budget", "instances", "stop", "note",
-           "audit". body: JSON data that goes with it. trial: the number of the trial that it is about, if
+    kind:  "space", "learned", "retract", "correct", "belief", "source", "budget", "instances", "stop",
+           "note", "audit". body: JSON data that goes with it. trial: the number of the trial that it is about, if
            there is one.
     since: how many trials the study had; it holds for the proposals from this number on. position: 0, 1, 2,
            ... without gaps; at: Unix time. The storage fills in these three.
@@ -98,12 +98,21 @@ class Storage(Protocol):
         ...
 
     def amend(
-        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+        self,
+        study: int,
+        amendment: Amendment,
+        *,
+        after: int | None = None,
+        space: str | None = None,
+        moved: Sequence[Trial] = (),
     ) -> Amendment:
         """Append an amendment and return it as stored.
 
         after: how many amendments there were when this one was made; ConflictError if there are more by now,
         and nothing is stored. None appends whatever came before. space: the study's new space, as JSON.
+        moved: trials with their configs in the new space, which replace the stored ones. ConflictError if
+        one is in another state by now, or if the study has more trials than ``amendment.since`` says. Whoever
+        has read these trials before reads all of the study again.
         """
         ...
 

@@ -141,12 +141,24 @@ class MemoryStorage:
             return Changes(trials, len(state.journal), time.time(), amendments, reports)
 
     def amend(
-        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+        self,
+        study: int,
+        amendment: Amendment,
+        *,
+        after: int | None = None,
+        space: str | None = None,
+        moved: Sequence[Trial] = (),
     ) -> Amendment:
         with self._lock:
             state = self._state(study)
             if after is not None and after != len(state.amendments):
                 raise amended_meanwhile()
+            if moved and amendment.since != len(state.trials):
+                raise amended_meanwhile()
+            if any(state.trial(trial.number).state != trial.state for trial in moved):
+                raise amended_meanwhile()
+            for trial in moved:
+                state.trials[trial.number] = replace(state.trials[trial.number], config=trial.config)
             if space is not None:
                 state.record = replace(state.record, space=space)
             position, since = len(state.amendments), len(state.trials)

@@ -22,7 +22,8 @@ _NUMBER = (float, int, type(None))
 
 
 def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    """All columns but the config, which is written once (``config_of``) and never changes."""
+    """All columns but the config, which changes only where a study learns its space
+    (``amendment_rows``)."""
     return {
         "study": study,
         "number": trial.number,

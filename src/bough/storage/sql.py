@@ -196,14 +196,20 @@ class SqlStorage:
         return Changes(trials, revision, now, amendments, reports)
 
     def amend(
-        self, study: int, amendment: Amendment, *, after: int | None = None, space: str | None = None
+        self,
+        study: int,
+        amendment: Amendment,
+        *,
+        after: int | None = None,
+        space: str | None = None,
+        moved: Sequence[Trial] = (),
     ) -> Amendment:
         operation = secrets.token_hex(8)
 
         def work(transaction: Transaction) -> Amendment:
             revision, now = _lock(transaction, study)
             return amendment_rows.append(
-                transaction, study, amendment, after, space, revision, now, operation
+                transaction, study, amendment, after, space, moved, revision, now, operation
             )
 
         return self._write("amend", work)

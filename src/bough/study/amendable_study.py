@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from bough.errors import ConfigError, ConflictError, MethodError
+from bough.errors import ConfigError, ConflictError, MethodError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.beliefs import belief_amendment
@@ -15,6 +15,7 @@ from bough.study.changing import differences, space_change
 from bough.study.corrections import correction, remark, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.recommend import contains
+from bough.study.revisions import names_asked
 from bough.study.spending import new_budget
 from bough.study.stop_requests import stop_request
 from bough.study.stored_study import StoredStudy
@@ -83,6 +84,11 @@ class AmendableStudy(StoredStudy):
         known: list[int] = []
 
         def make(view: TrialIndex) -> Amendment | None:
+            if names_asked(view.amendments):
+                raise StudyError(
+                    f"study {self.name!r} learns its space from what its objective asks for, so change the "
+                    "objective"
+                )
             known.append(view.space_changes)
             if known[0] != known[-1]:
                 raise ConflictError("another change of the space came first: look at it, then try again")

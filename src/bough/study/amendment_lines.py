@@ -98,6 +98,14 @@ def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> Non
             paths[path].check(value)
 
 
+def _check_lesson(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    asked = body.get("asked")
+    if trial is None or not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
+        raise ValueError("it must name a trial, and in 'asked' what the objective asked for")
+    if "space" in body:
+        Space.from_json(body["space"])
+
+
 def _check_budget(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
     try:
         checked_budget(body.get("budget"))
@@ -111,6 +119,7 @@ def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> N
 
 _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "space": _check_space,
+    "learned": _check_lesson,
     "retract": _check_retraction,
     "correct": _check_correction,
     "belief": lambda body, *_: check_belief_body(body),

@@ -9,7 +9,7 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.files import read_study_file, study_lines
-from bough.study.revisions import revision_of, revisions_of
+from bough.study.revisions import names_asked, revision_of, revisions_of
 from bough.study.study import Study
 from bough.trial import Report, Trial
 
@@ -30,9 +30,12 @@ def studies(storage: str | Storage) -> list[StudyRecord]:
 
 
 def open_study(name: str, storage: str | Storage) -> Study:
-    """The study of that name; StudyError if there is none."""
+    """The study of that name; StudyError if there is none.
+
+    One that learned its space from an objective of a trial is run with such an objective again.
+    """
     opened = open_storage(storage, create=False)
-    return Study.of_record(_find(name, opened), opened)
+    return _opened(_find(name, opened), opened)
 
 
 def delete_study(name: str, storage: str | Storage) -> None:
@@ -85,9 +88,17 @@ def create_study(
     reports = [
         Report(trial.number, step, value, trial.attempt) for trial in waiting for step, value in trial.curve
     ]
-    return Study.of_record(
-        opened.create(replace(record, name=name), waiting, amendments, reports=reports), opened
-    )
+    return _opened(opened.create(replace(record, name=name), waiting, amendments, reports=reports), opened)
+
+
+def _opened(record: StudyRecord, storage: Storage) -> Study:
+    """The study, which goes on learning if it learned its space."""
+    study = Study.of_record(record, storage)
+    if not names_asked(study.amendments):
+        return study
+    from bough.study.learned_study import LearnedStudy  # models, which other studies may not need
+
+    return LearnedStudy.of_record(record, storage)
 
 
 def _find(name: str, storage: Storage) -> StudyRecord:

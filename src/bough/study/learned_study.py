@@ -1,36 +1,37 @@
 """A study without a space: its objective asks a trial for parameters, and the study learns their structure.
 
 After each trial the study knows what the objective asked for. If that is not a configuration of the space
-learned so far, the space is learned again from all trials (``space.discovery``), and the study goes on in it.
+learned so far, the space is learned again from all trials (``study.lessons``), and the study goes on in it.
 So ``study.space`` is an ordinary space at any time, and every finished trial is one of its configurations.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from bough.errors import ConfigError, SpaceError, StudyError
-from bough.registry import Method
-from bough.space import Choice, Float, Space
+from bough.errors import ConflictError, SpaceError, StudyError
+from bough.space import Float, Space
 from bough.space.asking import AskingTrial, changed
-from bough.space.choice import Declared
-from bough.space.discovery import ASKED, discover, whole_runs
+from bough.space.discovery import ASKED
 from bough.space.parameters import Domain
-from bough.storage import MemoryStorage
-from bough.strategies.best_answer import best_answer, completions
+from bough.storage import Amendment, open_storage
+from bough.strategies.best_answer import best_answer
+from bough.study.amendable_study import AMEND_TRIES
+from bough.study.lessons import AskedResult, domains_of, is_news, taught
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.results import failure
+from bough.study.revisions import names_asked
 from bough.study.run_options import RunOptions, listing_options
 from bough.study.study import Study
-from bough.trial import Report, Trial
+from bough.trial import Trial
 
 if TYPE_CHECKING:
-    from bough.storage import Storage, StudyRecord
+    from bough.storage import Storage
     from bough.study.goals import Goals
     from bough.study.run_handle import ReportTo
 
@@ -43,36 +44,23 @@ Objective = Callable[..., Any]
 """``objective(trial)``, or ``objective(trial, run)``, with an ``AskingTrial``."""
 
 
-@dataclass(frozen=True, slots=True)
-class AskedResult(Trial):
-    """A result whose config is what the objective asked for, with the domains of its parameters."""
-
-    domains: Mapping[str, Domain] = field(default_factory=dict)
-    choices: frozenset[str] = frozenset()
-
-
 class LearnedStudy(Study):
-    """A study of an objective ``f(trial)`` that asks for its parameters; in memory."""
-
-    _object: Any = None  # the method, where it is not one of a name
-    _cut_short: Mapping[int, dict[str, Any]] = MappingProxyType({})
-    """What trials asked for that failed or were stopped, by number: less than the configs that they have."""
+    """A study of an objective ``f(trial)`` that asks for its parameters."""
 
     def __init__(
         self, *, name: str | None, storage: str | Storage | None, method: Any, **options: Any
     ) -> None:
-        if storage is not None:
-            raise StudyError(
-                "storage= needs a space from the start: pass Space.trace(f) of a function that only asks as "
-                "the space, or store the finished study with bough.study.copy_study"
-            )
-        super().__init__(NOTHING_YET, name=name, method=method, **options)
-        if not isinstance(method, (str, Method)):
-            self._object = method
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        _, (record, storage) = super().__reduce__()
-        return _restored, (record, storage, dict(self._cut_short))
+        opened = open_storage(storage)
+        if storage is None and name is None:
+            name = "study"
+        space = _learned_so_far(opened, name)
+        try:
+            super().__init__(space, name=name, storage=opened, method=method, **options)
+        except StudyError:
+            if (newer := _learned_so_far(opened, name)) == space:
+                raise
+            # Another process created the study and learned meanwhile.
+            super().__init__(newer, name=name, storage=opened, method=method, **options)
 
     @listing_options(Study.run, RunOptions)
     def run(  # the objective takes a trial
@@ -104,16 +92,10 @@ class LearnedStudy(Study):
     @property
     def domains(self) -> dict[str, Domain]:
         """What each parameter may be that a finished trial asked for."""
-        return {
-            parameter.name: replace(parameter.domain, when=None)
-            for parameter in self.space
-            if not parameter.name.startswith(ASKED)
-        }
+        return domains_of(self.space)
 
     def record_result(self, result: Trial) -> Trial:
-        if isinstance(result, AskedResult):
-            result = self._learn(result)
-        return super().record_result(result)
+        return super().record_result(self._learn(result) if isinstance(result, AskedResult) else result)
 
     def answer(self, name: str, given: Mapping[str, Any], rng: np.random.Generator) -> Any:
         """The best value of a parameter that a proposal lacks, given the answers so far; None if unknown."""
@@ -127,88 +109,39 @@ class LearnedStudy(Study):
 
     def _learn(self, result: AskedResult) -> Trial:
         """Take in what a trial asked for; one that asked for another range than others becomes a failure."""
-        known, trials = self.domains, self.trials
-        if trials[result.number].is_finished:  # another attempt was faster, and has taught
-            return _plain(result)
-        for name, domain in result.domains.items():
-            if name in known and known[name] != domain:
-                return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
-        if result.state != "done":
-            self._cut_short = {**self._cut_short, result.number: dict(result.config)}
-        asked, proposed = result.config.items(), _run_of(trials[result.number]).items()
-        # A trial that failed or was stopped may have ended before it asked for the rest of its proposal.
-        if not (asked == proposed if result.state == "done" else asked <= proposed):
-            self._reopen(trials, result, known | dict(result.domains))
-        return _plain(result)
-
-    def _reopen(self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]) -> None:
-        """Go on in a space that has the run of ``result``."""
-        space, learned = self._space_with(trials, result, domains)
-        runs = {t.number: _run_of(t) for t in trials} | {**self._cut_short, result.number: result.config}
-        moved = [
-            replace(t, config=learned.get(t.number) or _fitted(space, runs[t.number], self.seed))
-            for t in self.told_trials()
-        ]
-        reports = [Report(t.number, step, value, t.attempt) for t in moved for step, value in t.curve]
-        storage = MemoryStorage()
-        record = replace(self.record, space=space.to_json())
-        record = storage.create(record, moved, self.amendments, reports=reports)
-        self._open(record, storage, space)
-        self._method_object = self._object
-
-    def _space_with(
-        self, trials: list[Trial], result: AskedResult, domains: dict[str, Domain]
-    ) -> tuple[Space, dict[int, dict[str, Any]]]:
-        """The space, and the configs of finished trials that asked for all of their path."""
-        over = [replace(t, config=self._cut_short.get(t.number, _run_of(t))) for t in trials if t.is_finished]
-        over.append(result)
-        over.sort(key=lambda trial: trial.number)
-        whole = whole_runs([t.config for t in over], [t.state != "done" for t in over], domains)
-        teaching = [trial for trial, is_whole in zip(over, whole) if is_whole]
-        try:
-            self.space.validate(result.config)
-        except ConfigError:
-            known = _choices(self.space) | result.choices
-            space, configs = discover(domains, [trial.config for trial in teaching], known)
-            return space, {trial.number: config for trial, config in zip(teaching, configs)}
-        kept = {trial.number: trial.config for trial in trials if trial.is_finished}
-        return self.space, kept | {result.number: dict(result.config)}
+        for _ in range(AMEND_TRIES):
+            with self._current() as view:
+                trials, amendments, space = self._told(view), list(view.amendments), self.space
+            trial, names, known = trials[result.number], names_asked(amendments), domains_of(space)
+            if trial.is_finished and not trial.state == result.state == "stopped":
+                return result.plain()  # another attempt was faster, and has taught
+            for name, domain in result.domains.items():
+                if name in known and known[name] != domain:
+                    return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
+            if not is_news(result, trial, names):
+                return result.plain()
+            body: dict[str, Any] = {"asked": list(result.config)}
+            new, moved = taught(trials, names, result, space, self.seed)
+            if moved:
+                body["space"] = json.loads(new.to_json())
+            made = Amendment("learned", body, result.number, len(trials))
+            text = new.to_json() if moved else None
+            with contextlib.suppress(ConflictError):
+                self._storage.amend(self._record.id, made, after=len(amendments), space=text, moved=moved)
+                return result.plain()
+        raise ConflictError("others change the study all the time: try again later")
 
 
-def _restored(record: StudyRecord, storage: Storage, cut_short: Mapping[int, dict[str, Any]]) -> LearnedStudy:
-    """A study from its pickle."""
-    study = LearnedStudy.of_record(record, storage)
-    study._cut_short = cut_short
-    return study
-
-
-def _plain(result: AskedResult) -> Trial:
-    """The result as a storage takes it: a storage has the config already."""
-    return Trial(**{name: getattr(result, name) for name in Trial.__slots__} | {"config": {}})
-
-
-def _run_of(trial: Trial) -> dict[str, Any]:
-    """What a trial asked for, without the switches that the study made up."""
-    return {name: value for name, value in trial.config.items() if not name.startswith(ASKED)}
-
-
-def _choices(space: Space) -> frozenset[str]:
-    """The parameters of a learned space that are choices."""
-
-    def inside(declared: Mapping[str, Declared]) -> set[str]:
-        found = set()
-        for name, parameter in declared.items():
-            if isinstance(parameter, Choice):
-                found |= {name}.union(*(inside(children) for children in parameter.options.values()))
-        return found
-
-    return frozenset(inside(space.declared))
-
-
-def _fitted(space: Space, given: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """A configuration for a trial that runs, or that failed before it had asked for everything."""
-    points = completions(space, given, 100, np.random.default_rng(seed))
-    return space.decode(points.take([0]))[0]
+def _learned_so_far(storage: Storage, name: str | None) -> Space:
+    """The space of the study of that name, if there is one; StudyError if that was not learned."""
+    found = [] if name is None else storage.find(name)
+    space = Space.from_json(found[0].space) if found else NOTHING_YET
+    if space != NOTHING_YET and not names_asked(storage.changes(found[0].id, 0).amendments):
+        raise StudyError(
+            f"study {name!r} exists and has a space that was given: pass the space, and an objective of a "
+            "config; or use another name"
+        )
+    return space
 
 
 class _Evaluation:

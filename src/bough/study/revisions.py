@@ -10,7 +10,22 @@ from typing import Any
 from bough.space import Space
 from bough.storage import Amendment
 
-__all__ = ["Revision", "backfills", "fixed_values", "revision_of", "revisions_of"]
+__all__ = [
+    "SPACE_KINDS",
+    "Names",
+    "Revision",
+    "backfills",
+    "fixed_values",
+    "names_asked",
+    "revision_of",
+    "revisions_of",
+]
+
+SPACE_KINDS = ("space", "learned")
+"""The kinds of amendments that may bring another space."""
+
+Names = Mapping[int, Sequence[str]]
+"""By the number of a trial, the names that its objective asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +43,15 @@ class Revision:
 
 
 def revisions_of(space: Space, amendments: Sequence[Amendment]) -> list[Revision]:
-    """All revisions of a study; ``space`` is the only one if there is no change of it."""
-    changes = [amendment for amendment in amendments if amendment.kind == "space"]
+    """All revisions of a study; ``space`` is the only one if there is no change of it.
+
+    A study that learns its space has one revision, because its trials change their configs with the space.
+    """
+    changes = [each for each in amendments if each.kind in SPACE_KINDS and "space" in each.body]
     if not changes:
         return [Revision(space)]
+    if changes[-1].kind == "learned":
+        return [Revision(Space.from_json(changes[-1].body["space"]))]
     first = Revision(Space.from_json(changes[0].body["before"]))
     later = [
         Revision(
@@ -40,6 +60,15 @@ def revisions_of(space: Space, amendments: Sequence[Amendment]) -> list[Revision
         for change in changes
     ]
     return [first, *later]
+
+
+def names_asked(amendments: Sequence[Amendment]) -> Names:
+    """What the trials asked for that made a study learn its space (``lessons``); empty for other studies."""
+    return {
+        each.trial: each.body["asked"]
+        for each in amendments
+        if each.kind == "learned" and each.trial is not None
+    }
 
 
 def revision_of(number: int, revisions: Sequence[Revision]) -> int:

@@ -24,7 +24,7 @@ from bough.study.handles import number_and_attempt, own_copy
 from bough.study.model_space import ModelSpace, model_space
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.reporting import StoppingDecision
-from bough.study.revisions import Revision, revision_of, revisions_of
+from bough.study.revisions import Revision, names_asked, revision_of, revisions_of
 from bough.study.settling import check_foresees, gain_after
 from bough.study.spending import budget_of
 from bough.study.tables import table
@@ -55,7 +55,7 @@ class StoredStudy:
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self._record, self._storage = record, storage
-        self.space, self._revisions = space, [Revision(space)]
+        self.space, self._revisions, self._adopted = space, [Revision(space)], 0
         self._method_object: Any = None
         self.method = method_of(record)
         self.goals = goals_of(record.goals, record.direction)
@@ -77,6 +77,7 @@ class StoredStudy:
     def _adopt(self, view: TrialIndex) -> None:
         """Go over to the newest revision of the space; what depends on it is made again when needed."""
         self._revisions = revisions_of(self._revisions[0].space, view.amendments)
+        self._adopted = view.space_changes
         self.space = self._revisions[-1].space
         self._record = replace(self._record, space=self.space.to_json())
         self._model = self._made_strategy = None
@@ -162,7 +163,10 @@ class StoredStudy:
     def told_trials(self) -> list[Trial]:
         """All trials as they were told, without later corrections."""
         with self._current() as view:
-            return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]
+            return self._told(view)
+
+    def _told(self, view: TrialIndex) -> list[Trial]:
+        return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]
 
     @property
     def amendments(self) -> list[Amendment]:
@@ -337,6 +341,9 @@ class StoredStudy:
         """The view, up to date, and this thread's until the block ends."""
         with self._reading:
             self._view.update(self._storage.changes(self._record.id, self._view.revision))
-            if self._view.space_changes != len(self._revisions) - 1:
+            if self._view.space_changes != self._adopted:
+                if names_asked(self._view.amendments):  # configs that were read before have changed too
+                    self._view = TrialIndex(self.goals)
+                    self._view.update(self._storage.changes(self._record.id, 0))
                 self._adopt(self._view)
             yield self._view

@@ -9,6 +9,7 @@ from bough.storage.transitions import available
 from bough.study.corrections import KINDS, amended
 from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
+from bough.study.revisions import SPACE_KINDS
 from bough.study.spending import Costs
 from bough.study.stop_requests import KIND as STOP
 from bough.trial import Trial
@@ -103,7 +104,7 @@ class TrialIndex:
 
     def _amend(self, amendments: list[Amendment]) -> None:
         self.amendments += amendments
-        self.space_changes += sum(each.kind == "space" for each in amendments)
+        self.space_changes += sum(each.kind in SPACE_KINDS and "space" in each.body for each in amendments)
         self.stop_requests += sum(each.kind == STOP for each in amendments)
         about = [each for each in amendments if each.kind in KINDS]
         for each in about:

@@ -1,0 +1,126 @@
+"""What a study without a space learns from one trial: its space, and all trials as configurations of it.
+
+A trial's *run* is what its objective asked for, with the answers. A run that is no configuration of the space
+learned so far makes a lesson: the space is learned again from all runs (``space.discovery``), and each trial
+gets its run as its config. A lesson is stored as an amendment of the kind "learned" about the trial:
+
+- "asked": the names in the trial's run. Its config may have more: a trial that failed or was stopped may have
+  ended before it asked for the rest.
+- "space": the space, where configs of trials have changed with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bough.space import Choice, Space
+from bough.space.choice import Declared
+from bough.space.discovery import ASKED, discover, whole_runs
+from bough.space.parameters import Domain
+from bough.strategies.best_answer import completions
+from bough.study.recommend import contains
+from bough.study.revisions import Names
+from bough.trial import Trial
+
+__all__ = ["AskedResult", "domains_of", "is_news", "taught"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedResult(Trial):
+    """A result whose config is the run of its trial, with the domains of its parameters."""
+
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    choices: frozenset[str] = frozenset()
+
+    def plain(self) -> Trial:
+        """The result as a storage takes it: a storage has the config already."""
+        return Trial(**{name: getattr(self, name) for name in Trial.__slots__} | {"config": {}})
+
+
+def domains_of(space: Space) -> dict[str, Domain]:
+    """What each parameter of a learned space may be, without its condition."""
+    return {
+        parameter.name: replace(parameter.domain, when=None)
+        for parameter in space
+        if not parameter.name.startswith(ASKED)
+    }
+
+
+def is_news(result: AskedResult, trial: Trial, names: Names) -> bool:
+    """Whether the run of a result is not what its trial stands for so far."""
+    if result.state != "done":  # it may have ended before it asked for the rest of its proposal
+        return set(result.config) != set(names.get(trial.number, ())) or not (
+            result.config.items() <= trial.config.items()
+        )
+    return result.config != _run(trial, names)
+
+
+def taught(
+    trials: Sequence[Trial], names: Names, result: AskedResult, space: Space, seed: int
+) -> tuple[Space, list[Trial]]:
+    """The space with the run of a result in it, and the trials whose configs differ from then on."""
+    if result.state != "done" and result.config.items() <= trials[result.number].config.items():
+        return space, []  # the rest of the proposal stands for what it did not ask for
+    configs = {trial.number: trial.config for trial in trials} | {result.number: dict(result.config)}
+    if not contains(space, result.config):
+        space, configs = _discovered(trials, names, result, space, seed)
+    return space, [
+        replace(trial, config=configs[trial.number])
+        for trial in trials
+        if configs[trial.number] != trial.config
+    ]
+
+
+def _discovered(
+    trials: Sequence[Trial], names: Names, result: AskedResult, space: Space, seed: int
+) -> tuple[Space, dict[int, dict[str, Any]]]:
+    """The space learned from all runs, and the configs of all trials in it."""
+    runs = {trial.number: _run(trial, names) for trial in trials} | {result.number: dict(result.config)}
+    over = [
+        trial.number
+        for trial in trials
+        if trial.is_finished or trial.number in names or trial.number == result.number
+    ]
+    ended_early = [
+        (result if number == result.number else trials[number]).state in ("failed", "stopped")
+        for number in over
+    ]
+    domains = domains_of(space) | dict(result.domains)
+    is_whole = whole_runs([runs[number] for number in over], ended_early, domains)
+    teaching = [number for number, whole in zip(over, is_whole) if whole]
+    learned, configs = discover(
+        domains, [runs[number] for number in teaching], _choices(space) | result.choices
+    )
+    exact = dict(zip(teaching, configs))
+    return learned, {n: exact[n] if n in exact else _fitted(learned, runs[n], seed) for n in runs}
+
+
+def _run(trial: Trial, names: Names) -> dict[str, Any]:
+    """What a trial asked for, as far as that is known; without the switches that the study made up."""
+    asked = names.get(trial.number, trial.config)
+    return {
+        name: value for name, value in trial.config.items() if name in asked and not name.startswith(ASKED)
+    }
+
+
+def _choices(space: Space) -> frozenset[str]:
+    """The parameters of a learned space that are choices."""
+
+    def inside(declared: Mapping[str, Declared]) -> set[str]:
+        found = set()
+        for name, parameter in declared.items():
+            if isinstance(parameter, Choice):
+                found |= {name}.union(*(inside(children) for children in parameter.options.values()))
+        return found
+
+    return frozenset(inside(space.declared))
+
+
+def _fitted(space: Space, given: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """A configuration for a trial that runs, or that ended before it had asked for everything."""
+    points = completions(space, given, 100, np.random.default_rng(seed))
+    return space.decode(points.take([0]))[0]
