@@ -38,8 +38,8 @@ class Amendment:
     """Something said about a study after its creation; amendments are appended and never change.
 
     kind:  "space", "learned", "retract", "correct", "belief", "source", "budget", "instances", "stop",
-           "note", "audit". body: JSON data that goes with it. trial: the number of the trial that it is about, if
-           there is one.
+           "note", "audit". body: JSON data that goes with it. trial: the number of the trial that it is
+           about, if there is one.
     since: how many trials the study had; it holds for the proposals from this number on. position: 0, 1, 2,
            ... without gaps; at: Unix time. The storage fills in these three.
     """
