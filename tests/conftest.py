@@ -20,6 +20,10 @@ from hypothesis import HealthCheck, settings
 # ``make core`` sets the variable and runs the tests that compare the two.
 os.environ.setdefault("BOUGH_CORE", "numpy")
 
+# Dozens of tests start programs that import bough. Each would compile all of it where writing bytecode is off.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # On a busy machine examples take long to draw, which says nothing about the code.
 settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")

@@ -21,7 +21,6 @@ from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies.base import tried_points
-from bough.strategies.beliefs import draw_believed
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
 
@@ -108,6 +107,8 @@ class InitialDesign:
 
         The two take turns, so an unlikely branch still gets its look if there are enough turns.
         """
+        from bough.strategies.beliefs import draw_believed  # loads the models, which a design needs only here
+
         rng = np.random.default_rng([history.seed, _BELIEF_STREAM])
         drawn = draw_believed(space, history.beliefs, design, rng, branches=False)
         if not any(space.layout.switch[belief.column] for belief in history.beliefs):
