@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 # ``make core`` sets the variable and runs the tests that compare the two.
 os.environ.setdefault("BOUGH_CORE", "numpy")
 
-# Dozens of tests start programs that import bough. Each would compile all of it where writing bytecode is off.
+# Many tests start programs that import bough. Without bytecode each of them would compile all of it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 

@@ -33,6 +33,13 @@ def quick(name: str) -> Method:
     return bough.method(name, **options)
 
 
+@pytest.fixture(autouse=True)
+def _short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where hyperparameters are sampled, one sweep is enough to make a proposal."""
+    monkeypatch.setattr("bough.surrogates.base.BURN_IN_SWEEPS", 1)
+    monkeypatch.setattr("bough.surrogates.base.WARM_BURN_IN_SWEEPS", 0)
+
+
 @pytest.fixture(params=sorted(bough.methods()))
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
