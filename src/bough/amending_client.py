@@ -10,7 +10,9 @@ from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.strategies.base import RemainingGain
+from bough.study.current_trials import CurrentSpace
 from bough.study.handles import number_and_attempt
+from bough.study.revisions import revisions_of
 from bough.study.spending import budget_of
 from bough.trial import Trial
 
@@ -20,13 +22,16 @@ __all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
 class AmendingClient:
     """Retract, correct, note, change and stop over HTTP."""
 
-    space: Space
     _timeout: float
 
     @abstractmethod
     def _get(self, path: str) -> Any: ...
     @abstractmethod
     def _post(self, path: str, body: dict[str, Any], timeout: float = ...) -> Any: ...
+
+    @property
+    @abstractmethod
+    def space(self) -> Space: ...
 
     @property
     @abstractmethod
@@ -64,8 +69,12 @@ class AmendingClient:
         given = {"backfill": dict_of(backfill or {}, "backfill"), "fix": dict_of(fix or {}, "fix")}
         body = {"space": space.to_dict(), **given}
         lines: list[str] = self._post("change", body, self._timeout)["differences"]
-        self.space = space
         return lines
+
+    @property
+    def current_trials(self) -> list[Trial]:
+        """The trials that the current space has, with configs that ``backfill`` completed."""
+        return CurrentSpace(revisions_of(self.space, self.amendments)).trials(self.trials)
 
     @property
     def amendments(self) -> list[Amendment]:

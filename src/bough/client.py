@@ -115,7 +115,7 @@ class RemoteStudy(AmendingClient):
         self.seed: int = found["seed"]
         self.stopping: str = found["stopping"]
         self.method = Method(found["method"]["name"], found["method"]["options"])
-        self.space = Space.from_json(found["space"])
+        self._space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
         self._amendments = 0  # that those know of
 
@@ -198,6 +198,14 @@ class RemoteStudy(AmendingClient):
         first_open = next((i for i, trial in enumerate(found) if not trial.is_finished), len(found))
         self._over = found[:first_open]
         return found
+
+    @property
+    def space(self) -> Space:
+        """The current space, which others may change at any time."""
+        found = self._connection.call("GET", self._path, patience=self._patience)["space"]
+        if found != self._space.to_dict():
+            self._space = Space.from_json(found)
+        return self._space
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""

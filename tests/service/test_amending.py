@@ -123,3 +123,30 @@ def test_figures_show_a_correction_at_once(remote: bough.client.RemoteStudy, api
     remote.correct(2, 17.25, "units")
     assert "17.25" not in before
     assert "17.25" in drawn()
+
+
+def test_a_note_sent_again_is_written_once(api: httpx.Client) -> None:
+    sent = [
+        api.post("/studies/demo/notes", json={"text": "hm"}, headers={"Idempotency-Key": key}).json()
+        for key in ("a", "a", "b")
+    ]
+    assert sent[0] == sent[1] != sent[2]
+    assert [each["body"] for each in api.get("/studies/demo/amendments").json()["amendments"]] == [
+        {"text": "hm", "by": "writer"}
+    ] * 2
+
+
+def test_a_change_by_somebody_else_is_seen(remote: bough.client.RemoteStudy, served: Service) -> None:
+    space = remote.space
+    assert remote.space is space
+    other = bough.connect(served.url, served.write, "demo")
+    other.change(bough.Space.from_json(MORE), backfill={"dropout": 0.25})
+    assert remote.space == bough.Space.from_json(MORE)
+    best = remote.best
+    assert (best.number, best.config["dropout"]) == (0, 0.25)
+    assert [trial.config["dropout"] for trial in remote.current_trials] == [0.25] * 3
+    other.change(bough.Space.from_json(SPACE))
+    other.change(bough.Space.from_json(MORE))
+    with pytest.raises(BoughError, match="no result in its current space"):
+        _ = remote.best
+    assert remote.status().best is None

@@ -77,7 +77,7 @@ class StudySnapshot:
         if isinstance(study, StudySnapshot):
             return study
         trials = tuple(study.trials)
-        fitting = _of_space(study.space, trials)
+        fitting = _of_space(study.space, tuple(getattr(study, "current_trials", trials)))
         numbers = {trial.number for trial in fitting}
         return StudySnapshot(
             name=study.name or "study",

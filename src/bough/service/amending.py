@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from bough.service.auth import Principal
-from bough.service.models import TrialOut, trial_json
-from bough.service.studies import OpenStudies
+from bough.service.models import Key, TrialOut, trial_json
+from bough.service.studies import OpenStudies, request_mark
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study import Study
@@ -111,10 +111,11 @@ def add_amending_routes(
         return JSONResponse(trial_json(trial))
 
     @api.post("/studies/{study:name}/notes", response_model=AmendmentOut, status_code=201, tags=["studies"])
-    def note(request: Request, study: Name, given: Note) -> Response:
+    def note(request: Request, study: Name, given: Note, key: Key = None) -> Response:
         """Write a remark into the study's record."""
-        opened = studies.open(study)
-        return JSONResponse(_json(opened.note(given.text, given.trial, by=_who(request))), 201)
+        opened, who = studies.open(study), request.scope["principal"]
+        mark = request_mark(who.id, key)
+        return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
 
     @api.post("/studies/{study:name}/stop", response_model=AmendmentOut, status_code=201, tags=["studies"])
     def stop(request: Request, study: Name, given: Stop) -> Response:
@@ -162,5 +163,5 @@ def _json(amendment: Amendment) -> dict[str, Any]:
         "since": amendment.since,
         "position": amendment.position,
         "at": amendment.at,
-        "body": amendment.body,
+        "body": {name: part for name, part in amendment.body.items() if name != "request"},
     }

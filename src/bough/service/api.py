@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
 from anyio import to_thread
-from fastapi import APIRouter, Depends, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.security import HTTPBearer
 
@@ -32,6 +32,7 @@ from bough.service.models import (
     ExplainOut,
     Fail,
     Health,
+    Key,
     NewBudget,
     NewStudy,
     Predict,
@@ -69,14 +70,6 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 _bearer = HTTPBearer(auto_error=False, description="A token from `bough token create`.")
 
 Name = Annotated[str, "a study's name"]
-Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        max_length=200,
-        description="A random text per request; the same request sent again has no second effect.",
-    ),
-]
 Branch = Annotated[str | None, Query(max_length=4000, description='A JSON object such as {"model": "svm"}.')]
 
 

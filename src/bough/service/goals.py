@@ -74,7 +74,7 @@ def add_goal_routes(api: APIRouter, studies: OpenStudies) -> None:
     ) -> Response:
         """The volume between the front and a reference point: given, that of the study, or inferred."""
         opened = studies.open(study)
-        given, trials = _reference(reference), opened.trials
+        given, trials = _reference(reference), opened.current_trials
         return JSONResponse(
             {
                 "hypervolume": hypervolume_of(opened.goals, trials, given),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
+from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field
 
 from bough.storage import StudyRecord
@@ -13,14 +14,22 @@ from bough.study.records import STOPPING_RULES
 from bough.trial import Trial
 
 __all__ = [
-    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "NewStudy", "Predict",
-    "PredictOut", "Renew", "ReportIn", "ReportOut", "StatusOut", "StudiesOut", "StudyOut", "Tell", "TrialOut",
-    "TrialsOut", "study_json", "trial_json",
+    "Add", "Ask", "BranchOut", "Enqueue", "ErrorOut", "ExplainOut", "Fail", "Health", "Key", "NewStudy",
+    "Predict", "PredictOut", "Renew", "ReportIn", "ReportOut", "StatusOut", "StudiesOut", "StudyOut",
+    "Tell", "TrialOut", "TrialsOut", "study_json", "trial_json",
 ]  # fmt: skip
 
 Seconds = Annotated[float, Field(gt=0, le=30 * 86400)]
 Scalar = str | int | float | bool | None
 Config = dict[str, Scalar]
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="A random text per request; the same request sent again has no second effect.",
+    ),
+]
 Noise = Annotated[float, Field(ge=0)] | dict[str, Annotated[float, Field(ge=0)]]
 
 

@@ -115,7 +115,7 @@ class GoalBased:
 
     def _decide(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         weights = rng.dirichlet(np.ones(max(outcomes_of(history).values.shape[1], 1)))
-        models = self._models(history, weights)
+        models = self._models(space, history, weights)
         context = self._context(space, history, models, weights, rng)
         if models.objectives:
             return self.decide(context, rng)
@@ -125,7 +125,7 @@ class GoalBased:
         why = "no trial meets the constraints yet: the best chance of meeting them"
         return Choice(found.points, found.reason or why, "feasibility" if not found.reason else found.rule)
 
-    def _models(self, history: History, weights: FloatArray) -> GoalModels:
+    def _models(self, space: Space, history: History, weights: FloatArray) -> GoalModels:
         outcomes = outcomes_of(history)
         limits = fit_limits(self.limit, history)
         values, noise, reference = outcomes.values, outcomes.noise, outcomes.reference
@@ -134,7 +134,9 @@ class GoalBased:
         if values.shape[1] > MAX_OBJECTIVES:
             value, sd = chebyshev(values, noise, outcomes.feasible, weights)
             values, noise, reference = value[:, None], sd[:, None], np.full(1, np.nan)
-        return GoalModels(history, fit_objectives(self.objective, history, values, noise), limits, reference)
+        objectives = fit_objectives(self.objective, history, values, noise)
+        legal = space.legal(history.done) if space.forbid or space.require else None
+        return GoalModels(history, objectives, limits, reference, legal)
 
     def _weights(self, space: Space, history: History) -> list[Criterion]:
         """What is added besides gains and limits."""

@@ -76,12 +76,14 @@ class GoalModels:
     """All models, conditioned on the history. Where there are no objectives, the list of them is empty.
 
     reference: (m,) the user's reference point, NaN where it is inferred.
+    legal: (n,) which finished trials the space has; results of an earlier space may be forbidden.
     """
 
     history: History
     objectives: Sequence[ConditionedModel]
     limits: Sequence[ConditionedModel]
     reference: FloatArray
+    legal: BoolArray | None = None
 
     @property
     def members(self) -> list[list[Posterior]]:
@@ -99,14 +101,19 @@ class GoalModels:
 
     @cached_property
     def feasible(self) -> BoolArray:
-        """(n,) which finished trials meet every limit; where noise was told, which are expected to."""
+        """(n,) which finished trials meet every limit; where noise was told, which are expected to.
+
+        Of trials that are legal, if there are any: one that is gone need not be beaten.
+        """
         outcomes = outcomes_of(self.history)
         met = np.array(outcomes.slacks <= 0)
         for column, model in enumerate(self.limits):
             if np.any(outcomes.slack_noise[:, column] > 0):
                 met[:, column] = self._expected_to_meet(model, self.history.done)
         feasible = np.all(met, axis=1)
-        return np.asarray(feasible if np.any(feasible) else outcomes.feasible)
+        feasible = feasible if np.any(feasible) else outcomes.feasible
+        beatable = feasible if self.legal is None else feasible & self.legal
+        return np.asarray(beatable if np.any(beatable) else feasible)
 
     @cached_property
     def violation(self) -> FloatArray:

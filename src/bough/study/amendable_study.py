@@ -12,7 +12,7 @@ from bough.space import Space
 from bough.storage import Amendment
 from bough.study.beliefs import belief_amendment
 from bough.study.changing import differences, space_change
-from bough.study.corrections import correction, remark, retraction
+from bough.study.corrections import correction, remark, remarks_of, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.recommend import contains
 from bough.study.revisions import names_asked
@@ -114,12 +114,26 @@ class AmendableStudy(StoredStudy):
         assert made is not None
         return made
 
-    def note(self, text: str, trial: Trial | int | None = None, *, by: str | None = None) -> Amendment:
-        """Write a remark into the study's record, about the study or about one trial."""
+    def note(
+        self,
+        text: str,
+        trial: Trial | int | None = None,
+        *,
+        by: str | None = None,
+        request: str | None = None,
+    ) -> Amendment:
+        """Write a remark into the study's record, about the study or about one trial.
+
+        request: mark of a request that may be sent again; the same one has no second effect.
+        """
         number = None if trial is None else self.trial(number_and_attempt(trial)[0]).number
-        made = self.amend(lambda _: remark(text, number, by))
-        assert made is not None
-        return made
+        sent_before: list[Amendment] = []
+
+        def make(view: TrialIndex) -> Amendment | None:
+            sent_before[:] = remarks_of(request, view.amendments)
+            return None if sent_before else remark(text, number, by, request)
+
+        return self.amend(make) or sent_before[0]
 
     def amend(
         self, make: Callable[[TrialIndex], Amendment | None], space: Space | None = None

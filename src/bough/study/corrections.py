@@ -20,7 +20,7 @@ from bough.trial import Trial
 if TYPE_CHECKING:
     from bough.study.trial_index import TrialIndex
 
-__all__ = ["CORRECTED", "KINDS", "amended", "correction", "remark", "retraction"]
+__all__ = ["CORRECTED", "KINDS", "amended", "correction", "remark", "remarks_of", "retraction"]
 
 KINDS = ("retract", "correct")
 """The kinds of amendments that this module makes and applies."""
@@ -73,11 +73,19 @@ def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) ->
             raise TrialError(f"trial {number} has no measure {name!r}: did you mean {near[0]!r}?")
 
 
-def remark(text: str, number: int | None, by: str | None = None) -> Amendment:
-    """A note about the study or one of its trials."""
+def remark(text: str, number: int | None, by: str | None = None, request: str | None = None) -> Amendment:
+    """A note about the study or one of its trials; ``request`` marks who sent it, for ``remarks_of``."""
     if not isinstance(text, str) or not text.strip():
         raise TrialError(f"a note needs a text, not {str(text)[:40]!r}")
-    return Amendment("note", _body({"text": storable(text.strip())[:MAX_REASON]}, by), number)
+    body = {"text": storable(text.strip())[:MAX_REASON]} | ({} if request is None else {"request": request})
+    return Amendment("note", _body(body, by), number)
+
+
+def remarks_of(request: str | None, amendments: Sequence[Amendment]) -> list[Amendment]:
+    """The notes that a request has written already."""
+    if request is None:
+        return []
+    return [each for each in amendments if each.kind == "note" and each.body.get("request") == request]
 
 
 def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:

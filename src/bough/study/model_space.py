@@ -59,7 +59,7 @@ class _Carried(ModelSpace):
     def __init__(self, revisions: Sequence[Revision]) -> None:
         super().__init__(revisions[-1].space)
         self._revisions = revisions
-        self._fills = [_by_name(fill, self.space) for fill in backfills(revisions)]
+        self._fills = [by_name(fill, self.space) for fill in backfills(revisions)]
 
     def encode(self, trials: Sequence[Trial]) -> Points:
         def encode(index: int, trials: Sequence[Trial]) -> Points:
@@ -153,7 +153,7 @@ def _by_revision(
     return Points.concat([encode(index, group) for index, group in runs])
 
 
-def _by_name(fill: ByPath, space: Space) -> dict[str, Any]:
+def by_name(fill: ByPath, space: Space) -> dict[str, Any]:
     """Values by name; ConfigError where two parameters have the name, and only one the value."""
     names = [parameter.name for parameter in space.parameters]
     found = {parameter.name: fill[parameter.path] for parameter in space if parameter.path in fill}

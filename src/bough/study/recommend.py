@@ -41,9 +41,7 @@ class Predictable(Protocol):
     @property
     def direction(self) -> str: ...
     @property
-    def space(self) -> Space: ...
-    @property
-    def trials(self) -> list[Trial]: ...
+    def current_trials(self) -> list[Trial]: ...
     @property
     def has_model(self) -> bool: ...
     def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]: ...
@@ -54,7 +52,7 @@ def recommend(study: Predictable) -> Recommendation:
 
     Without a model the best reported value decides, and its reported noise is the standard deviation.
     """
-    done = [trial for trial in study.trials if trial.feasible and contains(study.space, trial.config)]
+    done = [trial for trial in study.current_trials if trial.feasible]
     if not done:
         raise StudyError(f"study {study.name!r} has no trial to recommend yet")
     values = np.array([trial.value for trial in done], dtype=float)

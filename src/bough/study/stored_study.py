@@ -17,6 +17,7 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
+from bough.study.current_trials import CurrentSpace, nothing_current
 from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
@@ -56,6 +57,7 @@ class StoredStudy:
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self._record, self._storage = record, storage
         self.space, self._revisions, self._adopted = space, [Revision(space)], 0
+        self._now = CurrentSpace(self._revisions)
         self._method_object: Any = None
         self.method = method_of(record)
         self.goals = goals_of(record.goals, record.direction)
@@ -81,6 +83,8 @@ class StoredStudy:
         self.space = self._revisions[-1].space
         self._record = replace(self._record, space=self.space.to_json())
         self._model = self._made_strategy = None
+        self._now = CurrentSpace(self._revisions)
+        view.change_space(self._now)
 
     def _model_space(self, view: TrialIndex) -> ModelSpace:
         """The space that the method works in. Call it within ``_current``."""
@@ -112,6 +116,7 @@ class StoredStudy:
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._view = TrialIndex(self.goals)
+        self._view.change_space(self._now)
         self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
@@ -160,6 +165,11 @@ class StoredStudy:
         with self._current() as view:
             return [view.shown(number) for number in range(len(view.trials))]
 
+    @property
+    def current_trials(self) -> list[Trial]:
+        """The trials that the current space has, with configs that ``backfill`` completed."""
+        return self._now.trials(self.trials)
+
     def told_trials(self) -> list[Trial]:
         """All trials as they were told, without later corrections."""
         with self._current() as view:
@@ -183,7 +193,10 @@ class StoredStudy:
 
     @property
     def best(self) -> Trial:
-        """The feasible trial with the best value, the first one of equals; StudyError if there is none."""
+        """The feasible trial with the best value, the first one of equals; StudyError if there is none.
+
+        After a change of the space, it is one that the current space has; see ``current_trials``.
+        """
         if len(self.goals.objectives) > 1:
             raise StudyError(
                 f"study {self.name!r} has {len(self.goals.objectives)} objectives, so no single best trial: "
@@ -191,20 +204,23 @@ class StoredStudy:
             )
         with self._current() as view:
             if view.best is None and view.done:
+                earlier = nothing_current(self.name, self._now.since, view.trials, self.goals.sign)
+                if earlier is not None:
+                    raise earlier
                 from bough.study.fronts import closest
 
                 raise closest(self.goals, view.trials, self.name)
             if view.best is None:
                 why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
                 raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
-            return own_copy(view.shown(view.best.number))
+            return own_copy(view.curves.shown(view.best))
 
     @property
     def front(self) -> list[Trial]:
         """The feasible trials that no other one dominates, the best of the first objective first."""
         from bough.study.fronts import front_of  # SciPy, which ask and tell may not need
 
-        return [own_copy(trial) for trial in front_of(self.goals, self.trials)]
+        return [own_copy(trial) for trial in front_of(self.goals, self.current_trials)]
 
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
         """The volume between the front and a reference point; 0 while no trial is feasible.
@@ -214,13 +230,13 @@ class StoredStudy:
         """
         from bough.study.fronts import hypervolume_of
 
-        return hypervolume_of(self.goals, self.trials, reference)
+        return hypervolume_of(self.goals, self.current_trials, reference)
 
     def reference(self) -> dict[str, float]:
         """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
         from bough.study.fronts import reference_of
 
-        return reference_of(self.goals, self.trials)
+        return reference_of(self.goals, self.current_trials)
 
     def frame(self) -> Any:
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""

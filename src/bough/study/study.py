@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ExhaustedError, MethodError, StudyError
+from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError
 from bough.registry import BUILT_IN, Method, build, describe
 from bough.space import Space
 from bough.storage import Storage, open_storage
 from bough.strategies.base import Strategy, check_proposal
 from bough.study.amendable_study import AmendableStudy
+from bough.study.current_trials import left_the_space
 from bough.study.goals import parse_goals
 from bough.study.handles import (
     check_lease,
@@ -355,7 +356,7 @@ class Study(AmendableStudy):
                     return None
                 if work is None:
                     taken = self._storage.take(self._record.id, worker, lease, holder)
-                    if taken is not None:
+                    if taken is not None and self._keeps(taken):
                         return own_copy(taken)
                     continue
                 model, strategy, history = work
@@ -369,3 +370,13 @@ class Study(AmendableStudy):
                 if inserted:
                     return own_copy(inserted[0])
                 races_lost += 1
+
+    def _keeps(self, taken: Trial) -> bool:
+        """Whether the current space has a trial that was handed out again; it fails if not."""
+        with self._current():
+            if self._now.find(taken) is not None:
+                return True
+        result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
+        with contextlib.suppress(ConflictError):  # its earlier worker may tell a value at this moment
+            self._storage.finish(self._record.id, result)
+        return False

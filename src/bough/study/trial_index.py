@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from bough.storage.base import Amendment, Changes
 from bough.storage.transitions import available
 from bough.study.corrections import KINDS, amended
+from bough.study.current_trials import CurrentSpace
 from bough.study.curves import CurveIndex
 from bough.study.goals import Goals
 from bough.study.revisions import SPACE_KINDS
@@ -44,7 +45,7 @@ class Status:
 class TrialIndex:
     """The trials by number, and the counts that every step needs: no step walks all trials.
 
-    best: the best feasible trial; None for several objectives.
+    best: the best feasible trial of the current space; None for several objectives.
     over: numbers of finished trials in the order of their results; open: the others, by number.
     amendments: all of the study. Retractions and corrections are in ``trials``; ``stored`` has those trials
     as they were told, and ``corrections`` counts them.  space_changes: how often the space was changed.
@@ -73,6 +74,7 @@ class TrialIndex:
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
         self._of_request: dict[str, list[int]] = {}
+        self._space: CurrentSpace | None = None  # None while the space was never changed
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
@@ -114,6 +116,12 @@ class TrialIndex:
         if about:
             self._count_again(len(about))
 
+    def change_space(self, space: CurrentSpace) -> None:
+        """Choose ``best`` among the trials of this space from now on."""
+        self._space, self.best = space, None
+        for number in self.over:
+            self._compare(self.trials[number])
+
     def _count_again(self, corrections: int) -> None:
         over, self.over = self.over, []
         self.done = self.added = self.stopped = self.retracted = 0
@@ -140,10 +148,14 @@ class TrialIndex:
         if trial.value is None:
             return
         self.done += 1
-        if not trial.feasible or len(self._goals.objectives) > 1:
+        self._compare(trial)
+
+    def _compare(self, trial: Trial) -> None:
+        """Make the trial the best one, if it is."""
+        if trial.value is None or not trial.feasible or len(self._goals.objectives) > 1:
             return
         if self.best is None or self.best.value is None or self._sign * (trial.value - self.best.value) < 0:
-            self.best = trial
+            self.best = (self._space.find(trial) if self._space else trial) or self.best
 
     def before(self, number: int) -> TrialIndex:
         """The view as it was when trial ``number`` was started, as far as times tell."""
