@@ -93,6 +93,8 @@ def test_best_is_a_trial_of_the_current_space() -> None:
     study.change(NO_SVM)
     for each in (study, other):
         assert (each.best.number, each.status().best) == (2, each.best)
+    other.after_fork(child=True)
+    assert other.best.number == 2
     study.add({**FOREST, "rate": 0.1}, 0.5)
     assert study.best.number == 3
     study.change(BEFORE)
