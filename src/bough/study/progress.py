@@ -16,6 +16,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, TextIO
 
 from bough.study.events import Event, Progress
@@ -172,8 +173,7 @@ class _Cell:
         self._handle: Any = None
 
     def __call__(self, text: str) -> None:
-        from IPython.display import display
-
+        display = import_module("IPython.display").display  # notebooks have it; its types are incomplete
         line = {"text/plain": text}
         if self._handle is None:
             self._handle = display(line, raw=True, display_id=True)
