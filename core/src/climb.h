@@ -4,7 +4,6 @@
 #define BOUGH_CLIMB_H
 
 #include <float.h>
-#include <stdlib.h>
 
 #include "covariance.h"
 
@@ -50,50 +49,63 @@ static double log_improvement(double mean, double sd, double best, double *by_me
     return log(sd) + log(r) - 0.5 * t * t - half_log_two_pi;
 }
 
+/* Scratch for the moments of one point: k, L^-1 k and a weight, each (rows). */
 typedef struct {
     scratch_t w;
     double *k, *white, *weight;
 } work_t;
 
-/* The criterion where one start is, and its slopes by the coordinates that it may move. */
-static double criterion(const model_t *m, const posterior_t *p, const climb_t *c, int start, work_t work,
-                        double *slope) {
-    const int n = m->rows;
-    const double *z = c->z + (size_t)start * m->features, *on = c->on + (size_t)start * m->groups;
-    double mean, variance, sd, half, by_mean, by_sd, value;
-    int i;
-    covariance(m, n, z, on, work.w, work.k);
-    mean = dot(n, work.k, p->alpha);
+static work_t work_at(double *memory, const side_t *d) {
+    work_t work;
+    work.w = scratch_at(memory, d);
+    work.k = memory + scratch_size(d);
+    work.white = work.k + d->rows;
+    work.weight = work.white + d->rows;
+    return work;
+}
+
+static size_t work_size(const side_t *d) { return scratch_size(d) + 3 * (size_t)d->rows; }
+
+/* Mean and sd from the covariances in work.k; 0.5 / sd, or 0 where the sd is cut off. */
+static double moments(const posterior_t *p, int n, double prior, work_t work, double *sd, double *half) {
+    double variance;
     whiten(n, p->rt, work.k, work.white);
-    variance = c->prior[start] - dot(n, work.white, work.white);
-    sd = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
-    half = variance > SMALLEST_VARIANCE ? 0.5 / sd : 0.0;
-    value = log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
-    by_sd *= p->sd_share * -2.0 * half;
+    variance = prior - dot(n, work.white, work.white);
+    *sd = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
+    *half = variance > SMALLEST_VARIANCE ? 0.5 / *sd : 0.0;
+    return dot(n, work.k, p->alpha);
+}
+
+/* weight = by_mean alpha + by_variance d variance / dk, from work.white. */
+static void weigh(const posterior_t *p, int n, double by_mean, double by_variance, work_t work) {
+    int i;
     for (i = 0; i < n; i++)
-        work.weight[i] = by_mean * p->alpha[i] + by_sd * dot(n - i, p->rt + (size_t)i * n + i, work.white + i);
-    for (i = 0; i < c->width; i++) {
-        const int f = c->own[(size_t)start * c->width + i];
-        slope[i] = f < 0 ? 0.0 : c->unit[f] * slope_by_feature(m, n, f, z[f], on, work.w, work.weight);
-    }
+        work.weight[i] =
+            by_mean * p->alpha[i] - 2.0 * by_variance * dot(n - i, p->rt + (size_t)i * n + i, work.white + i);
+}
+
+/* One start on its way: it moves d coordinates, at the places `own`. */
+typedef struct {
+    const unsigned char *on;
+    double *z, *x, *low, *high, *slope, *inverse, *direction, prior, value, length;
+    int *own;
+    char *held;
+    int d, known, alive;
+} mover_t;
+
+/* The criterion where a start stands at x, and its slopes. */
+static double criterion(const side_t *d, const posterior_t *p, mover_t *s, const double *x, work_t work,
+                        double *slope) {
+    double mean, sd, half, by_mean, by_sd, value;
+    int i;
+    for (i = 0; i < s->d; i++) s->z[s->own[i]] = (x[i] - 0.5) * d->unit[s->own[i]];
+    covariance(d, d->rows, s->z, s->on, work.w, work.k);
+    mean = moments(p, d->rows, s->prior, work, &sd, &half);
+    value = log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
+    weigh(p, d->rows, by_mean, by_sd * p->sd_share * half, work);
+    for (i = 0; i < s->d; i++) slope[i] = slope_at(d, s->own[i], s->z[s->own[i]], work.w, work.weight);
     return value;
 }
-
-static void place(const model_t *m, const climb_t *c, int start, const double *x) {
-    int i;
-    for (i = 0; i < c->width; i++) {
-        const int f = c->own[(size_t)start * c->width + i];
-        if (f >= 0) c->z[(size_t)start * m->features + f] = (x[i] - 0.5) * c->unit[f];
-    }
-}
-
-/* One start on its way. */
-typedef struct {
-    double *x, *slope, *inverse, *direction, value, length;
-    const double *low, *high;
-    char *held;
-    int known, alive;
-} mover_t;
 
 static double inner(int d, const double *a, const double *b) {
     double sum = 0.0;
@@ -110,7 +122,8 @@ static int moves(int d, const double *direction) {
 }
 
 /* Which coordinates a bound holds, and the direction of the others. */
-static void aim(int d, mover_t *s, double first_step) {
+static void aim(mover_t *s, double first_step) {
+    const int d = s->d;
     double along = 0.0, steepest = 0.0;
     int i, j;
     for (i = 0; i < d; i++)
@@ -132,7 +145,8 @@ static void aim(int d, mover_t *s, double first_step) {
 }
 
 /* BFGS update of the inverse Hessian of the negated objective. */
-static void learn(int d, mover_t *s, const double *step, const double *bend, double *moved) {
+static void learn(mover_t *s, const double *step, const double *bend, double *moved) {
+    const int d = s->d;
     const double curvature = inner(d, step, bend), bend2 = inner(d, bend, bend);
     double rho, share;
     int i, j;
@@ -151,12 +165,12 @@ static void learn(int d, mover_t *s, const double *step, const double *bend, dou
 }
 
 /* One step of one start. */
-static void advance(const model_t *m, const posterior_t *p, const rules_t *rules, climb_t *c, int start, mover_t *s,
-                    work_t work, double *memory) {
-    const int d = c->width;
+static void advance(const side_t *side, const posterior_t *p, const rules_t *rules, mover_t *s, work_t work,
+                    double *memory) {
+    const int d = s->d;
     double *trial = memory, *step = trial + d, *trial_slope = step + d, *bend = trial_slope + d, *moved = bend + d;
     double promised, value, gain, longest = 0.0;
-    int i, accepted;
+    int i;
     for (i = 0; i < d; i++) {
         double to = s->x[i] + s->length * s->direction[i];
         to = to > s->low[i] ? to : s->low[i];
@@ -165,18 +179,16 @@ static void advance(const model_t *m, const posterior_t *p, const rules_t *rules
         if (fabs(step[i]) > longest) longest = fabs(step[i]);
     }
     promised = inner(d, s->slope, step);
-    place(m, c, start, trial);
-    value = criterion(m, p, c, start, work, trial_slope);
+    value = criterion(side, p, s, trial, work, trial_slope);
     gain = value - s->value;
-    accepted = gain >= rules->armijo * fabs(promised);
-    if (accepted) {
+    if (gain >= rules->armijo * fabs(promised)) {
         for (i = 0; i < d; i++) bend[i] = s->held[i] ? 0.0 : s->slope[i] - trial_slope[i];
-        learn(d, s, step, bend, moved);
+        learn(s, step, bend, moved);
         memcpy(s->x, trial, sizeof(double) * (size_t)d);
         memcpy(s->slope, trial_slope, sizeof(double) * (size_t)d);
         s->value = value;
         s->length = 1.0;
-        aim(d, s, rules->first_step);
+        aim(s, rules->first_step);
         s->alive = gain > rules->value_tolerance * (1.0 + fabs(value));
     } else {
         const double drop = promised - gain;
@@ -188,78 +200,111 @@ static void advance(const model_t *m, const posterior_t *p, const rules_t *rules
     s->alive = s->alive && moves(d, s->direction);
 }
 
-static int climb(const model_t *m, const posterior_t *p, const rules_t *rules, climb_t *c) {
-    const size_t d = (size_t)c->width, starts = (size_t)c->starts, n = (size_t)(m->rows > 0 ? m->rows : 1);
-    const size_t per_start = 3 * d + d * d;
-    double *memory = malloc(sizeof(double) * (scratch_size(m) + 3 * n + 5 * d + starts * per_start + 1));
-    mover_t *movers = malloc(sizeof(mover_t) * (starts + 1));
-    char *held = malloc(starts * d + 1);
-    double *temporary, *own;
-    work_t work;
-    int i, step, any;
-    size_t l;
-    if (!memory || !movers || !held) {
-        free(memory);
-        free(movers);
-        free(held);
-        return -1;
-    }
-    work.w = scratch_at(memory, m->rows);
-    work.k = memory + scratch_size(m);
-    work.white = work.k + n;
-    work.weight = work.white + n;
-    temporary = work.weight + n;
-    own = temporary + 5 * d;
-    for (i = 0; i < c->starts; i++) {
+/* A start before its first step. */
+static void begin(const side_t *side, const posterior_t *p, const rules_t *rules, const climb_t *c, int start,
+                  mover_t *s, work_t work) {
+    const shape_t *shape = side->shape;
+    const size_t row = (size_t)start * (size_t)shape->columns;
+    int column;
+    s->on = c->starts.on + (size_t)start * (size_t)shape->groups;
+    read_point(side, c->starts.x + row, s->on, s->z);
+    s->prior = variance_of(side, s->on);
+    s->d = 0;
+    for (column = 0; column < shape->columns; column++)
+        if (c->moving[row + column]) {
+            const double low = c->low[row + column], high = c->high[row + column];
+            double to = c->starts.x[row + column];
+            to = to > low ? to : low;
+            s->own[s->d] = side->place[column];
+            s->x[s->d] = to < high ? to : high;
+            s->low[s->d] = low;
+            s->high[s->d++] = high;
+        }
+    s->known = 0;
+    s->length = 1.0;
+    memset(s->inverse, 0, sizeof(double) * (size_t)s->d * (size_t)s->d);
+    s->value = criterion(side, p, s, s->x, work, s->slope);
+    aim(s, rules->first_step);
+    s->alive = isfinite(s->value) && moves(s->d, s->direction);
+}
+
+static void race(const rules_t *rules, mover_t *movers, int starts) {
+    double best = -INFINITY;
+    int i;
+    for (i = 0; i < starts; i++)
+        if (isfinite(movers[i].value) && movers[i].value > best) best = movers[i].value;
+    for (i = 0; i < starts; i++) {
         mover_t *s = movers + i;
-        double *mine = own + (size_t)i * per_start;
-        s->x = mine;
-        s->slope = mine + d;
-        s->direction = mine + 2 * d;
-        s->inverse = mine + 3 * d;
-        s->held = held + (size_t)i * d;
-        s->low = c->low + (size_t)i * d;
-        s->high = c->high + (size_t)i * d;
-        s->known = 0;
-        s->length = 1.0;
-        for (l = 0; l < d; l++) {
-            double to = c->x[(size_t)i * d + l];
-            to = to > s->low[l] ? to : s->low[l];
-            s->x[l] = to < s->high[l] ? to : s->high[l];
-        }
-        memset(s->inverse, 0, sizeof(double) * d * d);
-        place(m, c, i, s->x);
-        s->value = criterion(m, p, c, i, work, s->slope);
-        aim(c->width, s, rules->first_step);
-        s->alive = isfinite(s->value) && moves(c->width, s->direction);
+        if (s->alive && s->known && !(s->value + rules->hope * 0.5 * inner(s->d, s->slope, s->direction) >= best))
+            s->alive = 0;
     }
-    for (step = 0; step < rules->steps; step++) {
-        double best = -INFINITY;
-        any = 0;
-        for (i = 0; i < c->starts; i++)
-            if (movers[i].alive) {
-                advance(m, p, rules, c, i, movers + i, work, temporary);
-                any = 1;
-            }
-        if (!any) break;
-        if (!rules->race) continue;
-        for (i = 0; i < c->starts; i++)
-            if (isfinite(movers[i].value) && movers[i].value > best) best = movers[i].value;
-        for (i = 0; i < c->starts; i++) {
+}
+
+static int most_moving(const climb_t *c, int columns) {
+    int i, column, most = 0;
+    for (i = 0; i < c->starts.count; i++) {
+        int count = 0;
+        for (column = 0; column < columns; column++) count += c->moving[(size_t)i * (size_t)columns + column] != 0;
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static int climb(const model_t *m, const posterior_t *p, const rules_t *rules, climb_t *c) {
+    const size_t d = (size_t)most_moving(c, m->shape.columns), columns = (size_t)m->shape.columns;
+    const size_t starts = (size_t)c->starts.count, per_start = columns + 5 * d + d * d;
+    side_t side;
+    double *memory;
+    mover_t *movers;
+    int *own, i, l, step;
+    char *held;
+    work_t work;
+    if (prepare_side(m, &side) < 0) return -1;
+    memory = malloc(sizeof(double) * (work_size(&side) + 5 * d + starts * per_start + 1));
+    movers = malloc(sizeof(mover_t) * (starts + 1));
+    own = malloc(sizeof(int) * (starts * d + 1));
+    held = malloc(starts * d + 1);
+    if (memory && movers && own && held) {
+        double *temporary = memory + work_size(&side), *next = temporary + 5 * d;
+        work = work_at(memory, &side);
+        for (i = 0; i < c->starts.count; i++, next += per_start) {
             mover_t *s = movers + i;
-            if (s->alive && s->known &&
-                !(s->value + rules->hope * 0.5 * inner(c->width, s->slope, s->direction) >= best))
-                s->alive = 0;
+            s->z = next;
+            s->x = s->z + columns;
+            s->low = s->x + d;
+            s->high = s->low + d;
+            s->slope = s->high + d;
+            s->direction = s->slope + d;
+            s->inverse = s->direction + d;
+            s->own = own + (size_t)i * d;
+            s->held = held + (size_t)i * d;
+            begin(&side, p, rules, c, i, s, work);
         }
-    }
-    for (i = 0; i < c->starts; i++) {
-        memcpy(c->found + (size_t)i * d, movers[i].x, sizeof(double) * d);
-        c->found_value[i] = movers[i].value;
+        for (step = 0; step < rules->steps; step++) {
+            int any = 0;
+            for (i = 0; i < c->starts.count; i++)
+                if (movers[i].alive) {
+                    advance(&side, p, rules, movers + i, work, temporary);
+                    any = 1;
+                }
+            if (!any) break;
+            if (rules->race) race(rules, movers, c->starts.count);
+        }
+        for (i = 0; i < c->starts.count; i++) {
+            for (l = 0; l < movers[i].d; l++)
+                c->found[(size_t)i * columns + (size_t)m->shape.column[movers[i].own[l]]] = movers[i].x[l];
+            c->value[i] = movers[i].value;
+        }
+        i = 0;
+    } else {
+        i = -1;
     }
     free(memory);
     free(movers);
+    free(own);
     free(held);
-    return 0;
+    release_side(&side);
+    return i;
 }
 
 #endif

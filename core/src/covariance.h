@@ -2,13 +2,14 @@
 
        k = o #{shared groups but the root} + s sum_g M(r_g) + j M(r / phi) + t M(r / ROUGH)
 
-   with M Matern-5/2 as a function of s^2 = 5 r^2; the sqrt(5) is part of the features. Loops run over the rows of the
-   model, which lie side by side in memory, so that any compiler can vectorise them. */
+   with M Matern-5/2 as a function of s^2 = 5 r^2; the sqrt(5) is part of the units. Loops run over the data, which lie
+   side by side in memory, so that any compiler can vectorise them. */
 #ifndef BOUGH_COVARIANCE_H
 #define BOUGH_COVARIANCE_H
 
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
@@ -71,13 +72,6 @@ static void add_matern(int rows, const double *RESTRICT s2, double factor, doubl
     }
 }
 
-static void add_squares(int rows, double z, const double *RESTRICT zt, double *RESTRICT s2) {
-    int i;
-    for (i = 0; i < rows; i++) {
-        double d = z - zt[i];
-        s2[i] += d * d;
-    }
-}
 
 static void add_to(int rows, double factor, const double *RESTRICT from, double *RESTRICT to) {
     int i;
@@ -108,52 +102,169 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + rest;
 }
 
-/* Scratch of one evaluation: (terms + 5) * rows doubles.
-   slopes (terms, rows): s dM/d(r_g^2); over_all (rows): the same for the terms over all features. */
+/* Data as the loops read them, at some hyperparameters. The coordinate z of a number is its distance from the middle in
+   units of the length-scale, 0 where it is inactive; that of a nominal column is the number of the option, or INACTIVE.
+
+   scales (6)             o, s, j, t, 1 / phi^2, 1 / ROUGH^2
+   unit (columns)         dz / dx at each place
+   apart, beside (columns)  squared distances between two options, and between an option and an inactive column
+   zt (columns, rows), ont (groups, rows)   coordinates, and activity as numbers
+   off (terms, rows)      the squared distance of each term from a point at which it is inactive
+   place (columns), term (columns)   the place of a column; the additive term at a place, or -1 */
 typedef struct {
-    double *s2, *all, *rough_slope, *over_all, *joint_k, *slopes;
+    const shape_t *shape;
+    int rows;
+    double scales[6];
+    double *unit, *apart, *beside, *zt, *ont, *off;
+    int *place, *term;
+    double *memory;
+} side_t;
+
+#define INACTIVE (-1.0)
+
+/* The squared distances of one place between a coordinate and all rows, added to s2. */
+static void add_squares(const side_t *d, int place, double z, int rows, double *RESTRICT s2) {
+    const double *RESTRICT zt = d->zt + (size_t)place * d->rows;
+    const double apart = d->apart[place], beside = d->beside[place];
+    int i;
+    if (!d->shape->levels[place]) {
+        for (i = 0; i < rows; i++) {
+            const double step = z - zt[i];
+            s2[i] += step * step;
+        }
+    } else if (z < 0.0) {
+        for (i = 0; i < rows; i++) s2[i] += zt[i] < 0.0 ? 0.0 : beside;
+    } else {
+        for (i = 0; i < rows; i++) {
+            const double other = zt[i] < 0.0 ? beside : apart;
+            s2[i] += zt[i] == z ? 0.0 : other;
+        }
+    }
+}
+
+/* The coordinates (columns) of one point. */
+static void read_point(const side_t *d, const double *x, const unsigned char *on, double *z) {
+    const shape_t *s = d->shape;
+    int p;
+    for (p = 0; p < s->columns; p++) {
+        const double value = x[s->column[p]];
+        if (s->levels[p])
+            z[p] = on[s->owner[p]] ? floor(value * s->levels[p]) : INACTIVE;
+        else
+            z[p] = on[s->owner[p]] ? (value - 0.5) * d->unit[p] : 0.0;
+    }
+}
+
+static int prepare_side(const model_t *m, side_t *d) {
+    const shape_t *s = &m->shape;
+    const size_t n = (size_t)m->data.count, columns = (size_t)s->columns, groups = (size_t)s->groups;
+    const size_t terms = (size_t)s->terms;
+    int i, p, g, t;
+    double *z;
+    d->shape = s;
+    d->rows = m->data.count;
+    d->memory = malloc(sizeof(double) * (4 * columns + (columns + groups + terms) * n + 1));
+    d->place = malloc(sizeof(int) * (2 * columns + 1));
+    if (!d->memory || !d->place) {
+        free(d->memory);
+        free(d->place);
+        return -1;
+    }
+    d->unit = d->memory;
+    d->apart = d->unit + columns;
+    d->beside = d->apart + columns;
+    z = d->beside + columns;
+    d->zt = z + columns;
+    d->ont = d->zt + columns * n;
+    d->off = d->ont + groups * n;
+    d->term = d->place + columns;
+    for (i = 0; i < 3; i++) d->scales[i] = exp(m->theta[i]);
+    d->scales[3] = exp(m->theta[4]);
+    d->scales[4] = exp(-2.0 * m->theta[3]);
+    d->scales[5] = 1.0 / (s->rough * s->rough);
+    for (p = 0; p < s->columns; p++) {
+        d->unit[p] = 2.2360679774997896964 * exp(-m->theta[5 + s->column[p]]);
+        d->apart[p] = d->unit[p] * d->unit[p];
+        d->beside[p] = s->levels[p] ? 0.5 * d->apart[p] * (1.0 - 1.0 / s->levels[p]) : 0.0;
+        d->place[s->column[p]] = p;
+        d->term[p] = -1;
+    }
+    for (t = 0; t < s->terms; t++)
+        for (p = s->first[t]; p < s->first[t + 1]; p++) d->term[p] = t;
+    for (i = 0; i < d->rows; i++) {
+        const unsigned char *on = m->data.on + (size_t)i * groups;
+        read_point(d, m->data.x + (size_t)i * columns, on, z);
+        for (p = 0; p < s->columns; p++) d->zt[(size_t)p * n + i] = z[p];
+        for (g = 0; g < s->groups; g++) d->ont[(size_t)g * n + i] = on[g] ? 1.0 : 0.0;
+    }
+    memset(d->off, 0, sizeof(double) * terms * n);
+    for (t = 0; t < s->terms; t++)
+        for (p = s->first[t]; p < s->first[t + 1]; p++)
+            add_squares(d, p, s->levels[p] ? INACTIVE : 0.0, d->rows, d->off + (size_t)t * n);
+    return 0;
+}
+
+static void release_side(side_t *d) {
+    free(d->memory);
+    free(d->place);
+}
+
+/* k(x, x). */
+static double variance_of(const side_t *d, const unsigned char *on) {
+    double levels = 0.0, functions = 0.0;
+    int g, t;
+    for (g = 1; g < d->shape->groups; g++) levels += on[g] ? 1.0 : 0.0;
+    for (t = 0; t < d->shape->terms; t++) functions += on[d->shape->group[t]] ? 1.0 : 0.0;
+    return d->scales[0] * levels + d->scales[1] * functions + d->scales[2] + d->scales[3];
+}
+
+/* Scratch of one evaluation: (terms + 5) * rows + columns doubles.
+   slopes (terms, rows): s dM/d(r_g^2) of active terms; over_all (rows): the same for the terms over all columns. */
+typedef struct {
+    double *s2, *all, *joint_slope, *rough_slope, *over_all, *slopes, *z;
 } scratch_t;
 
-static scratch_t scratch_at(double *memory, int rows) {
+static scratch_t scratch_at(double *memory, const side_t *d) {
+    const size_t rows = (size_t)d->rows;
     scratch_t w;
     w.s2 = memory;
     w.all = w.s2 + rows;
-    w.rough_slope = w.all + rows;
+    w.joint_slope = w.all + rows;
+    w.rough_slope = w.joint_slope + rows;
     w.over_all = w.rough_slope + rows;
-    w.joint_k = w.over_all + rows;
-    w.slopes = w.joint_k + rows;
+    w.slopes = w.over_all + rows;
+    w.z = w.slopes + (size_t)d->shape->terms * rows;
     return w;
 }
 
-static size_t scratch_size(const model_t *m) { return (size_t)(m->terms + 5) * (size_t)(m->rows > 0 ? m->rows : 1); }
-
-/* k(x, row) of the first `rows` rows for the point with features z and activity on; slopes are left in w. */
-static void covariance(const model_t *m, int rows, const double *z, const double *on, scratch_t w, double *k) {
-    const int n = m->rows;
-    int t, f, g;
-    memset(k, 0, sizeof(double) * (size_t)rows);
-    memset(w.all, 0, sizeof(double) * (size_t)rows);
-    for (g = 1; g < m->groups; g++)
-        if (on[g] != 0.0) add_to(rows, m->scales[0], m->ont + (size_t)g * n, k);
-    for (t = 0; t < m->terms; t++) {
-        memset(w.s2, 0, sizeof(double) * (size_t)rows);
-        for (f = m->first[t]; f < m->first[t + 1]; f++) add_squares(rows, z[f], m->zt + (size_t)f * n, w.s2);
-        add_to(rows, 1.0, w.s2, w.all);
-        if (on[m->group[t]] != 0.0)
-            add_matern(rows, w.s2, m->scales[1], 1.0, m->ont + (size_t)m->group[t] * n, k, w.slopes + (size_t)t * n);
-    }
-    for (f = m->first[m->terms]; f < m->features; f++) add_squares(rows, z[f], m->zt + (size_t)f * n, w.all);
-    add_matern(rows, w.all, m->scales[2], m->scales[4], 0, k, w.over_all);
-    add_matern(rows, w.all, m->scales[3], m->scales[5], 0, k, w.rough_slope);
-    add_to(rows, 1.0, w.rough_slope, w.over_all);
+static size_t scratch_size(const side_t *d) {
+    return (size_t)(d->shape->terms + 5) * (size_t)d->rows + (size_t)d->shape->columns + 1;
 }
 
-/* The additive term that a feature belongs to and that is active at the point, or -1. */
-static int active_term(const model_t *m, int feature, const double *on) {
-    int t;
-    for (t = 0; t < m->terms; t++)
-        if (feature < m->first[t + 1]) return on[m->group[t]] != 0.0 ? t : -1;
-    return -1;
+/* k(x, row) of the first `rows` rows for the point with coordinates z; slopes are left in w. */
+static void covariance(const side_t *d, int rows, const double *z, const unsigned char *on, scratch_t w, double *k) {
+    const shape_t *s = d->shape;
+    const size_t n = (size_t)d->rows, bytes = sizeof(double) * (size_t)rows;
+    int t, p, g;
+    memset(k, 0, bytes);
+    memset(w.all, 0, bytes);
+    for (g = 1; g < s->groups; g++)
+        if (on[g]) add_to(rows, d->scales[0], d->ont + (size_t)g * n, k);
+    for (t = 0; t < s->terms; t++) {
+        if (!on[s->group[t]]) {
+            add_to(rows, 1.0, d->off + (size_t)t * n, w.all);
+            continue;
+        }
+        memset(w.s2, 0, bytes);
+        for (p = s->first[t]; p < s->first[t + 1]; p++) add_squares(d, p, z[p], rows, w.s2);
+        add_to(rows, 1.0, w.s2, w.all);
+        add_matern(rows, w.s2, d->scales[1], 1.0, d->ont + (size_t)s->group[t] * n, k, w.slopes + (size_t)t * n);
+    }
+    for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], rows, w.all);
+    add_matern(rows, w.all, d->scales[2], d->scales[4], 0, k, w.joint_slope);
+    add_matern(rows, w.all, d->scales[3], d->scales[5], 0, k, w.rough_slope);
+    memcpy(w.over_all, w.joint_slope, bytes);
+    add_to(rows, 1.0, w.rough_slope, w.over_all);
 }
 
 /* sum_i weight_i slope_i (z - z_i) over the rows. */
@@ -167,30 +278,14 @@ static double pull_difference(int rows, const double *RESTRICT weight, const dou
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + rest;
 }
 
-static double pull_square(int rows, const double *RESTRICT weight, const double *RESTRICT slope, double z,
-                          const double *RESTRICT zt) {
-    double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0}, rest = 0.0;
-    int i, l;
-    for (i = 0; i + 8 <= rows; i += 8)
-        for (l = 0; l < 8; l++) {
-            double d = z - zt[i + l];
-            sum[l] += weight[i + l] * slope[i + l] * d * d;
-        }
-    for (; i < rows; i++) {
-        double d = z - zt[i];
-        rest += weight[i] * slope[i] * d * d;
-    }
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + rest;
-}
-
-/* d/dz of sum_i weight_i k_i by one feature, from the slopes that `covariance` left. */
-static double slope_by_feature(const model_t *m, int rows, int feature, double z, const double *on, scratch_t w,
-                               const double *weight) {
-    const double *zt = m->zt + (size_t)feature * m->rows;
-    const int term = active_term(m, feature, on);
-    double sum = pull_difference(rows, weight, w.over_all, z, zt);
-    if (term >= 0) sum += pull_difference(rows, weight, w.slopes + (size_t)term * m->rows, z, zt);
-    return 2.0 * sum;
+/* d/dx of sum_i weight_i k_i by the number at one place, active at the point; the slopes are those that `covariance`
+   left. */
+static double slope_at(const side_t *d, int place, double z, scratch_t w, const double *weight) {
+    const double *zt = d->zt + (size_t)place * d->rows;
+    const int term = d->term[place];
+    double sum = pull_difference(d->rows, weight, w.over_all, z, zt);
+    if (term >= 0) sum += pull_difference(d->rows, weight, w.slopes + (size_t)term * d->rows, z, zt);
+    return 2.0 * d->unit[place] * sum;
 }
 
 #endif

@@ -2,22 +2,37 @@
 #ifndef BOUGH_MODEL_H
 #define BOUGH_MODEL_H
 
-/* Data rows as the covariance of `auto` reads them, at given hyperparameters.
+/* What the covariance of `auto` knows of a space. Columns are listed so that those of an additive term stand together;
+   where a column stands in that list is its place.
 
-   zt     (features, rows)  features in units of the length-scales, zero where inactive
-   ont    (groups, rows)    1 where a group is active, else 0; group 0 is the root
-   first  (terms + 1)       the features of term k are first[k] .. first[k + 1] - 1; features from first[terms] on
-                            belong to no additive term
-   group  (terms)           the group of each additive term
-   scales (6)               o, s, j, t, 1 / phi^2, 1 / ROUGH^2 */
+   column (columns)      the column at each place
+   owner  (columns)      the group of that column; group 0 is the root
+   levels (columns)      how many options it has if they have no order, else 0: it holds a number
+   first  (terms + 1)    the places of term k are first[k] .. first[k + 1] - 1; places from first[terms] on belong to
+                         no additive term
+   group  (terms)        the group of each additive term
+   rough                 the length-scales of roughness, relative to those of the smooth terms */
 typedef struct {
-    int rows, features, groups, terms;
-    const double *zt, *ont;
-    const int *first, *group;
-    const double *scales;
+    int columns, groups, terms;
+    const int *column, *owner, *levels, *first, *group;
+    double rough;
+} shape_t;
+
+/* Points as Python holds them: x (count, columns), on (count, groups). */
+typedef struct {
+    int count;
+    const double *x;
+    const unsigned char *on;
+} points_t;
+
+/* The covariance with some points. theta (5 + columns): logarithms of o, s, j, phi, t and of the length-scales. */
+typedef struct {
+    shape_t shape;
+    const double *theta;
+    points_t data;
 } model_t;
 
-/* A Gaussian process conditioned on the rows of a model, and the value to beat.
+/* A Gaussian process conditioned on the points of a model, and the value to beat.
 
    rt     (rows, rows)      the transpose of L^-1, where L L' is the noisy Gram matrix
    alpha  (rows)            (L L')^-1 y */
@@ -26,21 +41,16 @@ typedef struct {
     double best, sd_share;
 } posterior_t;
 
-/* Starts of a climb: each moves `width` coordinates inside its own box.
+/* Starts of a climb, each inside its own box.
 
-   z      (starts, features)  features of the starts; overwritten
-   on     (starts, groups)    activity, constant during the climb
-   prior  (starts)            k(x, x), constant during the climb
-   own    (starts, width)     the feature of each coordinate, -1 for one that does not move
-   unit   (features)          d feature / d coordinate
-   x, low, high (starts, width)
-   found  (starts, width), found_value (starts): output */
+   moving, low, high (starts, columns)   which columns move, and their bounds
+   found (starts, columns)               in: where the starts are; out: where they got
+   value (starts)                        output */
 typedef struct {
-    int starts, width;
-    double *z;
-    const double *on, *prior, *unit, *x, *low, *high;
-    const int *own;
-    double *found, *found_value;
+    points_t starts;
+    const unsigned char *moving;
+    const double *low, *high;
+    double *found, *value;
 } climb_t;
 
 /* The constants of the climb, defined once, in Python. */
@@ -51,23 +61,24 @@ typedef struct {
 
 /* Moves of one column each. The moves of one base stand together.
 
-   base_z (bases, features), base_on (bases, groups), base_prior (bases): the base points, and k(x, x)
-   owner (count)            the base of each move
-   first, width (count)     its features: first .. first + width - 1
-   start (count)            where its new values begin in z; moves may share them
-   score (count)            output */
+   owner (count)    the base of each move
+   column (count)   the column that changes, -1 for none
+   x (count)        its new value
+   score (count)    output */
 typedef struct {
-    int bases, count;
-    const double *base_z, *base_on, *base_prior, *z;
-    const int *owner, *first, *width, *start;
+    points_t bases;
+    int count;
+    const int *owner, *column;
+    const double *x;
     double *score;
 } moves_t;
 
 typedef struct {
-    int (*cross)(const model_t *, int count, const double *z, const double *on, int symmetric, double *out);
-    int (*pull_theta)(const model_t *, int count, const double *z, const double *on, int symmetric,
-                      const double *weight, double *out);
-    int (*pull_z)(const model_t *, int count, const double *z, const double *on, const double *weight, double *out);
+    int (*cross)(const model_t *, points_t, int symmetric, double *out);
+    int (*pull_theta)(const model_t *, points_t, int symmetric, const double *weight, double *out);
+    int (*pull_x)(const model_t *, points_t, const double *weight, double *out);
+    int (*predict)(const model_t *, const posterior_t *, points_t, double *mean, double *sd, double *mean_slope,
+                   double *sd_slope);
     int (*climb)(const model_t *, const posterior_t *, const rules_t *, climb_t *);
     int (*score_moves)(const model_t *, const posterior_t *, const moves_t *);
     const char *name;

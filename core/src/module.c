@@ -10,7 +10,7 @@
 
 #include "model.h"
 
-#define ABI_VERSION 2 /* bough/gp/core.py expects the same number */
+#define ABI_VERSION 3 /* bough/gp/core.py expects the same number */
 #define MOST_BUFFERS 24
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
@@ -52,15 +52,17 @@ static void release(buffers_t *held) {
     while (held->count > 0) PyBuffer_Release(&held->views[--held->count]);
 }
 
-/* The data of a C-contiguous array of `size` doubles ("d") or 32-bit integers ("i"); NULL with an exception if not. */
+/* The data of a C-contiguous array of `size` doubles ("d"), 32-bit integers ("i") or booleans ("?"); NULL with an
+   exception if it is something else. */
 static void *array(buffers_t *held, PyObject *object, const char *name, char kind, Py_ssize_t size, int writable) {
     Py_buffer *view = &held->views[held->count];
-    const Py_ssize_t itemsize = kind == 'd' ? (Py_ssize_t)sizeof(double) : (Py_ssize_t)sizeof(int);
+    const Py_ssize_t itemsize = kind == 'd' ? (Py_ssize_t)sizeof(double) : kind == 'i' ? (Py_ssize_t)sizeof(int) : 1;
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0)
         return NULL;
     held->count++;
     if (view->itemsize != itemsize || view->format == NULL || strchr(view->format, kind) == NULL) {
-        PyErr_Format(PyExc_TypeError, "%s must hold %s", name, kind == 'd' ? "doubles" : "32-bit integers");
+        PyErr_Format(PyExc_TypeError, "%s must hold %s", name,
+                     kind == 'd' ? "doubles" : kind == 'i' ? "32-bit integers" : "booleans");
         return NULL;
     }
     if (view->len / itemsize != size) { /* not size * itemsize, which may overflow */
@@ -70,37 +72,70 @@ static void *array(buffers_t *held, PyObject *object, const char *name, char kin
     return view->buf;
 }
 
-/* A model from the tuple (rows, features, groups, zt, ont, first, group, scales). */
+/* Numbers in `values` from 0 to below `end`. */
+static int within(const int *values, int count, int end) {
+    int i;
+    for (i = 0; i < count; i++)
+        if (values[i] < 0 || values[i] >= end) return 0;
+    return 1;
+}
+
+static int wrong(const char *message) {
+    PyErr_SetString(PyExc_ValueError, message);
+    return 0;
+}
+
+#define READ_OR(failure, target, object, kind, size, writable)                  \
+    target = array(held, object, #object, kind, (Py_ssize_t)(size), writable); \
+    if (!target) return failure
+
+/* A shape from the tuple (columns, groups, terms, column, owner, levels, first, group, rough). */
+static int read_shape(buffers_t *held, PyObject *tuple, shape_t *s) {
+    PyObject *column, *owner, *levels, *first, *group;
+    int k;
+    if (!PyArg_ParseTuple(tuple, "iiiOOOOOd", &s->columns, &s->groups, &s->terms, &column, &owner, &levels, &first,
+                          &group, &s->rough))
+        return 0;
+    if (s->columns < 0 || s->groups < 1 || s->terms < 0) return wrong("a space has a group, and no negative size");
+    READ_OR(0, s->column, column, 'i', s->columns, 0);
+    READ_OR(0, s->owner, owner, 'i', s->columns, 0);
+    READ_OR(0, s->levels, levels, 'i', s->columns, 0);
+    READ_OR(0, s->first, first, 'i', (Py_ssize_t)s->terms + 1, 0);
+    READ_OR(0, s->group, group, 'i', s->terms, 0);
+    if (!within(s->column, s->columns, s->columns)) return wrong("column names a column that does not exist");
+    if (!within(s->owner, s->columns, s->groups) || !within(s->group, s->terms, s->groups))
+        return wrong("a group that does not exist is named");
+    if (s->first[0] != 0 || !within(s->first, s->terms + 1, s->columns + 1)) return wrong("first must rise from 0");
+    for (k = 0; k < s->terms; k++)
+        if (s->first[k + 1] < s->first[k]) return wrong("first must rise from 0");
+    return 1;
+}
+
+/* Points from the tuple (count, x, on). */
+static int read_points(buffers_t *held, PyObject *tuple, const shape_t *s, points_t *points) {
+    PyObject *x, *on;
+    if (!PyArg_ParseTuple(tuple, "iOO", &points->count, &x, &on)) return 0;
+    if (points->count < 0) return wrong("the number of points is negative");
+    READ_OR(0, points->x, x, 'd', (Py_ssize_t)points->count * s->columns, 0);
+    READ_OR(0, points->on, on, '?', (Py_ssize_t)points->count * s->groups, 0);
+    return 1;
+}
+
+/* A model from the tuple (shape, theta, points). */
 static int read_model(buffers_t *held, PyObject *tuple, model_t *m) {
-    PyObject *zt, *ont, *first, *group, *scales;
-    int k, f;
-    if (!PyArg_ParseTuple(tuple, "iiiiOOOOO", &m->rows, &m->features, &m->groups, &m->terms, &zt, &ont, &first, &group,
-                          &scales))
-        return 0;
-    if (m->rows < 0 || m->features < 0 || m->groups < 1 || m->terms < 0) {
-        PyErr_SetString(PyExc_ValueError, "a model has at least one group, and no negative size");
-        return 0;
-    }
-    m->zt = array(held, zt, "zt", 'd', (Py_ssize_t)m->features * m->rows, 0);
-    if (!m->zt) return 0;
-    m->ont = array(held, ont, "ont", 'd', (Py_ssize_t)m->groups * m->rows, 0);
-    if (!m->ont) return 0;
-    m->first = array(held, first, "first", 'i', (Py_ssize_t)m->terms + 1, 0);
-    if (!m->first) return 0;
-    m->group = array(held, group, "group", 'i', m->terms, 0);
-    if (!m->group) return 0;
-    m->scales = array(held, scales, "scales", 'd', 6, 0);
-    if (!m->scales) return 0;
-    for (k = 0, f = 0; k <= m->terms; f = m->first[k], k++)
-        if (m->first[k] < f || m->first[k] > m->features || (k == 0 && m->first[0] != 0)) {
-            PyErr_SetString(PyExc_ValueError, "first must rise from 0 to at most the number of features");
-            return 0;
-        }
-    for (k = 0; k < m->terms; k++)
-        if (m->group[k] < 0 || m->group[k] >= m->groups) {
-            PyErr_SetString(PyExc_ValueError, "group names a group that does not exist");
-            return 0;
-        }
+    PyObject *shape, *theta, *data;
+    if (!PyArg_ParseTuple(tuple, "OOO", &shape, &theta, &data)) return 0;
+    if (!read_shape(held, shape, &m->shape)) return 0;
+    READ_OR(0, m->theta, theta, 'd', (Py_ssize_t)5 + m->shape.columns, 0);
+    return read_points(held, data, &m->shape, &m->data);
+}
+
+/* A posterior from the tuple (rt, alpha, best, sd_share). */
+static int read_posterior(buffers_t *held, PyObject *tuple, const model_t *m, posterior_t *p) {
+    PyObject *rt, *alpha;
+    if (!PyArg_ParseTuple(tuple, "OOdd", &rt, &alpha, &p->best, &p->sd_share)) return 0;
+    READ_OR(0, p->rt, rt, 'd', (Py_ssize_t)m->data.count * m->data.count, 0);
+    READ_OR(0, p->alpha, alpha, 'd', m->data.count, 0);
     return 1;
 }
 
@@ -115,163 +150,146 @@ static PyObject *refuse(buffers_t *held) {
     return NULL;
 }
 
-#define READ(target, object, kind, size, writable)                            \
-    target = array(&held, object, #object, kind, (Py_ssize_t)(size), writable); \
-    if (!target) return refuse(&held)
+#define READ(target, object, kind, size, writable) READ_OR(refuse(held), target, object, kind, size, writable)
 
 static PyObject *py_cross(PyObject *self, PyObject *args) {
-    buffers_t held = {.count = 0};
+    buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
-    PyObject *model, *z_object, *on_object, *out_object;
-    const double *z, *on;
+    points_t a;
+    PyObject *model, *points, *out_object;
     double *out;
-    int count, symmetric, failed;
+    int symmetric, failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiOOpO", &model, &count, &z_object, &on_object, &symmetric, &out_object)) return NULL;
-    if (!read_model(&held, model, &m)) return refuse(&held);
-    if (symmetric && count != m.rows) {
-        PyErr_SetString(PyExc_ValueError, "symmetric: the points must be the rows of the model");
-        return refuse(&held);
-    }
-    z = array(&held, z_object, "z", 'd', (Py_ssize_t)count * m.features, 0);
-    if (!z) return refuse(&held);
-    on = array(&held, on_object, "on", 'd', (Py_ssize_t)count * m.groups, 0);
-    if (!on) return refuse(&held);
-    out = array(&held, out_object, "out", 'd', (Py_ssize_t)count * m.rows, 1);
-    if (!out) return refuse(&held);
+    if (!PyArg_ParseTuple(args, "OOpO", &model, &points, &symmetric, &out_object)) return NULL;
+    if (!read_model(held, model, &m) || !read_points(held, points, &m.shape, &a)) return refuse(held);
+    if (symmetric && a.count != m.data.count && !wrong("symmetric: the points must be those of the model"))
+        return refuse(held);
+    READ(out, out_object, 'd', (Py_ssize_t)a.count * m.data.count, 1);
     Py_BEGIN_ALLOW_THREADS
-    failed = active->cross(&m, count, z, on, symmetric, out);
+    failed = active->cross(&m, a, symmetric, out);
     Py_END_ALLOW_THREADS
-    return answer(&held, failed);
+    return answer(held, failed);
 }
 
 static PyObject *py_pull_theta(PyObject *self, PyObject *args) {
-    buffers_t held = {.count = 0};
+    buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
-    PyObject *model, *z_object, *on_object, *weight_object, *out_object;
-    const double *z, *on, *weight;
+    points_t a;
+    PyObject *model, *points, *weights, *out_object;
+    const double *weight;
     double *out;
-    int count, symmetric, failed;
+    int symmetric, failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiOOpOO", &model, &count, &z_object, &on_object, &symmetric, &weight_object,
-                          &out_object))
-        return NULL;
-    if (!read_model(&held, model, &m)) return refuse(&held);
-    if (symmetric && count != m.rows) {
-        PyErr_SetString(PyExc_ValueError, "symmetric: the points must be the rows of the model");
-        return refuse(&held);
-    }
-    z = array(&held, z_object, "z", 'd', (Py_ssize_t)count * m.features, 0);
-    if (!z) return refuse(&held);
-    on = array(&held, on_object, "on", 'd', (Py_ssize_t)count * m.groups, 0);
-    if (!on) return refuse(&held);
-    weight = array(&held, weight_object, "weight", 'd', (Py_ssize_t)count * m.rows, 0);
-    if (!weight) return refuse(&held);
-    out = array(&held, out_object, "out", 'd', (Py_ssize_t)5 + m.features, 1);
-    if (!out) return refuse(&held);
+    if (!PyArg_ParseTuple(args, "OOpOO", &model, &points, &symmetric, &weights, &out_object)) return NULL;
+    if (!read_model(held, model, &m) || !read_points(held, points, &m.shape, &a)) return refuse(held);
+    if (symmetric && a.count != m.data.count && !wrong("symmetric: the points must be those of the model"))
+        return refuse(held);
+    READ(weight, weights, 'd', (Py_ssize_t)a.count * m.data.count, 0);
+    READ(out, out_object, 'd', (Py_ssize_t)5 + m.shape.columns, 1);
     Py_BEGIN_ALLOW_THREADS
-    failed = active->pull_theta(&m, count, z, on, symmetric, weight, out);
+    failed = active->pull_theta(&m, a, symmetric, weight, out);
     Py_END_ALLOW_THREADS
-    return answer(&held, failed);
+    return answer(held, failed);
 }
 
-static PyObject *py_pull_z(PyObject *self, PyObject *args) {
-    buffers_t held = {.count = 0};
+static PyObject *py_pull_x(PyObject *self, PyObject *args) {
+    buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
-    PyObject *model, *z_object, *on_object, *weight_object, *out_object;
-    const double *z, *on, *weight;
+    points_t a;
+    PyObject *model, *points, *weights, *out_object;
+    const double *weight;
     double *out;
-    int count, failed;
+    int failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OiOOOO", &model, &count, &z_object, &on_object, &weight_object, &out_object))
-        return NULL;
-    if (!read_model(&held, model, &m)) return refuse(&held);
-    z = array(&held, z_object, "z", 'd', (Py_ssize_t)count * m.features, 0);
-    if (!z) return refuse(&held);
-    on = array(&held, on_object, "on", 'd', (Py_ssize_t)count * m.groups, 0);
-    if (!on) return refuse(&held);
-    weight = array(&held, weight_object, "weight", 'd', (Py_ssize_t)count * m.rows, 0);
-    if (!weight) return refuse(&held);
-    out = array(&held, out_object, "out", 'd', (Py_ssize_t)count * m.features, 1);
-    if (!out) return refuse(&held);
+    if (!PyArg_ParseTuple(args, "OOOO", &model, &points, &weights, &out_object)) return NULL;
+    if (!read_model(held, model, &m) || !read_points(held, points, &m.shape, &a)) return refuse(held);
+    READ(weight, weights, 'd', (Py_ssize_t)a.count * m.data.count, 0);
+    READ(out, out_object, 'd', (Py_ssize_t)a.count * m.shape.columns, 1);
     Py_BEGIN_ALLOW_THREADS
-    failed = active->pull_z(&m, count, z, on, weight, out);
+    failed = active->pull_x(&m, a, weight, out);
     Py_END_ALLOW_THREADS
-    return answer(&held, failed);
+    return answer(held, failed);
+}
+
+static PyObject *py_predict(PyObject *self, PyObject *args) {
+    buffers_t buffers = {.count = 0}, *held = &buffers;
+    model_t m;
+    posterior_t p;
+    points_t a;
+    PyObject *model, *posterior, *points, *means, *sds, *mean_slopes, *sd_slopes;
+    double *mean, *sd, *mean_slope, *sd_slope;
+    int failed;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &model, &posterior, &points, &means, &sds, &mean_slopes, &sd_slopes))
+        return NULL;
+    if (!read_model(held, model, &m) || !read_posterior(held, posterior, &m, &p) ||
+        !read_points(held, points, &m.shape, &a))
+        return refuse(held);
+    READ(mean, means, 'd', a.count, 1);
+    READ(sd, sds, 'd', a.count, 1);
+    READ(mean_slope, mean_slopes, 'd', (Py_ssize_t)a.count * m.shape.columns, 1);
+    READ(sd_slope, sd_slopes, 'd', (Py_ssize_t)a.count * m.shape.columns, 1);
+    Py_BEGIN_ALLOW_THREADS
+    failed = active->predict(&m, &p, a, mean, sd, mean_slope, sd_slope);
+    Py_END_ALLOW_THREADS
+    return answer(held, failed);
 }
 
 static PyObject *py_climb(PyObject *self, PyObject *args) {
-    buffers_t held = {.count = 0};
+    buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
     posterior_t p;
     rules_t r;
     climb_t c;
-    PyObject *model, *rt, *alpha, *z, *on, *prior, *own, *unit, *x, *low, *high, *found, *found_value;
+    PyObject *model, *posterior, *starts, *moving, *low, *high, *found, *value;
     Py_ssize_t cells;
     int failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOdd)(iiddddd)(iiOOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share,
-                          &r.steps, &r.race, &r.value_tolerance, &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &c.starts,
-                          &c.width, &z, &on, &prior, &own, &unit, &x, &low, &high, &found, &found_value))
+    if (!PyArg_ParseTuple(args, "OO(iiddddd)OOOOOO", &model, &posterior, &r.steps, &r.race, &r.value_tolerance,
+                          &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &starts, &moving, &low, &high, &found,
+                          &value))
         return NULL;
-    if (!read_model(&held, model, &m)) return refuse(&held);
-    cells = (Py_ssize_t)c.starts * c.width;
-    READ(p.rt, rt, 'd', (Py_ssize_t)m.rows * m.rows, 0);
-    READ(p.alpha, alpha, 'd', m.rows, 0);
-    READ(c.z, z, 'd', (Py_ssize_t)c.starts * m.features, 1);
-    READ(c.on, on, 'd', (Py_ssize_t)c.starts * m.groups, 0);
-    READ(c.prior, prior, 'd', c.starts, 0);
-    READ(c.own, own, 'i', cells, 0);
-    READ(c.unit, unit, 'd', m.features, 0);
-    READ(c.x, x, 'd', cells, 0);
+    if (!read_model(held, model, &m) || !read_posterior(held, posterior, &m, &p) ||
+        !read_points(held, starts, &m.shape, &c.starts))
+        return refuse(held);
+    cells = (Py_ssize_t)c.starts.count * m.shape.columns;
+    READ(c.moving, moving, '?', cells, 0);
     READ(c.low, low, 'd', cells, 0);
     READ(c.high, high, 'd', cells, 0);
     READ(c.found, found, 'd', cells, 1);
-    READ(c.found_value, found_value, 'd', c.starts, 1);
-    for (Py_ssize_t i = 0; i < cells; i++)
-        if (c.own[i] >= m.features) {
-            PyErr_SetString(PyExc_ValueError, "own names a feature that does not exist");
-            return refuse(&held);
-        }
+    READ(c.value, value, 'd', c.starts.count, 1);
     Py_BEGIN_ALLOW_THREADS
     failed = active->climb(&m, &p, &r, &c);
     Py_END_ALLOW_THREADS
-    return answer(&held, failed);
+    return answer(held, failed);
 }
 
 static PyObject *py_score_moves(PyObject *self, PyObject *args) {
-    buffers_t held = {.count = 0};
+    buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
     posterior_t p;
     moves_t v;
-    PyObject *model, *rt, *alpha, *base_z, *base_on, *base_prior, *owner, *first, *width, *start, *z, *score;
-    int values, i, failed;
+    PyObject *model, *posterior, *bases, *owner, *column, *x, *score;
+    int i, failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "O(OOdd)(iiiOOOOOOOOO)", &model, &rt, &alpha, &p.best, &p.sd_share, &v.bases, &v.count,
-                          &values, &base_z, &base_on, &base_prior, &owner, &first, &width, &start, &z, &score))
+    if (!PyArg_ParseTuple(args, "OOOiOOOO", &model, &posterior, &bases, &v.count, &owner, &column, &x, &score))
         return NULL;
-    if (!read_model(&held, model, &m)) return refuse(&held);
-    READ(p.rt, rt, 'd', (Py_ssize_t)m.rows * m.rows, 0);
-    READ(p.alpha, alpha, 'd', m.rows, 0);
-    READ(v.base_z, base_z, 'd', (Py_ssize_t)v.bases * m.features, 0);
-    READ(v.base_on, base_on, 'd', (Py_ssize_t)v.bases * m.groups, 0);
-    READ(v.base_prior, base_prior, 'd', v.bases, 0);
+    if (!read_model(held, model, &m) || !read_posterior(held, posterior, &m, &p) ||
+        !read_points(held, bases, &m.shape, &v.bases))
+        return refuse(held);
     READ(v.owner, owner, 'i', v.count, 0);
-    READ(v.first, first, 'i', v.count, 0);
-    READ(v.width, width, 'i', v.count, 0);
-    READ(v.start, start, 'i', v.count, 0);
-    READ(v.z, z, 'd', values, 0);
+    READ(v.column, column, 'i', v.count, 0);
+    READ(v.x, x, 'd', v.count, 0);
     READ(v.score, score, 'd', v.count, 1);
     for (i = 0; i < v.count; i++)
-        if (v.owner[i] < 0 || v.owner[i] >= v.bases || v.first[i] < 0 || v.width[i] < 0 || v.start[i] < 0 ||
-            v.width[i] > m.features - v.first[i] || v.width[i] > values - v.start[i]) {
-            PyErr_SetString(PyExc_ValueError, "a move names a base, feature or value that does not exist");
-            return refuse(&held);
+        if (v.owner[i] < 0 || v.owner[i] >= v.bases.count || v.column[i] >= m.shape.columns) {
+            wrong("a move names a base or a column that does not exist");
+            return refuse(held);
         }
     Py_BEGIN_ALLOW_THREADS
     failed = active->score_moves(&m, &p, &v);
     Py_END_ALLOW_THREADS
-    return answer(&held, failed);
+    return answer(held, failed);
 }
 
 static PyObject *py_variant(PyObject *self, PyObject *args) {
@@ -283,7 +301,8 @@ static PyObject *py_variant(PyObject *self, PyObject *args) {
 static PyMethodDef methods[] = {
     {"cross", py_cross, METH_VARARGS, "Covariances between points and the rows of a model."},
     {"pull_theta", py_pull_theta, METH_VARARGS, "Gradient of a weighted sum of covariances by the hyperparameters."},
-    {"pull_z", py_pull_z, METH_VARARGS, "Gradient of a weighted sum of covariances by the features of the points."},
+    {"pull_x", py_pull_x, METH_VARARGS, "Gradient of a weighted sum of covariances by the points."},
+    {"predict", py_predict, METH_VARARGS, "Mean and sd of a Gaussian process, and their gradients."},
     {"climb", py_climb, METH_VARARGS, "Climb log expected improvement from many starts."},
     {"score_moves", py_score_moves, METH_VARARGS, "Log expected improvement of points that differ from others in one column."},
     {"variant", py_variant, METH_NOARGS, "The instruction set in use."},

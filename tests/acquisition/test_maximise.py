@@ -258,9 +258,9 @@ def test_local_search_crosses_a_plateau_without_cycling() -> None:
 def test_exchanges_reach_every_level_or_geometric_distances() -> None:
     space = Space({"few": Int(1, 12, log=True), "many": Int(0, 999), "nominal": Categorical(list("abcdef"))})
     here = space.encode([{"few": 3, "many": 500, "nominal": "b"}])
-    moves, owner, _ = exchanges(space, here, np.zeros((1, 3)), np.ones((1, 3)))
-    configs = space.decode(moves)
-    assert (owner == 0).all()
+    moves = exchanges(space, here, np.zeros((1, 3)), np.ones((1, 3)))
+    configs = space.decode(moves.points())
+    assert (moves.owner == 0).all()
     assert {config["few"] for config in configs} == set(range(1, 13))
     assert {config["nominal"] for config in configs} == set("abcdef")
     distances = {abs(config["many"] - 500) for config in configs}
@@ -268,7 +268,7 @@ def test_exchanges_reach_every_level_or_geometric_distances() -> None:
     assert all(
         sum(config[name] != old for name, old in space.decode(here)[0].items()) <= 1 for config in configs
     )
-    narrow = exchanges(space, here, np.array([[0.0, 0.49, 0.25]]), np.array([[1.0, 0.51, 0.25]]))[0]
+    narrow = exchanges(space, here, np.array([[0.0, 0.49, 0.25]]), np.array([[1.0, 0.51, 0.25]])).points()
     assert all(490 <= config["many"] <= 510 and config["nominal"] == "b" for config in space.decode(narrow))
 
 

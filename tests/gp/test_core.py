@@ -16,7 +16,7 @@ import pytest
 import bough
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import LOG_EI
-from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent, score_moves
+from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent, score_moves
 from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
 from bough.errors import MethodError, MissingExtraError
@@ -119,15 +119,12 @@ def test_an_ascent_takes_the_same_steps(seed: int, share: float) -> None:
     low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
     moving = space.layout.active(starts.on) & (space.layout.levels == 0) & (low < high)
 
-    own = np.arange(space.layout.columns)[None, :].repeat(len(starts), axis=0)
-    place = np.where(moving, starts.x, 0.5)
-    box = Box(own, moving, place, np.where(moving, low, place), np.where(moving, high, place))
-
     def climb() -> tuple[Points, np.ndarray]:
         posteriors = surrogate.posterior(theta, Data(points, y, np.full(25, np.nan)))
         acquisition = replace(LOG_EI, sd_share=share)
         criterion = Expected(posteriors, [float(y.min())], acquisition)
-        assert (compiled_ascent(criterion, starts, box, RULES) is None) == (core.compiled_core() is None)
+        reached = compiled_ascent(criterion, starts, low, high, moving, RULES)
+        assert (reached is None) == (core.compiled_core() is None)
         return gradient_ascent(criterion, starts, low, high, moving)
 
     (ours, our_value), (theirs, their_value) = by("compiled", climb), by("numpy", climb)
@@ -149,6 +146,24 @@ def test_the_log_posterior_of_hyperparameters(name: str, space: bough.Space, row
     expected, expected_slope = by("numpy", lambda: log_posterior(model, theta, data))
     assert value == pytest.approx(expected, rel=1e-9)
     np.testing.assert_allclose(slope, expected_slope, rtol=1e-7, atol=1e-8)
+
+
+@needs_core
+@pytest.mark.parametrize("seed", range(4))
+def test_predictions_and_their_gradients(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    space = wide_space() if seed == 0 else random_space(rng)
+    surrogate = nested(space.layout, space.tree)
+    data = Data(poisoned(space, sample_points(space, 19, rng)), rng.normal(size=19), np.full(19, np.nan))
+    theta = np.concatenate([rng.normal(0, 0.3, sum(p.size for p in surrogate.model.params) - 1), [-4.0]])
+    points = poisoned(space, sample_points(space, 7, rng))
+
+    def predictions() -> list[np.ndarray]:
+        posterior = surrogate.posterior(theta, data)[0]
+        return [*posterior.predict(points), *posterior.predict_grad(points)]
+
+    for ours, theirs in zip(by("compiled", predictions), by("numpy", predictions), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-8)
 
 
 @needs_core
@@ -183,7 +198,7 @@ def test_scores_of_exchanges(seed: int, summed: bool) -> None:
         criterion: Criterion = Expected(posteriors, [float(y.min())], replace(LOG_EI, sd_share=0.7))
         if summed:
             criterion = Total([criterion, Expected(posteriors, [0.5])])
-        return score_moves(criterion, bases, moves)
+        return score_moves(criterion, moves)
 
     np.testing.assert_allclose(by("compiled", scores), by("numpy", scores), rtol=1e-7, atol=1e-7)
 
@@ -247,16 +262,24 @@ def test_a_missing_core_is_an_error_only_if_it_is_demanded(monkeypatch: pytest.M
 @needs_core
 def test_arrays_of_the_wrong_size_are_refused() -> None:
     module = importlib.import_module("bough_core")
-    one, two = np.zeros(1), np.zeros(2)
-    first, group = np.array([0, 1], np.int32), np.array([0], np.int32)
-    model = (1, 1, 1, 1, one, one, first, group, np.ones(6))
-    out = np.empty(1)
-    module.cross(model, 1, one, one, False, out)
-    with pytest.raises(ValueError, match="z must have 1 entries, not 2"):
-        module.cross(model, 1, two, one, False, out)
-    with pytest.raises(TypeError, match="zt must hold doubles"):
-        module.cross((*model[:4], np.zeros(1, np.float32), *model[5:]), 1, one, one, False, out)
+    one, two, on = np.zeros(1), np.zeros(2), np.ones(1, dtype=bool)
+    zero, first = np.zeros(1, np.intc), np.array([0, 1], np.intc)
+    shape = (1, 1, 1, zero, zero, zero, first, zero, 0.1)
+    model, out = (shape, np.zeros(6), (1, one, on)), np.empty(1)
+    module.cross(model, (1, one, on), False, out)
+    with pytest.raises(ValueError, match="x must have 1 entries, not 2"):
+        module.cross(model, (1, two, on), False, out)
+    with pytest.raises(TypeError, match="theta must hold doubles"):
+        module.cross((shape, np.zeros(6, np.float32), model[2]), (1, one, on), False, out)
+    with pytest.raises(TypeError, match="on must hold booleans"):
+        module.cross(model, (1, one, one), False, out)
     with pytest.raises(ValueError, match="a group that does not exist"):
-        module.cross((*model[:7], np.array([3], np.int32), model[8]), 1, one, one, False, out)
+        module.cross(((*shape[:7], zero + 3, 0.1), *model[1:]), (1, one, on), False, out)
+    with pytest.raises(ValueError, match="a column that does not exist"):
+        module.cross(((*shape[:3], zero + 1, *shape[4:]), *model[1:]), (1, one, on), False, out)
     with pytest.raises(ValueError, match="first must rise"):
-        module.cross((*model[:6], np.array([0, 5], np.int32), *model[7:]), 1, one, one, False, out)
+        module.cross(
+            ((*shape[:6], np.array([0, 5], np.intc), *shape[7:]), *model[1:]), (1, one, on), False, out
+        )
+    with pytest.raises(ValueError, match="must be those of the model"):
+        module.cross(model, (2, two, np.ones(2, dtype=bool)), True, two)

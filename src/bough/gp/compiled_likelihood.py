@@ -1,8 +1,7 @@
 """The log posterior density of hyperparameters through the compiled core, for many theta on the same data.
 
-A fit evaluates dozens of hyperparameters on one set of points. Everything that does not depend on them is
-prepared once; the core computes the covariance and pulls the gradient back, LAPACK factorises.
-``likelihood.log_posterior`` computes the same, and is the oracle.
+A fit evaluates dozens of hyperparameters on one set of points. The core computes the covariance and
+pulls the gradient back, LAPACK factorises. ``likelihood.log_posterior`` computes the same, and is the oracle.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from scipy.linalg import lapack
 
 from bough.gp.core import compiled_core
 from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.nested_core import SCALES
+from bough.gp.kernels.nested_core import core_points
 from bough.gp.likelihood import Data, GPModel, log_posterior
 from bough.points import FloatArray
 
@@ -33,30 +32,13 @@ def log_posterior_on(model: GPModel, data: Data) -> LogPosterior:
 
 
 def _compiled(core: ModuleType, model: GPModel, kernel: Nested, data: Data) -> LogPosterior:
-    order, points, rows = kernel.core_order, data.points, len(data.y)
-    by_feature = np.ascontiguousarray(
-        kernel.centred.values(np.zeros(kernel.layout.columns), points).T[order.features]
-    )
-    unscaled, on = np.ascontiguousarray(by_feature.T), np.ascontiguousarray(points.on, dtype=float)
-    on_by_group, features = np.ascontiguousarray(on.T), len(by_feature)
+    rows, points = len(data.y), core_points(data.points)
     constant = rows * np.log(2 * np.pi)
 
     def evaluate(theta: FloatArray) -> tuple[float, FloatArray]:
-        per_length = np.exp(-theta[SCALES:-1])[order.column]
-        z = unscaled * per_length
-        side = (
-            rows,
-            features,
-            on.shape[1],
-            len(order.group),
-            by_feature * per_length[:, None],
-            on_by_group,
-            order.first,
-            order.group,
-            kernel.core_scales(theta[:-1]),
-        )
+        covariance = (kernel.core_shape, theta[:-1], points)
         matrix = np.empty((rows, rows))
-        core.cross(side, rows, z, on, True, matrix)
+        core.cross(covariance, points, True, matrix)
         matrix.ravel()[:: rows + 1] += data.variances(theta[-1])
         # The upper triangle in Fortran's order is the lower one in C's, which the core reads.
         factor, failed = lapack.dpotrf(matrix.T, lower=0, clean=0, overwrite_a=0)
@@ -67,12 +49,11 @@ def _compiled(core: ModuleType, model: GPModel, kernel: Nested, data: Data) -> L
         inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
         weight = np.multiply.outer(alpha, alpha)
         weight -= inverse.T
-        found = np.empty(SCALES + features)
-        core.pull_theta(side, rows, z, on, True, weight, found)
-        lengths = np.bincount(order.column, found[SCALES:], kernel.layout.columns)
+        found = np.empty(len(theta) - 1)
+        core.pull_theta(covariance, points, True, weight, found)
         noise = np.exp(theta[-1]) * (np.diagonal(weight) @ data.unreported)
         value = -0.5 * (float(data.y @ alpha) + log_det + constant)
         prior, slope = model.prior.log_density(theta)
-        return value + prior, slope + 0.5 * np.concatenate([found[:SCALES], lengths, [noise]])
+        return value + prior, slope + 0.5 * np.append(found, noise)
 
     return evaluate

@@ -17,7 +17,7 @@ from bough.errors import MethodError, MissingExtraError
 
 __all__ = ["compiled_core", "describe"]
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 """What the arrays passed to the core mean; ``core/src/module.c`` has the same number."""
 
 

@@ -12,19 +12,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from types import ModuleType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bough.gp.block_solver import Blocks
+from bough.gp.core import compiled_core
 from bough.gp.kernels.base import Kernel, Pullback, Toward
 from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.nested_core import CompiledSide
+from bough.gp.kernels.nested_core import core_model, core_points
 from bough.gp.likelihood import Data, GPModel, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points
 
-__all__ = ["NEGLIGIBLE_NOISE", "GPPosterior", "Posterior", "posterior"]
+__all__ = ["NEGLIGIBLE_NOISE", "CompiledPosterior", "GPPosterior", "Posterior", "posterior"]
 
 SMALLEST_VARIANCE = 1e-12
 """Smaller variances count as this one: cancellation has eaten their digits."""
@@ -38,6 +40,15 @@ Slopes = Callable[[], tuple[FloatArray, FloatArray]]
 
 PullMoments = Callable[[FloatArray, FloatArray], FloatArray]
 """Slopes by mean and sd (n,) -> the gradient (n, columns)."""
+
+
+class CompiledPosterior(NamedTuple):
+    """The compiled core and what it takes of a posterior: its model, and arrays of ``posterior_t``."""
+
+    core: ModuleType
+    model: tuple[Any, ...]
+    root_transposed: FloatArray
+    alpha: FloatArray
 
 
 class Posterior(ABC):
@@ -97,6 +108,12 @@ class GPPosterior(Posterior):
         return mean, sd
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        if (compiled := self.compiled) is not None:
+            shape = points.x.shape
+            found = (np.empty(len(points)), np.empty(len(points)), np.empty(shape), np.empty(shape))
+            core, model, *arrays = compiled
+            core.predict(model, (*arrays, 0.0, 1.0), core_points(points), *found)
+            return found
         cross, pull = self.covariance_with_data(points)
         prior, pull_prior = self.model.kernel.diag(self.theta[:-1], points)
         mean, sd, slopes = self.moments(cross, prior)
@@ -105,6 +122,8 @@ class GPPosterior(Posterior):
         return mean, sd, d_mean, pull_prior.a(by_prior) + pull.a(by_cross)
 
     def predict_pull(self, points: Points) -> tuple[FloatArray, FloatArray, PullMoments]:
+        if self.compiled is not None:
+            return super().predict_pull(points)
         cross, pull = self.covariance_with_data(points)
         prior, pull_prior = self.model.kernel.diag(self.theta[:-1], points)
         mean, sd, slopes = self.moments(cross, prior)
@@ -165,10 +184,13 @@ class GPPosterior(Posterior):
         return self._toward_data(points)
 
     @cached_property
-    def compiled_data(self) -> CompiledSide:
-        """The data as the compiled core reads them; only for the covariance that it knows."""
-        assert isinstance(self.model.kernel, Nested)
-        return CompiledSide(self.model.kernel, self.theta[:-1], self.data.points)
+    def compiled(self) -> CompiledPosterior | None:
+        """For the compiled core; None where it is not in use or does not know the covariance."""
+        core, kernel = compiled_core(), self.model.kernel
+        if core is None or not isinstance(kernel, Nested) or not isinstance(self.solver, Dense):
+            return None
+        model = core_model(kernel, self.theta[:-1], self.data.points)
+        return CompiledPosterior(core, model, self.solver.root.T, self.alpha)
 
     @cached_property
     def _toward_data(self) -> Toward:

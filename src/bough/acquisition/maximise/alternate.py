@@ -11,7 +11,7 @@ import numpy as np
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import best_of_each
 from bough.acquisition.maximise.compiled import score_moves
-from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, Moves, exchanges
+from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, exchanges
 from bough.acquisition.maximise.feasible import feasible_ascent
 from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, gradient_ascent
 from bough.points import BoolArray, FloatArray, Points
@@ -48,26 +48,30 @@ def alternate_search(
     for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
-        here = points.take(active)
-        moves, owner, column = exchanges(space, here, low[active], high[active])
+        moves = exchanges(space, points.take(active), low[active], high[active])
         if space.require:  # other values give way, so that a search can move along a face
-            moves = repair(space.rules, moves, locked=moves.x != here.take(owner).x)
-            score = criterion(moves)
+            moved = moves.points()
+            moved = repair(space.rules, moved, locked=moved.x != moves.bases.take(moves.owner).x)
+            score = np.where(space.legal(moved), criterion(moved), -np.inf)
         else:
-            score = score_moves(criterion, here, Moves(moves, owner, column))
-        if turn == 0:
+            score = score_moves(criterion, moves)
+            if space.forbid:
+                score = np.where(space.legal(moves.points()), score, -np.inf)
+        best = best_of_each(score, moves.owner, len(active))
+        reached, gain = (moved.take(best) if space.require else moves.points(best)), score[best]
+        if turn == 0:  # rounding to grids may have lost what the start had
             begin = starts.take(active)
-            moves, score = Points.concat([moves, begin]), np.concatenate([score, criterion(begin)])
-            owner = np.concatenate([owner, np.arange(len(active))])
-        score = np.where(space.legal(moves), score, -np.inf)
-        best = best_of_each(score, owner, len(active))
-        better = score[best] > value[active] + GAIN_TOLERANCE * (1.0 + np.abs(value[active]))
+            start_value = np.where(space.legal(begin), criterion(begin), -np.inf)
+            reached, gain = _better_of(reached, gain, begin, start_value)
+        better = gain > value[active] + GAIN_TOLERANCE * (1.0 + np.abs(value[active]))
         if turn == 0:  # off-grid points cannot be proposed, so their value must not count
             better |= loose[active].any(axis=1)
-        active, chosen = active[better], moves.take(best[better])
+        active = active[better]
         if not len(active):
             break
-        reached, value[active] = _ascend(space, criterion, chosen, low[active], high[active], real[active])
+        reached, value[active] = _ascend(
+            space, criterion, reached.take(better), low[active], high[active], real[active]
+        )
         x = points.x.copy()
         x[active] = reached.x
         points = Points(x, points.on)
@@ -81,6 +85,15 @@ def _ascend(
     if space.require:
         return feasible_ascent(space, criterion, starts, low, high, moving)
     return gradient_ascent(criterion, starts, low, high, moving)
+
+
+def _better_of(
+    points: Points, value: FloatArray, others: Points, other_value: FloatArray
+) -> tuple[Points, FloatArray]:
+    """Row by row the point with the larger value, and that value; activity is the same."""
+    replaced = other_value > value
+    x = np.where(replaced[:, None], others.x, points.x)
+    return Points(x, points.on), np.where(replaced, other_value, value)
 
 
 def _legal_again(space: Space, points: Points, value: FloatArray, criterion: Criterion) -> Points:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +37,12 @@ class CandidateFilter:
     def mask(self, points: Points) -> BoolArray:
         """(n,) whether each point may be proposed."""
         allowed, layout = self.space.legal(points), self.space.layout
-        suspects = np.isin(row_hashes(layout, points), self._hashes)
-        for row in np.flatnonzero(suspects & allowed).tolist():
-            point = points.take([row])
-            twins = self.avoid.take(self._hashes == row_hashes(layout, point)[0])
-            allowed[row] = row_keys(layout, point)[0] not in row_keys(layout, twins)
+        hashes = row_hashes(layout, points)
+        suspects = np.flatnonzero(np.isin(hashes, self._hashes) & allowed)
+        if len(suspects):
+            twins = self.avoid.take(np.isin(self._hashes, hashes[suspects]))
+            known = set(row_keys(layout, twins))
+            allowed[suspects] = [key not in known for key in row_keys(layout, points.take(suspects))]
         return allowed
 
     def score(self, points: Points, value: FloatArray) -> FloatArray:
@@ -54,6 +56,10 @@ def best_row(points: Points, score: FloatArray) -> Points:
 
 
 def best_of_each(score: FloatArray, owner: IntArray, owners: int) -> IntArray:
-    """(owners,) the row with the largest score among those of each owner, the first of equals."""
-    order = np.lexsort((np.arange(len(score)), -score, owner))
-    return order[np.searchsorted(owner[order], np.arange(owners))]
+    """(owners,) the row with the largest score among those of each owner, the first of equals.
+
+    The rows of an owner stand together, in the order of owners; each has one.
+    """
+    score = np.where(np.isnan(score), -np.inf, score)
+    ends = np.searchsorted(owner, np.arange(owners + 1)).tolist()
+    return np.array([a + int(np.argmax(score[a:b])) for a, b in pairwise(ends)], dtype=np.intp)

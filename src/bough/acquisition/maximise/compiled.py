@@ -7,23 +7,18 @@ of exchanges anything may be added.
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import log_ei
 from bough.acquisition.maximise.exchanges import Moves
-from bough.gp.core import compiled_core
-from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.nested_core import CompiledSide
-from bough.gp.posterior import GPPosterior
-from bough.gp.solvers import Dense
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.gp.kernels.nested_core import core_points
+from bough.gp.posterior import CompiledPosterior, GPPosterior
+from bough.points import BoolArray, FloatArray, Points
 
-__all__ = ["AscentRules", "Box", "compiled_ascent", "score_moves"]
+__all__ = ["AscentRules", "compiled_ascent", "score_moves"]
 
 
 class AscentRules(NamedTuple):
@@ -38,118 +33,50 @@ class AscentRules(NamedTuple):
     race_margin: float
 
 
-class Box(NamedTuple):
-    """The columns that each start moves, each array (starts, width).
-
-    own: the columns.  free: which of them may really move.  start, low, high: their values and bounds.
-    """
-
-    own: IntArray
-    free: BoolArray
-    start: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
 def compiled_ascent(
-    criterion: Criterion, starts: Points, box: Box, rules: AscentRules
-) -> tuple[FloatArray, FloatArray] | None:
-    """Positions (starts, width) and values (starts,) reached; None for criteria that it does not know."""
-    known = _compiled_model(criterion)
-    if not isinstance(criterion, Expected) or known is None:
+    criterion: Criterion,
+    starts: Points,
+    low: FloatArray,
+    high: FloatArray,
+    moving: BoolArray,
+    rules: AscentRules,
+) -> tuple[Points, FloatArray] | None:
+    """The points reached and their values (starts,); None for criteria that the core does not know.
+
+    low, high: (starts, columns) box of each start.  moving: which of its columns may move.
+    """
+    if not isinstance(criterion, Expected) or (known := _improvement(criterion)) is None:
         return None
-    core, posterior, kernel, solver = known
-    theta = posterior.theta[:-1]
-    here = CompiledSide(kernel, theta, starts)
-    found, value = np.empty(box.start.shape), np.empty(len(starts))
-    core.climb(
-        posterior.compiled_data.model,
-        (
-            solver.root.T,
-            posterior.alpha,
-            float(criterion.best[0]),
-            criterion.acquisition.sd_share,
-        ),
-        tuple(rules),
-        (
-            len(starts),
-            box.own.shape[1],
-            here.z,  # a fresh array, which the core overwrites
-            here.on,
-            kernel.diag(theta, starts)[0],
-            np.where(box.free, kernel.core_order.place[box.own], -1).astype(np.intc),
-            here.unit,
-            *(np.ascontiguousarray(part) for part in (box.start, box.low, box.high)),
-            found,
-            value,
-        ),
-    )
-    return found, value
+    compiled, posterior = known
+    begin, value = core_points(starts), np.empty(len(starts))
+    found = begin[1].copy()
+    boxes = (np.ascontiguousarray(part) for part in (moving, low, high))
+    compiled.core.climb(compiled.model, posterior, tuple(rules), begin, *boxes, found, value)
+    return Points(found, starts.on), value
 
 
-def score_moves(criterion: Criterion, bases: Points, moves: Moves) -> FloatArray:
-    """The criterion (n,) of points that each differ from a row of ``bases`` in at most one column."""
+def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
+    """The criterion (n,) of points that each differ from a base in at most one column."""
     improvement, *others = criterion.parts if isinstance(criterion, Total) else [criterion]
-    known = _compiled_model(improvement)
-    if not isinstance(improvement, Expected) or known is None or not len(moves.owner):
-        return criterion(moves.points)
-    core, posterior, kernel, solver = known
-    side, theta, order = posterior.compiled_data, posterior.theta[:-1], kernel.core_order
-    here = CompiledSide(kernel, theta, bases)
-    changed = np.flatnonzero(moves.column >= 0)
-    column = moves.column[changed]
-    first, width = np.zeros(len(moves.owner), np.intc), np.zeros(len(moves.owner), np.intc)
-    first[changed], width[changed] = order.first_place[column], order.width[column]
-    values, start = _changed_features(side, moves.points.x[changed, column], column)
-    starts, score = np.zeros(len(moves.owner), np.intc), np.empty(len(moves.owner))
-    starts[changed] = start
-    core.score_moves(
-        side.model,
-        (solver.root.T, posterior.alpha, float(improvement.best[0]), improvement.acquisition.sd_share),
-        (
-            len(bases),
-            len(score),
-            len(values),
-            here.z,
-            here.on,
-            kernel.diag(theta, bases)[0],
-            moves.owner.astype(np.intc),
-            first,
-            width,
-            starts,
-            values,
-            score,
-        ),
-    )
-    return np.asarray(np.sum([score, *(other(moves.points) for other in others)], axis=0))
+    if not isinstance(improvement, Expected) or (known := _improvement(improvement)) is None:
+        return criterion(moves.points())
+    compiled, posterior = known
+    owner, column = moves.owner.astype(np.intc), moves.column.astype(np.intc)
+    score = np.empty(len(owner))
+    bases = core_points(moves.bases)
+    compiled.core.score_moves(compiled.model, posterior, bases, len(owner), owner, column, moves.place, score)
+    if others:
+        points = moves.points()
+        score = np.sum([score, *(other(points) for other in others)], axis=0)
+    return score
 
 
-def _changed_features(
-    side: CompiledSide, x: FloatArray, column: IntArray
-) -> tuple[FloatArray, NDArray[np.intc]]:
-    """The features that the columns have at ``x`` (n,): an array of them, and where each entry begins."""
-    layout, order = side.kernel.layout, side.kernel.core_order
-    nominal, options = layout.nominal[column], side.option_features
-    number = (x - 0.5) * side.unit[order.first_place[column]]
-    rank = np.floor(x * layout.levels[column])
-    at_option = options.first[column] + rank * layout.levels[column]
-    return (
-        np.concatenate([options.values, number]),
-        np.where(nominal, at_option, len(options.values) + np.arange(len(x))).astype(np.intc),
-    )
-
-
-def _compiled_model(
-    improvement: Criterion,
-) -> tuple[ModuleType, GPPosterior, Nested, Dense] | None:
-    """The core, the posterior, its kernel and its solver, if the core can compute the improvement."""
-    core = compiled_core()
-    if core is None or not isinstance(improvement, Expected) or len(improvement.posteriors) != 1:
+def _improvement(criterion: Expected) -> tuple[CompiledPosterior, tuple[Any, ...]] | None:
+    """The posterior as the core takes it, and its ``posterior_t``, if the core can compute the criterion."""
+    posterior, acquisition = criterion.posteriors[0], criterion.acquisition
+    if len(criterion.posteriors) != 1 or acquisition.score is not log_ei:
         return None
-    posterior = improvement.posteriors[0]
-    if improvement.acquisition.score is not log_ei or not isinstance(posterior, GPPosterior):
+    if not isinstance(posterior, GPPosterior) or (compiled := posterior.compiled) is None:
         return None
-    kernel, solver = posterior.model.kernel, posterior.solver
-    if not isinstance(kernel, Nested) or not isinstance(solver, Dense):
-        return None
-    return core, posterior, kernel, solver
+    arrays = (compiled.root_transposed, compiled.alpha)
+    return compiled, (*arrays, float(criterion.best[0]), acquisition.sd_share)

@@ -6,11 +6,12 @@ A column with few values, or without an order, tries all of them; a longer grid 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from bough.points import FloatArray, IntArray, Points
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space import Space
 
 __all__ = ["MAX_LISTED_LEVELS", "Moves", "exchanges"]
@@ -27,43 +28,69 @@ class Moves(NamedTuple):
 
     owner: (n,) the row of each one's base; the moves of a base stand together, and staying comes first.
     column: (n,) the column that is changed, ``STAYS`` for none.
+    place: (n,) its new value.
     """
 
-    points: Points
+    bases: Points
     owner: IntArray
     column: IntArray
+    place: FloatArray
+
+    def points(self, rows: slice | IntArray = slice(None)) -> Points:
+        """The points that these moves lead to."""
+        owner, column, place = self.owner[rows], self.column[rows], self.place[rows]
+        moved, moving = self.bases.take(owner), np.flatnonzero(column != STAYS)
+        moved.x[moving, column[moving]] = place[moving]
+        return moved
 
 
 def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -> Moves:
     """All moves of one discrete column inside the boxes [low, high] (n, columns), from every row."""
-    layout = space.layout
+    layout, table = space.layout, _options(space.layout)
     open_ = layout.active(points.on) & (low < high) & (layout.levels > 0)
-    owners: list[IntArray] = [np.arange(len(points))]
-    columns: list[IntArray] = [np.full(len(points), STAYS)]
-    places: list[FloatArray] = [np.zeros(len(points))]
-    for column in np.flatnonzero(open_.any(axis=0)):
-        rows, domain = np.flatnonzero(open_[:, column]), space.parameters[column].domain
-        least, most, here = domain.rank_at(
-            np.stack([low[rows, column], high[rows, column], points.x[rows, column]])
-        )
-        ranks = _options(here, domain.levels, bool(layout.nominal[column]))
-        row, option = np.nonzero(
-            (ranks >= least[:, None]) & (ranks <= most[:, None]) & (ranks != here[:, None])
-        )
-        owners.append(rows[row])
-        columns.append(np.full(len(row), column))
-        places.append(domain.position(ranks[row, option]))
-    owner, changed = np.concatenate(owners), np.concatenate(columns)
-    together = np.argsort(owner, kind="stable")
-    owner, changed, place = owner[together], changed[together], np.concatenate(places)[together]
-    moved, moving = points.take(owner), np.flatnonzero(changed != STAYS)
-    moved.x[moving, changed[moving]] = place[moving]
-    return Moves(moved, owner, changed)
+    least, most, here = _ranks(space, np.stack([low, high, np.where(open_, points.x, 0.5)]))
+    rank = np.where(table.relative, here[:, table.column] + table.rank, table.rank)
+    tried = open_[:, table.column] & (rank != here[:, table.column])
+    tried &= (rank >= least[:, table.column]) & (rank <= most[:, table.column])
+    tried[:, 0] = True
+    owner, option = np.nonzero(tried)
+    column, rank = table.column[option], rank[owner, option]
+    place = (rank + 0.5) / np.maximum(layout.levels, 1)[column]
+    for log_column in space.rules.log_grids:
+        own = column == log_column
+        place[own] = space.parameters[log_column].domain.position(rank[own])
+    return Moves(points, owner, np.where(option == 0, STAYS, column), place)
 
 
-def _options(here: FloatArray, levels: int, nominal: bool) -> FloatArray:
-    """(rows, options) ranks to try from the ranks ``here`` (rows,); some may lie outside the domain."""
-    if nominal or levels <= MAX_LISTED_LEVELS:
-        return np.broadcast_to(np.arange(float(levels)), (len(here), levels))
-    far = 2.0 ** np.arange(levels.bit_length())
-    return np.asarray(np.add.outer(here, np.concatenate([-far, far])))
+class _Options(NamedTuple):
+    """Every rank that some column may try, after a first entry for staying.
+
+    relative: whether ``rank`` counts from where the point is.
+    """
+
+    column: IntArray
+    rank: FloatArray
+    relative: BoolArray
+
+
+@lru_cache(maxsize=16)
+def _options(layout: Layout) -> _Options:
+    found = [(0, 0.0, False)]
+    for column in np.flatnonzero(layout.levels > 0).tolist():
+        levels = int(layout.levels[column])
+        if layout.nominal[column] or levels <= MAX_LISTED_LEVELS:
+            found += [(column, float(rank), False) for rank in range(levels)]
+        else:
+            far = [2.0**power for power in range(levels.bit_length())]
+            found += [(column, step, True) for step in [*(-step for step in far), *far]]
+    columns, ranks, relative = zip(*found, strict=True)
+    return _Options(np.array(columns, np.intp), np.array(ranks), np.array(relative))
+
+
+def _ranks(space: Space, unit: FloatArray) -> FloatArray:
+    """The ranks of unit positions (..., columns); of real columns they mean nothing."""
+    levels = np.maximum(space.layout.levels, 1)
+    ranks = np.clip(np.floor(unit * levels), 0, levels - 1)
+    for column in space.rules.log_grids:
+        ranks[..., column] = space.parameters[column].domain.rank_at(unit[..., column])
+    return ranks

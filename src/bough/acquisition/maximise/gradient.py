@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.compiled import AscentRules, Box, compiled_ascent
+from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
 __all__ = ["gradient_ascent", "projected_bfgs"]
@@ -54,6 +54,9 @@ def gradient_ascent(
     width = int(moving.sum(axis=1).max(initial=0))
     if not width:
         return starts, criterion(starts)
+    rules = AscentRules(steps, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
+    if (reached := compiled_ascent(criterion, starts, low, high, moving, rules)) is not None:
+        return reached
     # A branch has few of all the columns, so each start moves only in its own. A start with fewer columns
     # than others is filled up with columns that do not move: their box has no width.
     own = np.argsort(~moving, axis=1, kind="stable")[:, :width]
@@ -72,11 +75,8 @@ def gradient_ascent(
         value, slope = criterion.with_gradient(put(rows, x))
         return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    rules = AscentRules(steps, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
-    reached = compiled_ascent(criterion, starts, Box(own, free, place, bottom, top), rules)
-    if reached is None:
-        reached = projected_bfgs(objective, place, bottom, top, steps, GAIN_TOLERANCE, race=True)
-    return put(np.arange(len(starts)), reached[0]), reached[1]
+    x, value = projected_bfgs(objective, place, bottom, top, steps, GAIN_TOLERANCE, race=True)
+    return put(np.arange(len(starts)), x), value
 
 
 def projected_bfgs(

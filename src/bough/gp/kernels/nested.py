@@ -102,25 +102,25 @@ class Nested(Kernel):
         return [(group, features) for group, features in found if len(features)]
 
     @cached_property
-    def core_order(self) -> nested_core.CoreOrder:
-        return nested_core.CoreOrder(self)
-
-    def core_scales(self, theta: FloatArray) -> FloatArray:
-        """o, s, j, t, 1/φ², 1/ROUGH²: the scales as the compiled core takes them."""
-        o, s, j, phi, t = np.exp(theta[:SCALES])
-        return np.array([o, s, j, t, phi**-2, ROUGH**-2])
+    def core_shape(self) -> nested_core.Shape:
+        """What the compiled core knows of the space."""
+        column = self.centred.table.column
+        terms = [(group, np.unique(column[features])) for group, features in self.additive_terms]
+        return nested_core.core_shape(self.layout, terms, ROUGH)
 
     @cached_property
     def _terms(self) -> IntArray:
         return np.array([group for group, _ in self.additive_terms], dtype=np.intp)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
+        if (core := compiled_core()) is not None:
+            return nested_core.between(core, self, theta, a, b)
         out = np.zeros((len(a), len(b)))
         return out, self.add_to(out, theta, a, b)
 
     def toward(self, theta: FloatArray, b: Points) -> Toward:
-        if (core := compiled_core()) is not None:
-            return nested_core.toward(core, self, theta, b)
+        if compiled_core() is not None:
+            return super().toward(theta, b)
         right = self._side(theta, b)
 
         def cross(a: Points) -> tuple[FloatArray, Pullback]:
@@ -131,7 +131,9 @@ class Nested(Kernel):
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
         if (core := compiled_core()) is not None:
-            return nested_core.add_to(core, self, out, theta, a, b)
+            matrix, pull = nested_core.between(core, self, theta, a, b)
+            out += matrix
+            return pull
         left = self._side(theta, a)
         return self._add(out, theta, left, left if a is b else self._side(theta, b))
 
