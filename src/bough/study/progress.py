@@ -176,6 +176,7 @@ class _Cell:
         display = import_module("IPython.display").display  # notebooks have it; its types are incomplete
         line = {"text/plain": text}
         if self._handle is None:
-            self._handle = display(line, raw=True, display_id=True)
+            show: Any = display  # untyped where it is installed
+            self._handle = show(line, raw=True, display_id=True)
         else:
             self._handle.update(line, raw=True)
