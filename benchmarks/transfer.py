@@ -5,19 +5,22 @@
 Each task is tuned with no earlier study, with earlier studies of five other tasks, and with five unrelated
 ones (the same space, but a random function of its parameters). Earlier studies are runs of ``auto`` with 60
 trials. Regret is the distance to the best value known (of all runs and 2,000 random configurations), divided
-by the distance of the median random configuration. The table has mean regrets, and ratios of these means.
+by the distance of the median random configuration. The table has mean regrets, and ratios of these means with
+their 95 % interval (bootstrap over runs). Results are kept with ``--rows``, and a benchmark that was
+interrupted goes on.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.problems.base import Config
 from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, space, yahpo
 from bough.space.space import Space
@@ -53,12 +56,21 @@ def earlier(task: str, folder: Path) -> Path:
     return file
 
 
-def curve(task: str, trials: int, seed: int, learn_from: list[object]) -> np.ndarray:
-    """(trials,) the best value so far."""
+def curve(task: str, trials: int, seed: int, learn_from: list[object]) -> list[float]:
+    """The best value so far, after each trial."""
     problem = yahpo(task)
     study = bough.Study(problem.space, name=f"{task} {seed}", seed=seed, learn_from=learn_from)
     study.run(problem.function, trials=trials, progress=False)
-    return np.minimum.accumulate([trial.value for trial in study.trials])
+    return np.minimum.accumulate([float(trial.value or 0.0) for trial in study.trials]).tolist()
+
+
+def ratio(ours: np.ndarray, base: np.ndarray) -> tuple[float, float, float]:
+    """The ratio of the means of two (n,) arrays of regrets, and the ends of its 95 % interval."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(len(base), size=(2000, len(base)))
+    drawn = ours[rows].mean(axis=1) / np.maximum(base[rows].mean(axis=1), 1e-12)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return float(ours.mean() / max(base.mean(), 1e-12)), float(low), float(high)
 
 
 def main() -> None:
@@ -69,43 +81,44 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--sources", type=int, default=5)
     parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--folder", type=Path, default=Path("benchmarks/results/earlier"))
+    parser.add_argument(
+        "--folder", type=Path, default=RESULTS / "cache" / "earlier", help="for earlier studies"
+    )
+    parser.add_argument("--labels", nargs="+", default=("none", "related", "unrelated"))
+    parser.add_argument("--rows", type=Path, default=RESULTS / "transfer.jsonl")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
+    rows = KeptRows(given.rows)
     names = [n for n in (PUBLISHED if given.published else DEVELOPMENT) if "xgboost" in n]
     searched = space("xgboost")
-    strangers = [unrelated(searched, seed) for seed in range(given.sources)]
     sample = searched.sample(SAMPLE, 0)
+    strangers: list[object] = []
     regrets: dict[str, list[np.ndarray]] = defaultdict(list)
     for index, task in list(enumerate(names))[given.skip : given.skip + given.tasks]:
         rng = np.random.default_rng([index, 5])
         others = rng.choice([n for n in names if n != task], size=given.sources, replace=False)
-        files: list[object] = [earlier(other, given.folder) for other in others]
         drawn = np.array([yahpo(task).function(config) for config in sample])
         for seed in range(given.seeds):
-            found = {
-                "none": curve(task, given.trials, seed, []),
-                "related": curve(task, given.trials, seed, files),
-                "unrelated": curve(task, given.trials, seed, list(strangers)),
-            }
+            found = {}
+            for label in given.labels:
+                key = f"{task} {seed} {label} {given.trials} {given.sources}"
+                sources: list[object] = []
+                if label == "related" and key not in rows:
+                    sources = [earlier(other, given.folder) for other in others]
+                if label == "unrelated" and key not in rows:
+                    strangers = strangers or [unrelated(searched, n) for n in range(given.sources)]
+                    sources = strangers
+                found[label] = np.array(rows.once(key, partial(curve, task, given.trials, seed, sources)))
             best = min(float(drawn.min()), *(float(each[-1]) for each in found.values()))
             scale = float(np.median(drawn)) - best
             for label, each in found.items():
                 regrets[label].append((each - best) / scale)
-            shown = {
-                label: [round(float(found_[-1][n - 1]), 4) for n in CHECKPOINTS if n <= given.trials]
-                for label, found_ in regrets.items()
-            }
-            print(task, seed, json.dumps(shown), flush=True)
-    base = np.mean(regrets["none"], axis=0)
-    for label, each in regrets.items():
-        mean = np.mean(each, axis=0)
-        shown = ", ".join(
-            f"{mean[n - 1]:.4f} ({mean[n - 1] / max(base[n - 1], 1e-12):.2f})"
-            for n in CHECKPOINTS
-            if n <= given.trials
-        )
-        print(f"{label}: {shown} at {CHECKPOINTS}")
+    for label, kept in regrets.items():
+        for n in (n for n in CHECKPOINTS if n <= given.trials):
+            ours, base = (np.array(each)[:, n - 1] for each in (kept, regrets[given.labels[0]]))
+            times, low, high = ratio(ours, base)
+            print(f"{label}, {n} trials: regret {ours.mean():.4f}, {times:.2f} times [{low:.2f}, {high:.2f}]")
+    print(f"{len(regrets[given.labels[0]])} runs each")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bough.errors import BoughError
 from bough.space import Space
 from bough.storage import Amendment, open_storage
 from bough.storage.database import Database, Transaction
@@ -124,6 +125,44 @@ def test_an_old_study_is_amended(old_url: str) -> None:
     stored = storage.amend(study, Amendment("note", {"text": "from 0.1"}), after=0)
     assert (stored.since, stored.position) == (6, 0)
     assert reader.changes(study, 0).amendments == [stored]
+
+
+@pytest.mark.slow
+def test_an_old_study_of_many_trials_is_changed_and_goes_on(old_url: str) -> None:
+    with sqlite3.connect(old_url.removeprefix("sqlite:///")) as connection:
+        columns = "study, number, config, state, value, attempt, revision"
+        connection.executemany(
+            f"INSERT INTO bough_trials ({columns}) VALUES (1, ?, ?, 'done', ?, 1, ?)",
+            [
+                (
+                    number,
+                    f'{{"model": "svm", "C": {1 + number / 100}, "scale": "none"}}',
+                    number / 7,
+                    100 + number,
+                )
+                for number in range(6, 10_000)
+            ],
+        )
+        connection.execute("UPDATE bough_studies SET trials = 10000, revision = 20000 WHERE id = 1")
+        method = '{"name": "auto", "options": {}}'
+        connection.execute("UPDATE bough_studies SET method = ? WHERE id = 1", (method,))
+    connection.close()
+    old, former = open_study("old", old_url), open_study("old", old_url)
+    assert (len(old.trials), old.space == former.space) == (10_000, True)
+    before = old.trials[9_999]
+    wider = old.space.to_dict()
+    wider["dropout"] = {"type": "float", "low": 0.0, "high": 0.5}
+    old.fail(5, "it waits in the queue, and the space changes")
+    old.change(Space.from_json(wider))
+    trial = old.ask()
+    assert trial.number == 10_000
+    assert "dropout" in trial.config
+    old.tell(trial, -9.0)
+    again = open_study("old", old_url)
+    assert again.best.number == 10_000
+    assert again.trials[9_999] == before
+    with pytest.raises(BoughError, match="the space was changed at trial 10000, and this config is of the"):
+        former.enqueue(before.config)
 
 
 def test_an_old_study_goes_on_in_another_space(old_url: str) -> None:

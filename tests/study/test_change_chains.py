@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -155,3 +156,60 @@ def test_undo_returns_from_anywhere(data: st.DataObject) -> None:
         body = {"before": study.space.to_dict(), "space": START.to_dict(), "backfill": {}, "fix": {}}
         study.amend(lambda _: Amendment("space", body), START)
     assert study.ask().config == untouched.ask().config
+
+
+@settings(max_examples=3, deadline=None, derandomize=True, phases=NO_SHRINKING)
+@given(data=st.data())
+def test_ten_widenings_equal_a_new_study_with_the_results(data: st.DataObject) -> None:
+    low, high, top, options = 0.4, 0.6, 3, ["a"]
+
+    def space() -> Space:
+        return Space(
+            {
+                "kind": Categorical(options),
+                "x": Float(low, high),
+                "n": Int(1, top, when="kind == 'a'"),
+            }
+        )
+
+    study = bough.Study(space(), seed=5, method="tpe")
+    study.add_many((config, float(config["x"])) for config in study.space.sample(8, 3))
+    for _ in range(10):
+        match data.draw(st.integers(0, 3)):
+            case 0:
+                low -= data.draw(st.floats(0.01, 0.5))
+            case 1:
+                high += data.draw(st.floats(0.01, 0.5))
+            case 2:
+                top += data.draw(st.integers(1, 3))
+            case _:
+                options = [*options, f"b{len(options)}"]
+        study.change(space())
+    fresh = bough.Study(space(), seed=5, method="tpe")
+    fresh.add_many((trial.config, trial.value) for trial in study.trials)
+    assert len(study._revisions) == 11
+    for _ in range(2):
+        one, other = study.ask(), fresh.ask()
+        assert one.config == other.config
+        study.tell(one, 0.5)
+        fresh.tell(other, 0.5)
+
+
+@settings(max_examples=3, deadline=None, derandomize=True, phases=NO_SHRINKING)
+@given(data=st.data())
+def test_identity_changes_nothing_wherever_it_comes(data: st.DataObject) -> None:
+    """Two studies go through the same changes; one of them is also changed to the space that it has."""
+    study, twin = (bough.Study(START, seed=4, method="tpe") for _ in range(2))
+    for each in (study, twin):
+        each.add_many((config, float(config["x"])) for config in START.sample(6, 7))
+    for _ in range(3):
+        wanted = data.draw(spaces())
+        for each in (study, twin):
+            with contextlib.suppress(StudyError):  # a name that looks misspelt
+                each.change(wanted)
+        assert study.change(Space.from_json(study.space.to_json())) == []
+        configs = study.space.sample(2, 9)
+        for each in (study, twin):
+            each.add_many((config, float(len(config))) for config in configs)
+    assert [a.body for a in study.amendments] == [a.body for a in twin.amendments]
+    assert study.ask().config == twin.ask().config

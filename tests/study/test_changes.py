@@ -217,6 +217,13 @@ def test_mistakes_change_nothing(change: Callable[[bough.Study], Any], message: 
     assert (study.trials, study.space, study.amendments) == (before, BEFORE, [])
 
 
+def test_a_change_that_contradicts_the_goals_is_refused() -> None:
+    study = bough.Study(BEFORE, objectives=["error"], constraints=["dropout <= 0.2"], method="random", seed=0)
+    with pytest.raises(StudyError, match=r"the constraint 'dropout <= 0.2' is on a parameter"):
+        study.change(DROPOUT)
+    assert (study.space, study.amendments) == (BEFORE, [])
+
+
 def test_no_option_may_be_left_without() -> None:
     with pytest.raises(BoughError, match="option"):
         Space({"model": Choice({})})

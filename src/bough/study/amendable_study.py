@@ -15,6 +15,7 @@ from bough.study.changing import differences, space_change
 from bough.study.corrections import correction, remark, remarks_of, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.recommend import contains
+from bough.study.records import check_limits
 from bough.study.revisions import names_asked
 from bough.study.spending import new_budget
 from bough.study.stop_requests import stop_request
@@ -94,6 +95,7 @@ class AmendableStudy(StoredStudy):
                 raise ConflictError("another change of the space came first: look at it, then try again")
             made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {}, by)
             if made is not None:
+                check_limits(space, self.goals)
                 self._built(space)  # MethodError if the method cannot work there
                 lines.extend(differences(self.space, space) if not lines else [])
             return made

@@ -20,7 +20,7 @@ from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, goals_of
 
-__all__ = ["STOPPING_RULES", "check_same", "method_of", "new_record"]
+__all__ = ["STOPPING_RULES", "check_limits", "check_same", "method_of", "new_record"]
 
 STOPPING_RULES = ("median", "asha", "none")
 """The first one is the default; a storage keeps nothing for it."""
@@ -46,7 +46,7 @@ def new_record(
     if stopping not in (None, *STOPPING_RULES):
         rules = ", ".join(map(repr, STOPPING_RULES))
         raise StudyError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
-    _check_limits(space, goals)
+    check_limits(space, goals)
     chosen = describe(method)
     return StudyRecord(
         name,
@@ -59,7 +59,7 @@ def new_record(
     )
 
 
-def _check_limits(space: Space, goals: Goals) -> None:
+def check_limits(space: Space, goals: Goals) -> None:
     """StudyError if a constraint is on a parameter: results would have to repeat it."""
     parameters = {parameter.name for parameter in space.parameters}
     for limit in goals.limits:

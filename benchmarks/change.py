@@ -1,0 +1,143 @@
+"""A space that grows in the middle of a study: is going on better than starting over?
+
+    python -m benchmarks.change
+
+Each problem is first searched without one option of its switch ("branch"), or with one parameter held at the
+middle of its range ("parameter"). Then the space becomes whole. One study goes on by ``study.change``, the
+other one starts over; both may try equally many further configurations. The option that is added is, in turn
+by seed, the one with the best known value, and another one drawn at random.
+
+Compared are the best scores (distances to the optimum) that each study has after some of the further trials.
+Results are kept in results/change.jsonl, and a benchmark that was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bough
+from benchmarks.beliefs import best_known
+from benchmarks.kept_rows import RESULTS, KeptRows
+from benchmarks.problems import Problem, build
+from benchmarks.problems.base import Config
+from bough.space.space import Space
+
+PROBLEMS = (
+    "modes", "rotated", "multiply", "nested", "uneven", "path", "clash", "scales", "discrete", "noisy",
+)  # fmt: skip
+EDITS = ("branch", "parameter")
+CHECKPOINTS = (5, 10, 20, 30)
+
+Whole = Callable[[Config], Config]
+"""A config of the smaller space as one of the whole space."""
+
+
+def without_option(problem: Problem, best: bool, seed: int) -> Space:
+    """The space without one option of its first switch: the one with the best known value, or another."""
+    rng = np.random.default_rng([seed, 78])
+    data = copy.deepcopy(problem.space.to_dict())
+    switch = next(name for name, spec in data.items() if spec["type"] == "choice")
+    options = data[switch]["options"]
+    good = str(best_known(problem, rng)[switch])
+    chosen = good if best else str(rng.choice([label for label in options if label != good]))
+    del options[chosen]
+    return Space.from_json(data)
+
+
+def without_parameter(problem: Problem, seed: int) -> tuple[Space, Whole, dict[str, Any]]:
+    """The space without one number, how its configs become whole, and the value to backfill."""
+    rng = np.random.default_rng([seed, 79])
+    data = copy.deepcopy(problem.space.to_dict())
+    places = list(_numbers(data, "", {}))
+    siblings, name, path, conditions = places[int(rng.integers(len(places)))]
+    domain = next(p.domain for p in problem.space.parameters if p.path == path)
+    value = domain.values(domain.rank_at(np.array([0.5]))).tolist()[0]
+    del siblings[name]
+
+    def whole(config: Config) -> Config:
+        applies = all(config.get(switch) == label for switch, label in conditions.items())
+        return {**config, name: value} if applies else config
+
+    return Space.from_json(data), whole, {path: value}
+
+
+def _numbers(parameters: dict[str, Any], prefix: str, conditions: dict[str, str]) -> Any:
+    """Every number of a space: the dict that declares it, its name, its path, and the options above it."""
+    for name, spec in parameters.items():
+        if spec["type"] in ("float", "int"):
+            yield parameters, name, prefix + name, conditions
+        if spec["type"] == "choice":
+            for label, children in spec["options"].items():
+                yield from _numbers(children, f"{prefix}{name}={label}/", {**conditions, name: label})
+
+
+def search(
+    study: bough.Study, problem: Problem, trials: int, whole: Whole = lambda config: config
+) -> list[float]:
+    """Run a study for some trials: the score of each, infinite where it failed."""
+    scores = []
+    for _ in range(trials):
+        trial = study.ask()
+        config = whole(trial.config)
+        try:
+            value = float(problem.function(config))
+        except Exception as error:
+            study.fail(trial, str(error))
+            scores.append(np.inf)
+            continue
+        study.tell(trial, value)
+        scores.append(problem.score(config, value) if np.isfinite(value) else np.inf)
+    return scores
+
+
+def compare(name: str, edit: str, seed: int, before: int, after: int) -> dict[str, list[float]]:
+    """The best scores of both studies after each further trial."""
+    problem = build(name, seed)
+    whole: Whole = lambda config: config  # noqa: E731
+    backfill: dict[str, Any] = {}
+    if edit == "branch":
+        smaller = without_option(problem, best=seed % 2 == 0, seed=seed)
+    else:
+        smaller, whole, backfill = without_parameter(problem, seed)
+    going_on = bough.Study(smaller, seed=seed)
+    first = search(going_on, build(name, seed), before, whole)
+    going_on.change(problem.space, backfill=backfill)
+    further = search(going_on, build(name, seed), after)
+    over = search(bough.Study(problem.space, seed=seed), build(name, seed), after)
+    reached = np.minimum(np.minimum.accumulate(further), min(first))
+    return {"going on": reached.tolist(), "starting over": np.minimum.accumulate(over).tolist()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--problems", nargs="+", default=PROBLEMS)
+    parser.add_argument("--edits", nargs="+", default=EDITS, choices=EDITS)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--before", type=int, default=30, help="trials in the smaller space")
+    parser.add_argument("--after", type=int, default=30, help="further trials of each study")
+    parser.add_argument("--rows", type=Path, default=RESULTS / "change.jsonl")
+    given = parser.parse_args()
+    rows = KeptRows(given.rows)
+    points = [n for n in CHECKPOINTS if n <= given.after]
+    for edit in given.edits:
+        pairs = []
+        for name in given.problems:
+            for seed in range(given.seeds):
+                key = f"{name} {edit} {seed} {given.before} {given.after}"
+                found = rows.once(key, partial(compare, name, edit, seed, given.before, given.after))
+                pairs.append((found["going on"], found["starting over"]))
+        on, over = (np.array(each)[:, [n - 1 for n in points]] for each in zip(*pairs, strict=True))
+        for index, n in enumerate(points):
+            won, lost = int(np.sum(on[:, index] < over[:, index])), int(np.sum(on[:, index] > over[:, index]))
+            print(f"{edit}, after {n} further trials: going on won {won}, lost {lost} of {len(pairs)} runs")
+
+
+if __name__ == "__main__":
+    main()
