@@ -26,7 +26,15 @@ from bough.points import FloatArray
 
 SHARES = (0.1, 0.25, 0.4, 0.6, 1.0)
 SAMPLE = 500
-METHODS = ("auto", "auto-median", "auto-asha", "random-asha", "optuna-median", "optuna-hyperband")
+METHODS = (
+    "auto",
+    "auto-fidelity",
+    "auto-median",
+    "auto-asha",
+    "random-asha",
+    "optuna-median",
+    "optuna-hyperband",
+)
 
 
 class Curves:
@@ -68,6 +76,20 @@ class Spent:
         self.course.append((self.epochs, self.best))
         return value
 
+    def train_on(self, curves: Curves, config: Config, first: int, last: int) -> float | None:
+        """The value after ``last`` epochs of a network that was trained for ``first`` before."""
+        self.trials += first == 0
+        if self.epochs + last - first > self.budget:
+            self.epochs = self.budget
+            return None
+        self.epochs += last - first
+        value = curves(config, last)
+        if last == curves.epochs:
+            self.full += 1
+            self.best = min(self.best, value)
+            self.course.append((self.epochs, self.best))
+        return value
+
     def at(self, epochs: float) -> float:
         """The best value after so many epochs; infinite before the first one."""
         return next((value for when, value in reversed(self.course) if when <= epochs), np.inf)
@@ -83,6 +105,20 @@ def run_bough(curves: Curves, method: str, rule: str, spent: Spent, seed: int) -
     while spent.epochs < spent.budget:
         trial = study.ask()
         value = spent.train(curves, trial.config, lambda value, epoch, t=trial: study.report(t, value, epoch))
+        if value is not None:
+            study.tell(trial, value)
+
+
+def run_fidelity(curves: Curves, method: str, spent: Spent, seed: int) -> None:
+    """Epochs as a fidelity; a promoted trial continues the training of the one that it resumes."""
+    epochs = bough.Int(1, curves.epochs, fidelity=True)
+    space = bough.Space({**curves.space.declared, "epoch": epochs}, curves.space.forbid)
+    study = bough.Study(space, method=method, seed=seed)
+    while spent.epochs < spent.budget:
+        trial = study.ask()
+        config = {name: value for name, value in trial.config.items() if name != "epoch"}
+        trained = 0 if trial.resumes is None else study.trial(trial.resumes).config["epoch"]
+        value = spent.train_on(curves, config, trained, trial.config["epoch"])
         if value is not None:
             study.tell(trial, value)
 
@@ -117,7 +153,9 @@ def run(name: str, method: str, trials: int, seed: int) -> Spent:
     curves = Curves(name)
     spent = Spent(trials * curves.epochs)
     base, _, rule = method.partition("-")
-    if base == "optuna":
+    if rule == "fidelity":
+        run_fidelity(curves, base, spent, seed)
+    elif base == "optuna":
         run_optuna(curves, rule, spent, seed)
     else:
         run_bough(curves, base, rule or "none", spent, seed)

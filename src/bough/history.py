@@ -13,7 +13,10 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
-__all__ = ["History", "Outcomes", "Source", "Spending"]
+SAME_POSITION = 1e-9
+"""Positions closer than this are the same."""
+
+__all__ = ["SAME_POSITION", "History", "Outcomes", "Source", "Spending"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -81,6 +84,9 @@ class History:
     stopped: (n,) which points of ``done`` were stopped early: y is the predicted final value there, noise the
              standard deviation of that prediction. None where there is none.
     spending: what trials cost; None unless the study has a budget.
+    fidelity: the column of the fidelity and the position of its highest value; None without one. A point of
+             ``done`` below it is a result at a lower fidelity, and its configuration is in ``pending``, at
+             the highest one, unless it has a result there.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -99,3 +105,12 @@ class History:
     stopped: BoolArray | None = None
     sources: tuple[Source, ...] = ()
     spending: Spending | None = None
+    fidelity: tuple[int, float] | None = None
+
+    @property
+    def is_lower(self) -> BoolArray:
+        """(n,) which points of ``done`` are results at a lower fidelity."""
+        if self.fidelity is None:
+            return np.zeros(len(self.done), np.bool_)
+        column, full = self.fidelity
+        return np.asarray(self.done.x[:, column] < full - SAME_POSITION)

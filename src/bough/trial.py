@@ -13,7 +13,7 @@ Config = dict[str, Any]
 State = Literal["queued", "running", "done", "failed", "stopped"]
 
 
-FILLED_IN = ("violated", "curve", "retracted", "corrected", "value_before")
+FILLED_IN = ("violated", "curve", "retracted", "corrected", "value_before", "partial", "resumes")
 """The fields of a trial that its study fills in from elsewhere; no row of a trial has them."""
 
 
@@ -53,6 +53,9 @@ class Trial:
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
     retracted: why the result does not count, corrected: why it was changed, value_before: from which value;
               the study fills them in.
+    partial:  whether it was evaluated below the highest fidelity, so its result is not compared with full
+              ones. resumes: the number of the trial with the same config at the next lower fidelity, whose
+              evaluation this one may continue. The study fills them in.
 
     A trial whose reports showed that it is not worth finishing is "stopped": it has a curve and no value.
     """
@@ -81,6 +84,8 @@ class Trial:
     retracted: str | None = None
     corrected: str | None = None
     value_before: float | None = None
+    partial: bool = field(default=False, compare=False)
+    resumes: int | None = field(default=None, compare=False)
 
     @property
     def is_finished(self) -> bool:
@@ -89,8 +94,8 @@ class Trial:
 
     @property
     def feasible(self) -> bool:
-        """Whether the trial has a result that was not retracted and meets every constraint of its study."""
-        return self.state == "done" and not self.violated and self.retracted is None
+        """Whether the trial has a full result that was not retracted and meets every constraint."""
+        return self.state == "done" and not self.violated and not self.partial and self.retracted is None
 
     @property
     def was_added(self) -> bool:

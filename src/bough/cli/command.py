@@ -86,6 +86,7 @@ class Command:
             files = {"config": str(Path(folder, "config.json")), "result": str(Path(folder, "result"))}
             Path(files["config"]).write_text(json.dumps(trial.config), encoding="utf-8")
             named = {"trial": str(trial.number)} | ({} if instance is None else {"instance": instance})
+            named |= {} if trial.resumes is None else {"resumes": str(trial.resumes)}
             try:
                 words = fill(self.units, trial.config, {**files, **named})
             except ConfigError as error:
@@ -200,6 +201,7 @@ class Command:
             "BOUGH_TRIAL": str(trial.number),
             "BOUGH_CONFIG_FILE": files["config"],
             "BOUGH_RESULT": files["result"],
+            **({} if trial.resumes is None else {"BOUGH_RESUMES": str(trial.resumes)}),
         }
         config = json.dumps(trial.config)
         if len(config) <= ENVIRONMENT_BYTES:
@@ -210,7 +212,7 @@ class Command:
         inherited = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG"))
+            if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG", "BOUGH_RESUMES"))
         }
         # Otherwise a Python program would keep its reports to itself until it ends.
         return {"PYTHONUNBUFFERED": "1", **inherited, **variables}

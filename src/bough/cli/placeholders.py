@@ -25,6 +25,8 @@ PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 BARE_FLAG = re.compile(r"-{1,2}[A-Za-z][^={}]*")
 FILES = ("config", "result", "trial")
 """Placeholders that stand for something else than a parameter."""
+RESUMES = "resumes"
+"""The number of the trial that is continued at a higher fidelity; left out where there is none."""
 INSTANCE = "instance"
 """The placeholder of an instance, in a race alone."""
 SAMPLED_CONFIGS = 256
@@ -95,9 +97,11 @@ def check_command(words: Sequence[str], space: Space, instances: bool = False) -
     units = units_of(words)
     known = {parameter.name for parameter in space.parameters}
     names = (*FILES, INSTANCE) if instances else FILES
+    names = names if space.fidelity is None else (*names, RESUMES)
     if instances:
         _check_instance(units, known)
     optional = _optional_names(space, {name for unit in units for name in unit.names} & known)
+    optional |= {RESUMES} - known
     for position, unit in enumerate(units):
         for name in unit.names:
             if name not in known and name not in names:

@@ -132,6 +132,9 @@ def run(
     A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
     worth going on, it is ended by SIGTERM, and five seconds later by SIGKILL, with all its children.
 
+    If the space has a fidelity, {resumes} and BOUGH_RESUMES are the number of the trial that ran the same
+    parameters at a lower one; where there is none, the argument is left out.
+
     With --instances the program runs on one instance after the other, in an order that the seed shuffles. A
     trial that loses against the best one by a paired test is stopped.
 

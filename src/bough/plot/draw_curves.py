@@ -12,6 +12,7 @@ from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
 from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.study.fidelities import Fidelity, results_by_config
 from bough.study.stopping import RULES
 from bough.trial import Trial
 
@@ -26,11 +27,15 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     """The values that trials reported, step by step. A cross marks where a trial was stopped.
 
     Lines have the colour of their branch; those of stopped trials are faded. Dotted lines are the rungs of
-    the rule ``asha``. The note says how many steps were saved.
+    the rule ``asha``. The note says how many steps were saved. If the space has a fidelity, a line joins the
+    results of one configuration, and ends where it was not promoted.
     """
     go = graph_objects()
     drawn = go.Figure()
+    fidelity = Fidelity.of(snapshot.space)
     reported = [trial for trial in snapshot.trials if trial.curve]
+    if fidelity is not None:
+        reported = results_by_config(snapshot.trials, fidelity)
     if not reported:
         return empty_note(titled(drawn, snapshot, "Curves"), "no trial has reported anything")
     shown = _sample(reported)
@@ -47,11 +52,17 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     _add_ends(drawn, [trial for trial in shown if trial.state == "stopped"])
     longest = max((t.curve[-1][0] for t in reported if t.state == "done"), default=0)
     rule = RULES.get(snapshot.stopping)
-    for rung in rule.rungs if rule is not None and longest else ():
-        drawn.add_vline(rung * longest, line={"dash": "dot", "width": 1, "color": FADED})
+    rungs = [rung * longest for rung in rule.rungs] if rule is not None and longest else []
+    for rung in rungs if fidelity is None else fidelity.rungs:
+        drawn.add_vline(rung, line={"dash": "dot", "width": 1, "color": FADED})
     drawn.update_layout(
-        xaxis_title="step", yaxis_title="reported value", yaxis=axis.layout, hovermode="closest"
+        xaxis_title="step" if fidelity is None else label(fidelity.name),
+        yaxis_title="reported value" if fidelity is None else "value",
+        yaxis=axis.layout,
+        hovermode="closest",
     )
+    if fidelity is not None:
+        drawn.update_xaxes(type="log", tickvals=fidelity.rungs)
     return titled(drawn, snapshot, "Curves", joined(*_notes(reported, len(shown))))
 
 

@@ -128,8 +128,8 @@ class StudySnapshot:
 
     @cached_property
     def done(self) -> tuple[Trial, ...]:
-        """Finished trials whose results count, by number."""
-        counting = (t for t in self.trials if t.retracted is None)
+        """Finished trials whose results count, by number; with a fidelity only those at the highest one."""
+        counting = (t for t in self.trials if t.retracted is None and not t.partial)
         return tuple(t for t in counting if t.state == "done" and t.value is not None)
 
     @cached_property

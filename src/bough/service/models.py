@@ -199,6 +199,8 @@ class TrialOut(BaseModel):
     retracted: str | None = None
     corrected: str | None = None
     value_before: float | None = None
+    partial: bool = False
+    resumes: int | None = None
     curve: list[tuple[int, float]] = []
 
 

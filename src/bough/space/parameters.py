@@ -24,6 +24,7 @@ from bough.errors import ConfigError, SpaceError
 from bough.points import FloatArray, Kind
 from bough.space.beliefs import checked_likely
 from bough.space.conditions import canonical
+from bough.space.fidelity import check_fidelity
 from bough.space.scalars import (
     UNSET,
     Scalar,
@@ -38,6 +39,8 @@ from bough.space.scalars import (
 
 __all__ = ["UNSET", "Categorical", "Domain", "Float", "Int", "Unset"]
 
+_NAMED = ("log", "step", "default", "when", "likely", "fidelity")
+
 LARGEST_INT = 2**50
 """Up to here, neighbouring integers differ clearly in the unit interval."""
 
@@ -50,6 +53,7 @@ class Float:
     """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``.
 
     likely: the range ``(low, high)`` where good values are expected.
+    fidelity: whether the study chooses it, from cheap and rough to the highest value (``space.fidelity``).
     """
 
     low: float
@@ -59,6 +63,7 @@ class Float:
     default: float | None = None
     when: str | None = None
     likely: tuple[float, float] | None = field(default=None, compare=False)
+    fidelity: bool = False
 
     def __post_init__(self) -> None:
         low, high = _bounds(self, "Float")
@@ -73,6 +78,7 @@ class Float:
             if self.levels > LARGEST_INT:
                 raise SpaceError(f"Float step={step!r} makes more than {LARGEST_INT} values")
         _check_default_and_likely(self)
+        check_fidelity(self)
 
     @property
     def kind(self) -> Kind:
@@ -150,7 +156,7 @@ class Float:
         return np.where(unit >= 1.0, self.high, np.where(unit <= 0.0, self.low, number))
 
     def __repr__(self) -> str:
-        return _call("Float", [self.low, self.high], _given(self, "log", "step", "default", "when", "likely"))
+        return _call("Float", [self.low, self.high], _given(self, *_NAMED))
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,6 +164,7 @@ class Int:
     """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale.
 
     likely: the range ``(low, high)`` where good values are expected.
+    fidelity: whether the study chooses it, from cheap and rough to the highest value (``space.fidelity``).
     """
 
     low: int
@@ -167,6 +174,7 @@ class Int:
     default: int | None = None
     when: str | None = None
     likely: tuple[float, float] | None = field(default=None, compare=False)
+    fidelity: bool = False
 
     def __post_init__(self) -> None:
         low, high = _bounds(self, "Int")
@@ -184,6 +192,7 @@ class Int:
                 raise SpaceError("Int cannot have both log=True and step=")
             _set(self, step=None if step == 1 else int(step))
         _check_default_and_likely(self)
+        check_fidelity(self)
 
     @property
     def kind(self) -> Kind:
@@ -229,7 +238,7 @@ class Int:
         return np.clip(number, self.low, self.high) - self.low
 
     def __repr__(self) -> str:
-        return _call("Int", [self.low, self.high], _given(self, "log", "step", "default", "when", "likely"))
+        return _call("Int", [self.low, self.high], _given(self, *_NAMED))
 
 
 @dataclass(frozen=True, repr=False, eq=False)

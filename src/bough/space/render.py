@@ -49,6 +49,7 @@ def describe(parameter: Declared) -> str:
             text = f"{type(parameter).__name__.lower()} {_short(parameter.low)} to {_short(parameter.high)}"
             text += ", log" if parameter.log else ""
             text += f", step {_short(parameter.step)}" if parameter.step is not None else ""
+            text += ", fidelity" if parameter.fidelity else ""
         case Categorical():
             shown = [_shown(option) for option in parameter.options[:MAX_OPTIONS]]
             shown += ["..."] if parameter.levels > MAX_OPTIONS else []

@@ -21,6 +21,7 @@ from bough.space.conditions import canonical
 from bough.space.desugar import Flat, Parameter, desugar
 from bough.space.encoding import Config
 from bough.space.feasible_sampling import drawn_points
+from bough.space.fidelity import find_fidelity
 from bough.space.groups import make_groups
 from bough.space.parameters import Categorical, Domain, Unset
 from bough.space.projection import repair
@@ -51,6 +52,8 @@ class Space:
     declared: Mapping[str, Declared]
     forbid: tuple[str, ...]
     require: tuple[str, ...]
+    fidelity: Parameter | None
+    """The parameter that was declared with ``fidelity=True``."""
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ class Space:
             require=relations,
             _flat=desugar(parameters, clauses, relations),
         )
+        self.__dict__["fidelity"] = find_fidelity(self.__dict__["_flat"], clauses)
         check_mixtures(self[name] for each in require if isinstance(each, Mixture) for name in each.names)
         if not (clauses or relations) or self._some_legal():
             return
@@ -139,7 +143,7 @@ class Space:
     def default(self) -> Config | None:
         """The config of defaults, where any parameter has one; others take their middle or first value."""
         domains = self.rules.domains
-        if all(_default(domain) is None for domain in domains):
+        if all(_default(domain) is None for domain in domains if not getattr(domain, "fidelity", False)):
             return None
         x = np.empty((1, len(domains)))
         given = np.array([_default(domain) is not None for domain in domains])
@@ -309,6 +313,8 @@ def _default(domain: Domain) -> tuple[Scalar] | None:
     """The default in a tuple, since None may be one."""
     if isinstance(domain, Categorical):
         return None if isinstance(domain.default, Unset) else (domain.default,)
+    if domain.fidelity:
+        return (domain.high,)
     return None if domain.default is None else (domain.default,)
 
 

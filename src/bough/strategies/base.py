@@ -81,8 +81,9 @@ class ForeseesGain(Protocol):
 
 
 def tried_points(history: History) -> Points:
-    """All points proposed so far: finished, failed and pending."""
-    return Points.concat([history.done, history.failed, history.pending])
+    """All points proposed so far: finished, failed and pending. With a fidelity, each at the highest one."""
+    done = history.done if history.fidelity is None else history.done.take(~history.is_lower)
+    return Points.concat([done, history.failed, history.pending])
 
 
 def noise_seen(space: Space, history: History) -> bool:

@@ -173,7 +173,7 @@ class ModelBased:
             make_criterion=_criterion_factory(history, model, self.acquisition, [*weights, *beliefs, *costs]),
             improvement=_criterion_factory(history, model, LOG_EI, weights)(),
             done=history.done,
-            near=history.done.take(np.argsort(model.z, kind="stable")),
+            near=_best_first(history, model),
             # Repeating a trial is informative only under noise; a finite space is used up.
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
@@ -288,6 +288,14 @@ class ModelBased:
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
             _keep(self._fits, key, fitted, _CACHED_FITS)
         return fitted
+
+
+def _best_first(history: History, model: ConditionedModel) -> Points:
+    """Points to search beside: finished ones by value, or with a fidelity all tried ones by prediction."""
+    if history.fidelity is None:
+        return history.done.take(np.argsort(model.z, kind="stable"))
+    tried = tried_points(history)
+    return tried.take(np.argsort(mixture_moments(model.posteriors, tried)[0], kind="stable"))
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:

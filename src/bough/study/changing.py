@@ -61,6 +61,11 @@ def space_change(
         if beliefs_of(space) and set(beliefs_of(space)) != set(beliefs_of(current)):
             raise StudyError("only the likely values differ, which study.believe changes")
         return None
+    if repr(current.fidelity) != repr(space.fidelity):
+        raise StudyError(
+            f"the fidelity of a study cannot change from {_fidelity(current)} to {_fidelity(space)}: start "
+            "another study, and add the results"
+        )
     values = _values("backfill", backfill, space, current, "new in the changed space")
     fixed = _values("fix", fix, current, space, "gone from the changed space")
     _check_names(current, space, values, fixed)
@@ -128,6 +133,10 @@ def _check_union(revisions: Sequence[Revision], trials: Sequence[Trial]) -> None
         model_space(revisions, trials)
     except BoughError as error:
         raise StudyError(f"earlier trials cannot be carried over to the changed space: {error}") from None
+
+
+def _fidelity(space: Space) -> str:
+    return "none" if space.fidelity is None else f"{space.fidelity.name}={space.fidelity.domain!r}"
 
 
 def _by_path(space: Space) -> dict[str, Parameter]:

@@ -20,7 +20,7 @@ from bough.study.model_space import ModelSpace
 from bough.study.race_amendment import instances_of
 from bough.study.race_values import predicted_in_race
 from bough.study.sources import present_sources
-from bough.study.spending import seconds_of, spending
+from bough.study.spending import spending, untold_cost
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -70,7 +70,8 @@ class _Results:
         self._y.extend(self._goals.sign * np.array([trial.value for trial in trials], np.float64))  # or NaN
         self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
         self._stopped.extend(np.array([trial.state == "stopped" for trial in trials], np.bool_))
-        self._costs.extend(_rows([_costs(trial) for trial in trials], 2))
+        fidelity = None if self._goals.fidelity is None else self._goals.fidelity[0]
+        self._costs.extend(_rows([_costs(trial, fidelity) for trial in trials], 2))
         if not self._goals.is_plain and trials[0].state != "failed":
             goals = self._goals
             names = [*goals.names, *(limit.name for limit in goals.limits)]
@@ -111,10 +112,10 @@ class _Results:
         return points, self._numbers.view(), self._y.view(), self._noise.view()
 
 
-def _costs(trial: Trial) -> tuple[float | None, float | None]:
-    """The told cost and the seconds of an evaluation; none for one that did not come to its end."""
+def _costs(trial: Trial, fidelity: str | None) -> tuple[float | None, float | None]:
+    """The told cost of an evaluation and that without one; none if it did not come to its end."""
     ended = trial.state == "done" and not trial.was_added
-    return (trial.cost, seconds_of(trial) or None) if ended else (None, None)
+    return (trial.cost, untold_cost(trial, fidelity) or None) if ended else (None, None)
 
 
 def _rows(rows: list[Any], width: int) -> NDArray[Any]:

@@ -84,9 +84,19 @@ def reference_of(
 def closest(goals: Goals, trials: Sequence[Trial], study: str) -> StudyError:
     """What to say where no trial is feasible: which one came closest, and what it violates.
 
+    With a fidelity, there may be no full result at all.
+
     Slacks are compared in units of their median over all trials, so each limit counts alike.
     """
     done = [trial for trial in trials if trial.state == "done" and trial.retracted is None]
+    if goals.fidelity is not None and all(trial.partial for trial in done):
+        name, full = goals.fidelity
+        highest = max(trial.config[name] for trial in done)
+        return StudyError(
+            f"study {study!r} has no result at {name}={full:g} yet, the highest fidelity: only up to "
+            f"{highest:g}"
+        )
+    done = [trial for trial in done if not trial.partial]
     slacks = np.maximum(np.array([goals.slacks(trial) for trial in done]), 0.0)
     typical = np.array([np.median(column[column > 0]) if np.any(column > 0) else 1.0 for column in slacks.T])
     trial = done[int(np.argmin((slacks / typical).sum(axis=1)))]

@@ -75,11 +75,13 @@ class Goals:
     objectives: (name, direction) of each; the first one is ``trial.value``. Without any, the study looks for
     configurations that meet the limits, and ``trial.value`` counts the limits that a trial violates.
     limits: what else must hold. reference: (name, value) for the objectives that have one.
+    fidelity: name and highest value of the parameter that has to be there for a result to be full.
     """
 
     objectives: tuple[tuple[str, str], ...] = (("value", "minimize"),)
     limits: tuple[Limit, ...] = ()
     reference: tuple[tuple[str, float], ...] = ()
+    fidelity: tuple[str, float] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -145,7 +147,10 @@ class Goals:
         return tuple(limit.slack(self.measured(trial, limit.name)) for limit in self.limits)
 
     def judged(self, trial: Trial) -> Trial:
-        """The trial with the limits that it violates."""
+        """The trial with the limits that it violates, and whether its result is a partial one."""
+        if self.fidelity is not None:
+            name, full = self.fidelity
+            trial = replace(trial, partial=trial.config.get(name, full) < full)
         if not self.limits or trial.state != "done":
             return trial
         violated = tuple(str(limit) for limit, slack in zip(self.limits, self.slacks(trial)) if slack > 0)

@@ -9,18 +9,21 @@ the current space (with ``backfill``), the method works in the current space. Ot
   one that is gone), the trial is on a branch of its own: a hidden switch says which revision it belongs to.
 - Forbidden clauses keep proposals inside the current space: its ranges, its options, its revision.
 
-So the union is a space like any other, and every method takes it.
+So the union is a space like any other, and every method takes it. A fidelity becomes an ordinary parameter
+(``space.fidelity.full_space``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bough.errors import BoughError, ConfigError
 from bough.points import Points
 from bough.space import Space
 from bough.space.encoding import encode_exact
+from bough.space.fidelity import full_space
 from bough.study.revisions import Revision, backfills, revision_of
 from bough.study.union_space import ByPath, Union, make_union
 from bough.trial import Config, Trial
@@ -98,6 +101,7 @@ class _Union(ModelSpace):
 
 def model_space(revisions: Sequence[Revision], trials: Sequence[Trial]) -> ModelSpace:
     """The space for a study's method; ``trials``: all trials, in the order of their numbers."""
+    revisions = [replace(revision, space=full_space(revision.space)) for revision in revisions]
     current = revisions[-1].space
     earlier = list(trials[: revisions[-1].since])
     if not earlier:

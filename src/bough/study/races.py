@@ -71,6 +71,10 @@ def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
         raise StudyError(
             f"study {study.name!r} has several objectives or constraints: a race needs one objective"
         )
+    if goals.fidelity is not None:
+        raise StudyError(
+            f"study {study.name!r} has the fidelity {goals.fidelity[0]!r}: a race over instances needs none"
+        )
     if study.stopping == "asha":
         raise StudyError(
             f"study {study.name!r} stops by 'asha', which compares learning curves: a race over instances "

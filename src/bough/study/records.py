@@ -46,6 +46,11 @@ def new_record(
     if stopping not in (None, *STOPPING_RULES):
         rules = ", ".join(map(repr, STOPPING_RULES))
         raise StudyError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
+    if stopping in STOPPING_RULES[:2] and space.fidelity is not None:
+        raise StudyError(
+            f"stopping={stopping!r} does not go with the fidelity {space.fidelity.name!r}, which decides how "
+            "long trials run: leave it out"
+        )
     check_limits(space, goals)
     chosen = describe(method)
     return StudyRecord(

@@ -1,8 +1,9 @@
 """What the trials of a study cost, and its budget.
 
 A trial costs what was told with its result. In a study where no cost is told at all, it costs the seconds
-from its start to its end by the storage's clock. Where some trials have a told cost, those without one
-(failed and stopped ones) count as much as the others on average. Added results cost nothing.
+from its start to its end by the storage's clock, or its fidelity where the space has one. Where some trials
+have a told cost, those without one (failed and stopped ones) count as much as the others on average. Added
+results cost nothing.
 
 The budget is an amendment of the study: a proposal depends on what is stored and on nothing else.
 """
@@ -21,7 +22,7 @@ from bough.points import FloatArray
 from bough.storage import Amendment
 from bough.trial import Trial
 
-__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "seconds_of", "spending"]
+__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "seconds_of", "spending", "untold_cost"]
 
 KIND = "budget"
 
@@ -29,14 +30,15 @@ KIND = "budget"
 class Costs:
     """Sums over finished trials, counted one by one."""
 
-    def __init__(self) -> None:
-        self._told = self._seconds = 0.0
+    def __init__(self, fidelity: str | None = None) -> None:
+        self._fidelity = fidelity
+        self._told = self._untold = 0.0
         self._with_cost = self._without = 0
 
     def count(self, trial: Trial) -> None:
         if trial.was_added:
             return
-        self._seconds += seconds_of(trial)
+        self._untold += untold_cost(trial, self._fidelity)
         if trial.cost is None:
             self._without += 1
         else:
@@ -46,7 +48,7 @@ class Costs:
     @property
     def spent(self) -> float:
         if not self._with_cost:
-            return self._seconds
+            return self._untold
         return self._told * (1 + self._without / self._with_cost)
 
 
@@ -55,6 +57,11 @@ def seconds_of(trial: Trial) -> float:
     if trial.started is None or trial.finished is None:
         return 0.0
     return max(trial.finished - trial.started, 0.0)
+
+
+def untold_cost(trial: Trial, fidelity: str | None) -> float:
+    """What a trial costs in a study where no cost is told: its fidelity where there is one, else seconds."""
+    return seconds_of(trial) if fidelity is None else float(trial.config.get(fidelity, 0.0))
 
 
 def checked_budget(budget: Any) -> float:

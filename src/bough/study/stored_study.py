@@ -17,9 +17,11 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
+from bough.strategies.fidelity_history import at_highest
 from bough.study.current_trials import CurrentSpace, nothing_current
 from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
+from bough.study.fidelities import Fidelity, Halving, promotion_reason
 from bough.study.goals import goals_of
 from bough.study.handles import number_and_attempt, own_copy
 from bough.study.model_space import ModelSpace, model_space
@@ -60,7 +62,9 @@ class StoredStudy:
         self._now = CurrentSpace(self._revisions)
         self._method_object: Any = None
         self.method = method_of(record)
-        self.goals = goals_of(record.goals, record.direction)
+        self.goals, self._fidelity = goals_of(record.goals, record.direction), Fidelity.of(space)
+        if self._fidelity is not None:
+            self.goals = replace(self.goals, fidelity=(self._fidelity.name, self._fidelity.full))
         self._forget()
         forks.register(self)
 
@@ -91,13 +95,31 @@ class StoredStudy:
         if self._model is None:
             self._model = model_space(self._revisions, view.trials)
             self._encoded = EncodedTrials(self._model, self.seed, self.goals)
-            self._stopping = StoppingDecision(self.stopping, self.goals, Branches(self._model))
+            self._branches = Branches(self._model)
+            self._stopping = StoppingDecision(self.stopping, self.goals, self._branches)
         return self._model
 
     def _history(self, view: TrialIndex) -> History:
         """What the method sees of the study. Call it within ``_current``."""
+        model = self._model_space(view)
+        history = self._encoded.history(view)
+        return history if self._fidelity is None else self._seen_by(self._in_use(view)[1], model, history)
+
+    def _seen_by(self, strategy: Strategy, model: ModelSpace, history: History) -> History:
+        """What the method is to see of a history with a fidelity."""
+        if self._fidelity is None:
+            return history
+        return self._fidelity.history(model.space, history, isinstance(strategy, Predicts))
+
+    def _halving(self, view: TrialIndex) -> Halving | None:
+        """What is to be promoted to a higher fidelity. Call it within ``_current``."""
+        if self._fidelity is None:
+            return None
         self._model_space(view)
-        return self._encoded.history(view)
+        configs = [found for same in view.by_config() if (found := self._now.trials(same))]
+        return Halving(
+            self._fidelity, configs, lambda t: self._branches.of(view.trials[t.number]), self.goals
+        )
 
     def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
         """The space that the method works in, and the method. Call it within ``_current``."""
@@ -151,7 +173,9 @@ class StoredStudy:
 
     @property
     def stopping(self) -> str:
-        """The rule that stops trials early by what they report."""
+        """The rule that stops trials early by what they report; none in a study with a fidelity."""
+        if self._fidelity is not None:
+            return "none"
         return self._record.stopping or STOPPING_RULES[0]
 
     @property
@@ -267,8 +291,13 @@ class StoredStudy:
                 "reason": f"chosen by {self.method.name}, which gives no reasons",
             }
         history = EncodedTrials(model, self.seed, self.goals).history(past)
+        history = self._seen_by(strategy, model, history)
         point, rng = model.encode([chosen]), np.random.default_rng([self.seed, number])
+        if history.fidelity is not None:
+            point = at_highest(point, history.fidelity)
         found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
+        if chosen.resumes is not None:
+            found |= {"rule": "promotion", "reason": promotion_reason(chosen)}
         for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
             if name in found.get("objectives", {}):
                 found["objectives"][name]["mean"] *= sign

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError
-from bough.registry import BUILT_IN, Method, build, describe
+from bough.registry import Method, build, describe
 from bough.space import Space
 from bough.storage import Storage, open_storage
-from bough.strategies.base import Strategy, check_proposal
+from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.current_trials import left_the_space
 from bough.study.goals import parse_goals
@@ -352,23 +352,21 @@ class Study(AmendableStudy):
                     seen, work = view.revision, None
                     if not view.waiting:
                         work = (*self._in_use(view), self._history(view))
+                        halving, number = self._halving(view), len(view.trials)
                 if room <= 0:
                     return None
                 if work is None:
                     taken = self._storage.take(self._record.id, worker, lease, holder)
                     if taken is not None and self._keeps(taken):
-                        return own_copy(taken)
+                        return self._handed_out(taken)
                     continue
-                model, strategy, history = work
-                point, numbers = propose(strategy, model.space, history, races_lost, room)
-                if self.method.name not in BUILT_IN:
-                    check_proposal(model.space, point, self.method.name)
-                trial = Trial(-1, model.decode(point)[0], "running", worker=worker, holder=holder)
+                config, numbers = propose(self.method.name, *work, halving, number, races_lost, room)
+                trial = Trial(-1, config, "running", worker=worker, holder=holder)
                 inserted = self._storage.insert(
                     self._record.id, [trial], within=numbers, lease=lease, seen=seen
                 )
                 if inserted:
-                    return own_copy(inserted[0])
+                    return self._handed_out(inserted[0])
                 races_lost += 1
 
     def _keeps(self, taken: Trial) -> bool:
@@ -380,3 +378,7 @@ class Study(AmendableStudy):
         with contextlib.suppress(ConflictError):  # its earlier worker may tell a value at this moment
             self._storage.finish(self._record.id, result)
         return False
+
+    def _handed_out(self, trial: Trial) -> Trial:
+        with self._reading:
+            return own_copy(self._view.resuming(self.goals.judged(trial)))

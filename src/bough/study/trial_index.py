@@ -9,6 +9,7 @@ from bough.storage.transitions import available
 from bough.study.corrections import KINDS, amended
 from bough.study.current_trials import CurrentSpace
 from bough.study.curves import CurveIndex
+from bough.study.fidelities import config_key, resumed_by
 from bough.study.goals import Goals
 from bough.study.revisions import SPACE_KINDS
 from bough.study.spending import Costs
@@ -70,11 +71,12 @@ class TrialIndex:
         self.stop_requests = 0
         self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
-        self.costs = Costs()
+        self.costs = self._no_costs()
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
         self._of_request: dict[str, list[int]] = {}
         self._space: CurrentSpace | None = None  # None while the space was never changed
+        self._of_config: dict[str, list[int]] = {}
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
@@ -85,6 +87,9 @@ class TrialIndex:
             is_new = known is trial or known.number != trial.number
             if is_new and trial.request is not None:
                 self._of_request.setdefault(trial.request, []).append(trial.number)
+            if is_new and self._goals.fidelity is not None:
+                key = config_key(trial.config, self._goals.fidelity[0])
+                self._of_config.setdefault(key, []).append(trial.number)
             if known.is_finished and not is_new:
                 continue  # a finished trial may come again, but counts once
             if trial.is_finished:
@@ -122,18 +127,35 @@ class TrialIndex:
         for number in self.over:
             self._compare(self.trials[number])
 
+    def _no_costs(self) -> Costs:
+        return Costs(None if self._goals.fidelity is None else self._goals.fidelity[0])
+
     def _count_again(self, corrections: int) -> None:
         over, self.over = self.over, []
         self.done = self.added = self.stopped = self.retracted = 0
-        self.costs = Costs()
+        self.costs = self._no_costs()
         self.best = self.last_failure = None
         for number in over:
             self._count(self.trials[number])
         self.corrections += corrections
 
     def shown(self, number: int) -> Trial:
-        """The trial with its curve."""
-        return self.curves.shown(self.trials[number])
+        """The trial with its curve, and the one that it resumes."""
+        return self.resuming(self.curves.shown(self.trials[number]))
+
+    def resuming(self, trial: Trial) -> Trial:
+        """The trial with the number of the one that it resumes, where the study has a fidelity."""
+        if self._goals.fidelity is None:
+            return trial
+        fidelity = self._goals.fidelity[0]
+        numbers = self._of_config.get(config_key(trial.config, fidelity), [])
+        return replace(
+            trial, resumes=resumed_by(trial, fidelity, [self.trials[number] for number in numbers])
+        )
+
+    def by_config(self) -> list[list[Trial]]:
+        """The trials of each configuration, whatever their fidelity."""
+        return [[self.trials[number] for number in numbers] for numbers in self._of_config.values()]
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)

@@ -1,0 +1,107 @@
+"""What a method sees of a study that has a fidelity.
+
+The fidelity is a column of the space like any other, and everything that may be proposed has its highest
+value (``space.fidelity.full_space``). A model of all results therefore learns how results at different
+fidelities go together: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5,
+and improvement is expected at the highest fidelity. The paper divides it by the cost at the fidelity that is
+to be chosen, which would always choose the lowest one. Here a configuration starts there, and
+``study.fidelities`` says when it goes on.
+
+Configurations without a result at the highest fidelity count as pending there. So no method proposes them
+again, and a model believes its own predictions of them.
+
+A method without a model cannot compare results of different fidelities. It sees one fidelity alone: the
+highest at which there are at least two results more than parameters (BOHB, Falkner et al. 2018).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bough.history import SAME_POSITION, History
+from bough.points import IntArray, Points, row_keys
+from bough.space import Space
+
+__all__ = ["at_highest", "history_with_fidelity"]
+
+MORE_THAN_COLUMNS = 2
+"""Results that a method without a model needs at one fidelity, besides one per parameter."""
+
+
+def at_highest(points: Points, fidelity: tuple[int, float]) -> Points:
+    """The same configurations at the highest fidelity."""
+    x = points.x.copy()
+    x[:, fidelity[0]] = fidelity[1]
+    return Points(x, points.on)
+
+
+def history_with_fidelity(
+    space: Space, history: History, fidelity: tuple[int, float], rungs: Sequence[float], learns: bool
+) -> History:
+    """The history for a method; ``number`` counts configurations instead of trials.
+
+    fidelity: as in ``History``. rungs: the positions of all rungs. learns: whether the method has a model.
+    """
+    history = replace(history, fidelity=fidelity)
+    if not learns:
+        history = _one_fidelity(history, rungs)
+    finished = Points.concat([history.done.take(~history.is_lower), at_highest(history.failed, fidelity)])
+    parts = [history.done.take(history.is_lower), history.pending]
+    waiting = at_highest(Points.concat(parts), fidelity)
+    numbers = np.concatenate([history.done_numbers[history.is_lower], history.pending_numbers])
+    first: dict[bytes, int] = {}
+    for row in np.argsort(numbers, kind="stable").tolist():
+        first.setdefault(row_keys(space.layout, waiting.take([row]))[0], row)
+    seen = set(row_keys(space.layout, finished))
+    rows = [row for key, row in first.items() if key not in seen]
+    return replace(
+        history,
+        number=len(seen) + len(rows),
+        failed=at_highest(history.failed, fidelity),
+        pending=waiting.take(rows),
+        pending_numbers=numbers[rows],
+    )
+
+
+def _one_fidelity(history: History, rungs: Sequence[float]) -> History:
+    """Only the results at one rung, as if it were the highest; the others count as pending."""
+    assert history.fidelity is not None
+    column, _ = history.fidelity
+    rung = np.searchsorted(np.asarray(rungs), history.done.x[:, column] + SAME_POSITION, side="right") - 1
+    counts = np.bincount(np.maximum(rung, 0), minlength=len(rungs))
+    needed = history.done.x.shape[1] + MORE_THAN_COLUMNS
+    enough = np.flatnonzero(counts >= needed)
+    chosen = int(enough[-1]) if len(enough) else int(np.argmax(counts))
+    kept, others = np.flatnonzero(rung == chosen), np.flatnonzero(rung != chosen)
+    pending = Points.concat([history.pending, history.done.take(others)])
+    return replace(
+        _rows(history, kept),
+        done=at_highest(history.done.take(kept), history.fidelity),
+        pending=pending,
+        pending_numbers=np.concatenate([history.pending_numbers, history.done_numbers[others]]),
+    )
+
+
+def _rows(history: History, rows: IntArray) -> History:
+    """Only some of the finished trials."""
+    outcomes, spending = history.outcomes, history.spending
+    if outcomes is not None:
+        outcomes = replace(
+            outcomes,
+            values=outcomes.values[rows],
+            slacks=outcomes.slacks[rows],
+            noise=outcomes.noise[rows],
+            slack_noise=outcomes.slack_noise[rows],
+        )
+    return replace(
+        history,
+        y=history.y[rows],
+        noise=history.noise[rows],
+        done_numbers=history.done_numbers[rows],
+        outcomes=outcomes,
+        spending=None if spending is None else replace(spending, costs=spending.costs[rows]),
+        stopped=None if history.stopped is None else history.stopped[rows],
+    )

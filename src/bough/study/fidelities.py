@@ -1,0 +1,215 @@
+"""At which fidelity a configuration is evaluated next: successive halving without waiting.
+
+A new configuration starts at the lowest rung. Of the configurations that have a result at a rung, the best
+third goes on to the next one (ASHA, the variant that promotes; Li et al. 2020, arXiv 1810.05934). A promotion
+is a new trial with the same configuration at a higher fidelity. No rung waits until it is full, so any number
+of workers is busy.
+
+Configurations are compared by predicted results at the highest fidelity: the result at the rung plus the
+median change from there to the highest rung over configurations *of the same branch*. An epoch of one model
+and a boosting round of another are different things. In each branch one configuration is promoted in any
+case, so there is a change to predict by, and a branch that starts slowly is not lost.
+
+All of it is a function of the stored trials. Here, everything minimises.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any
+
+from bough.history import History
+from bough.space import Space
+from bough.space.fidelity import REDUCTION, rungs
+from bough.strategies.fidelity_history import history_with_fidelity
+from bough.study.goals import Goals
+from bough.trial import Config, Trial
+
+__all__ = ["Fidelity", "Halving", "config_key", "promotion_reason", "results_by_config", "resumed_by"]
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """The fidelity of a space: its name, and the values at which configurations are evaluated, ascending."""
+
+    name: str
+    rungs: tuple[Any, ...]
+
+    @staticmethod
+    def of(space: Space) -> Fidelity | None:
+        parameter = space.fidelity
+        if parameter is None:
+            return None
+        domain: Any = parameter.domain
+        return Fidelity(parameter.name, rungs(domain))
+
+    @property
+    def full(self) -> Any:
+        """The highest value, at which results count."""
+        return self.rungs[-1]
+
+    def history(self, space: Space, history: History, learns: bool) -> History:
+        """What a method sees; space: the one that it works in, learns: whether it has a model."""
+        column = next(c for c, each in enumerate(space.parameters) if each.name == self.name)
+        domain = space.parameters[column].domain
+        positions = domain.position(domain.ranks(self.rungs)).tolist()
+        return history_with_fidelity(space, history, (column, positions[-1]), positions, learns)
+
+    def rung(self, config: Config) -> int:
+        """The highest rung that a config reaches; added results may lie between two rungs."""
+        return max(bisect_right(self.rungs, config.get(self.name, self.full)) - 1, 0)
+
+
+def config_key(config: Config, fidelity: str) -> str:
+    """Equal for configs that differ in their fidelity alone."""
+    return json.dumps({name: config[name] for name in sorted(config) if name != fidelity})
+
+
+def resumed_by(trial: Trial, fidelity: str, same: Iterable[Trial]) -> int | None:
+    """The number of the trial that went furthest below the fidelity of this one; None without any.
+
+    same: the trials of the same configuration, whatever their fidelity.
+    """
+    level = trial.config.get(fidelity)
+    before = [t for t in same if t.number < trial.number and t.value is not None and t.retracted is None]
+    below = [(t.config[fidelity], t.number) for t in before if fidelity in t.config]
+    return max((each for each in below if level is not None and each[0] < level), default=(0, None))[1]
+
+
+def results_by_config(trials: Iterable[Trial], fidelity: Fidelity) -> list[Trial]:
+    """The last trial of each configuration with the curve of its results over the fidelity, for figures.
+
+    Its state is "stopped" unless it has a result at the highest fidelity.
+    """
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        if trial.value is not None and trial.retracted is None and fidelity.name in trial.config:
+            found.setdefault(config_key(trial.config, fidelity.name), []).append(trial)
+    curves = []
+    for same in found.values():
+        values = {trial.config[fidelity.name]: trial.value or 0.0 for trial in same}
+        last = max(same, key=lambda trial: trial.config[fidelity.name])
+        curve = tuple(sorted(values.items()))
+        curves.append(replace(last, curve=curve, state="stopped" if last.partial else "done"))
+    return curves
+
+
+def promotion_reason(trial: Trial) -> str:
+    """Why a trial that resumes another one was handed out."""
+    return f"trial {trial.resumes} was among the best of its rung: the same config at a higher fidelity"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A configuration: its config, its results by rung, and the highest rung that it was tried at."""
+
+    config: Config
+    branch: bytes
+    results: dict[int, Trial]
+    reached: int
+
+
+class Halving:
+    """What is to be promoted, as of the trials so far.
+
+    configs: the trials of each configuration. branch: the branch of a trial.
+    """
+
+    def __init__(
+        self,
+        fidelity: Fidelity,
+        configs: Iterable[Sequence[Trial]],
+        branch: Callable[[Trial], bytes],
+        goals: Goals,
+    ) -> None:
+        self._fidelity, self._goals = fidelity, goals
+        self._candidates = [self._candidate(trials, branch(trials[0])) for trials in configs]
+
+    def _candidate(self, trials: Sequence[Trial], branch: bytes) -> _Candidate:
+        rung = self._fidelity.rung
+        ordered = sorted(trials, key=lambda trial: trial.config.get(self._fidelity.name, self._fidelity.full))
+        done = [trial for trial in ordered if trial.value is not None and trial.retracted is None]
+        results = {rung(trial.config): trial for trial in done}
+        tried = [rung(trial.config) for trial in trials if trial.state != "failed" or trial.learn]
+        return _Candidate(trials[0].config, branch, results, max(tried, default=-1))
+
+    def begin(self, config: Config) -> Config:
+        """A new config at the fidelity at which it is tried first."""
+        return {**config, self._fidelity.name: self._fidelity.rungs[0]}
+
+    def due(self) -> Config | None:
+        """The config that is to be promoted now; None if a new one is to be tried."""
+        for rung in reversed(range(len(self._fidelity.rungs) - 1)):
+            there = [each for each in self._candidates if rung in each.results]
+            ranked = self._ranked(there, rung)
+            ahead = {each.branch for each in self._candidates if each.reached > rung}
+            first = [each for each in ranked if each.branch not in ahead and each.reached == rung]
+            best = [each for each in ranked[: len(there) // REDUCTION] if each.reached == rung]
+            for candidate in (*first, *best):
+                return self._promoted(candidate)
+        return None
+
+    def left(self) -> Config | None:
+        """The best config that may be promoted, for when there is no new one; None if all went to the end."""
+        for rung in reversed(range(len(self._fidelity.rungs) - 1)):
+            waiting = [each for each in self._candidates if each.reached == rung and rung in each.results]
+            if waiting:
+                return self._promoted(self._ranked(waiting, rung)[0])
+        return None
+
+    def _promoted(self, candidate: _Candidate) -> Config:
+        return {**candidate.config, self._fidelity.name: self._fidelity.rungs[candidate.reached + 1]}
+
+    def _ranked(self, candidates: Sequence[_Candidate], rung: int) -> list[_Candidate]:
+        """From the best to the worst: first those that meet all limits, then by front, then by value."""
+        changes = self._changes(rung)
+        values = [self._predicted(each, rung, changes) for each in candidates]
+        fronts = _fronts(values) if len(self._goals.objectives) > 1 else [0] * len(values)
+        violated = [bool(each.results[rung].violated) for each in candidates]
+        order = sorted(range(len(values)), key=lambda i: (violated[i], fronts[i], values[i]))
+        return [candidates[i] for i in order]
+
+    def _predicted(
+        self, candidate: _Candidate, rung: int, changes: dict[bytes, list[tuple[float, ...]]]
+    ) -> tuple[float, ...]:
+        own = changes.get(candidate.branch) or [each for those in changes.values() for each in those]
+        value = self._outcomes(candidate.results[rung])
+        return tuple(v + (median(parts) if parts else 0.0) for v, parts in zip(value, _columns(own, value)))
+
+    def _changes(self, rung: int) -> dict[bytes, list[tuple[float, ...]]]:
+        """The changes from a rung to the highest one, by branch."""
+        top = len(self._fidelity.rungs) - 1
+        changes: dict[bytes, list[tuple[float, ...]]] = {}
+        for each in self._candidates:
+            if rung in each.results and top in each.results:
+                ends = zip(self._outcomes(each.results[top]), self._outcomes(each.results[rung]))
+                changes.setdefault(each.branch, []).append(tuple(last - first for last, first in ends))
+        return changes
+
+    def _outcomes(self, trial: Trial) -> tuple[float, ...]:
+        if not self._goals.objectives:
+            return (float(trial.value or 0.0),)
+        return self._goals.outcomes(trial)
+
+
+def _columns(rows: Sequence[tuple[float, ...]], like: tuple[float, ...]) -> list[list[float]]:
+    return [[row[column] for row in rows] for column in range(len(like))]
+
+
+def _fronts(values: Sequence[tuple[float, ...]]) -> list[int]:
+    """The front of each row: 0 if no other row dominates it, 1 if only rows of front 0 do, and so on."""
+    import numpy as np
+
+    from bough.acquisition.hypervolume import non_dominated
+
+    table, fronts = np.array(values), np.zeros(len(values), np.intp)
+    left, front = np.arange(len(values)), 0
+    while len(left):
+        best = non_dominated(table[left])
+        fronts[left[best]] = front
+        left, front = left[~best], front + 1
+    return [int(front) for front in fronts]
