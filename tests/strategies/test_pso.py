@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import bough
-from bough.strategies.pso import _SWARM_STREAM, INERTIA, PULL
+from bough.strategies import streams
+from bough.strategies.pso import INERTIA, PULL
 
 SPACE = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
 
@@ -17,7 +18,7 @@ def value(x: np.ndarray) -> float:
 def test_a_replay_is_a_swarm_that_was_never_dropped() -> None:
     """The textbook loop with the same random numbers, particle by particle."""
     study = bough.Study(SPACE, method=bough.method("pso", population=4), seed=9)
-    rng = np.random.default_rng([9, _SWARM_STREAM])
+    rng = np.random.default_rng([9, streams.SWARM])
     x, v = rng.random((4, 2)), rng.uniform(-0.25, 0.25, (4, 2))
     p, p_value = x.copy(), np.full(4, np.inf)
     for _ in range(6):

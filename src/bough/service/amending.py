@@ -146,7 +146,7 @@ def add_amending_routes(
             if given.preview:
                 return {"differences": differences(opened.space, space), "since": None}
             lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who)
-            return {"differences": lines, "since": opened._revisions[-1].since if lines else None}
+            return {"differences": lines, "since": opened.amendments[-1].since if lines else None}
 
         return JSONResponse(await studies.consult_model(work))
 

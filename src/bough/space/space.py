@@ -222,6 +222,14 @@ class Space:
         active = self.layout.active(point.on)[0]
         return {p.name: p.domain.check(config[p.name]) for p, is_on in zip(self.parameters, active) if is_on}
 
+    def contains(self, config: Mapping[str, Any]) -> bool:
+        """Whether ``config`` is a legal config of this space."""
+        try:
+            self.validate(config)
+        except ConfigError:
+            return False
+        return True
+
     def _why_illegal(self, violated: BoolArray) -> str:
         """The first clause or relation of ``violations``, in words."""
         first = int(np.flatnonzero(violated)[0])

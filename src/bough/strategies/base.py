@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from bough.errors import ExhaustedError, MethodError
 from bough.history import History
-from bough.points import FloatArray, Points, row_hashes, row_keys
+from bough.points import BoolArray, FloatArray, Points, row_hashes, row_keys
 from bough.space import Space
 from bough.space.encoding import snap
 
@@ -22,6 +23,7 @@ __all__ = [
     "check_exhausted",
     "check_proposal",
     "finished_in_order",
+    "first_untried",
     "noise_seen",
     "same_point",
     "tried_points",
@@ -147,10 +149,20 @@ def check_proposal(space: Space, points: Any, name: str) -> None:
         raise MethodError(f"method {name!r} proposed a forbidden point: check it by space.legal(points)")
 
 
-def same_point(space: Space, one: Points, other: Points) -> bool:
-    """Whether two single rows are one configuration; stored floats come back to within 1e-14."""
-    active = space.layout.active(one.on)
-    return bool(np.array_equal(one.on, other.on) and np.all(np.abs(one.x - other.x)[active] < 1e-9))
+def same_point(space: Space, one: Points, others: Points) -> BoolArray:
+    """(n,) which of the others is the configuration of ``one``; stored floats come back to within 1e-14."""
+    close = np.abs(one.x - others.x) < 1e-9
+    return np.asarray((one.on == others.on).all(axis=1) & (close | ~space.layout.active(one.on)).all(axis=1))
+
+
+def first_untried(space: Space, history: History, positions: Iterable[FloatArray]) -> Points | None:
+    """The first of some positions (columns,) in the cube that is legal and was not proposed before."""
+    seen = set(row_keys(space.layout, tried_points(history)))
+    for position in positions:
+        point = space.snap(position[None, :])
+        if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
+            return point
+    return None
 
 
 def finished_in_order(history: History) -> tuple[Points, FloatArray]:

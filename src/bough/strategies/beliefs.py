@@ -20,6 +20,7 @@ from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.beliefs import Belief, likely_text
 from bough.space.sampling import sample_points
+from bough.strategies import streams
 from bough.strategies.base import unseen
 from bough.strategies.decisions import ConditionedModel
 
@@ -40,8 +41,6 @@ GRID = 16
 
 BRANCH_DRAWS = 64
 """Random points per point of a design, from which those on likely branches are drawn."""
-
-_TEST_STREAM = 2**31 + 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +110,7 @@ def _probability(
     likely = is_likely(believed, pool.x[:, column])
     if likely.all() or not likely.any():
         return None
-    rng = np.random.default_rng([history.seed, history.number, _TEST_STREAM])
+    rng = np.random.default_rng([history.seed, history.number, streams.BELIEF_TEST])
     drawn = model.posteriors[0].sample(pool, DRAWS, rng)
     return float(np.mean(likely[np.argmin(drawn, axis=1)]))
 

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.history import History
-from bough.points import FloatArray, Points, row_keys
+from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.strategies.base import check_exhausted, finished_in_order, tried_points
+from bough.strategies import streams
+from bough.strategies.base import check_exhausted, finished_in_order, first_untried
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import POSITIVE, Options, at_least, option, require
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from cmaes import CMA
 
 __all__ = ["CmaSearch"]
-
-_CMA_STREAM = 2**31 + 4
 
 MIN_COORDINATES = 2
 """The package needs two coordinates; a space with fewer columns gets idle ones."""
@@ -62,12 +61,8 @@ class CmaSearch(Options):
         optimiser, unused = self._replay(space, history)
         for _ in range(unused):
             optimiser.ask()  # the draws of running trials
-        seen = set(row_keys(space.layout, tried_points(history)))
-        for _ in range(MAX_REDRAWS):
-            point = space.snap(optimiser.ask()[None, : space.layout.columns])
-            if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
-                return point
-        return RandomSearch().propose(space, history, rng)
+        draws = (optimiser.ask()[: space.layout.columns] for _ in range(MAX_REDRAWS))
+        return first_untried(space, history, draws) or RandomSearch().propose(space, history, rng)
 
     def explain(
         self, space: Space, history: History, point: Points, rng: np.random.Generator
@@ -77,8 +72,8 @@ class CmaSearch(Options):
     def _replay(self, space: Space, history: History) -> tuple[CMA, int]:
         """The optimiser after all complete generations, and the number of trials since."""
         points, values = finished_in_order(history)
-        streams = np.random.default_rng([history.seed, _CMA_STREAM])
-        optimiser = self._start(space, streams, self.population)
+        rng = np.random.default_rng([history.seed, streams.CMA_GENERATIONS])
+        optimiser = self._start(space, rng, self.population)
         told = 0
         while told + optimiser.population_size <= len(points):
             generation = slice(told, told + optimiser.population_size)
@@ -86,7 +81,7 @@ class CmaSearch(Options):
             optimiser.tell(list(zip(vectors, values[generation].tolist())))
             told = generation.stop
             if optimiser.should_stop():
-                optimiser = self._start(space, streams, 2 * optimiser.population_size)
+                optimiser = self._start(space, rng, 2 * optimiser.population_size)
         return optimiser, len(points) - told + len(history.pending)
 
     def _start(self, space: Space, rng: np.random.Generator, population: int | None) -> CMA:

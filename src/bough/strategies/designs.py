@@ -21,13 +21,11 @@ from bough.space import Space
 from bough.space.sampling import path_points, sample_points
 from bough.space.size import AtMost
 from bough.space.tree import Path
+from bough.strategies import streams
 from bough.strategies.base import check_exhausted, tried_points, unseen
 from bough.strategies.options import Options, at_least, option
 
 __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
-
-_SEQUENCE_STREAM = 2**31 + 3
-"""Random numbers of a whole sequence, apart from those of its trials (whose numbers start at 0)."""
 
 MAX_STALE_BATCHES = 16
 """Batches of draws without any new point before a space whose size is not known counts as used up."""
@@ -100,7 +98,7 @@ class LatinHypercube(Options):
         return {"reason": "the next point of its path's Latin hypercube, independent of all observations"}
 
     def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
-        rng = np.random.default_rng([seed, _SEQUENCE_STREAM])
+        rng = np.random.default_rng([seed, streams.SEQUENCE])
         while True:
             few = space.tree.path_count(PATHS_PER_ROUND) <= PATHS_PER_ROUND
             paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
@@ -121,7 +119,7 @@ def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:
     """The scrambled Sobol sequence of a seed, in blocks (64, columns), (64, columns), (128, columns), ..."""
     from scipy.stats import qmc
 
-    sequence = qmc.Sobol(columns, scramble=True, rng=np.random.default_rng([seed, _SEQUENCE_STREAM]))
+    sequence = qmc.Sobol(columns, scramble=True, rng=np.random.default_rng([seed, streams.SEQUENCE]))
     size = 64
     yield sequence.random(size)
     while True:

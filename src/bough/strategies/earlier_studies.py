@@ -61,14 +61,11 @@ def next_of_portfolio(space: Space, points: Points, history: History) -> Points 
         return None
     if len(history.y) >= MIN_RESULTS:
         best = history.done.take([int(np.argmin(history.y))])
-        if not any(same_point(space, best, points.take([row])) for row in range(len(points))):
+        if not same_point(space, best, points).any():
             return None
     tried = tried_points(history)
-    for row in range(len(points)):
-        one = points.take([row])
-        if not any(same_point(space, one, tried.take([other])) for other in range(len(tried))):
-            return one
-    return None
+    left = (points.take([row]) for row in range(len(points)))
+    return next((one for one in left if not same_point(space, one, tried).any()), None)
 
 
 def learned(

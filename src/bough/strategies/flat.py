@@ -15,12 +15,11 @@ import numpy as np
 from bough.gp.posterior import Posterior
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points
+from bough.strategies import streams
 from bough.strategies.decisions import ConditionedModel
 from bough.strategies.model_based import ModelBased
 
 __all__ = ["FlatModelBased", "FlatPosterior", "filling", "flat_history", "flat_layout", "flatten"]
-
-_FILL_STREAM = 2**31 + 1
 
 
 def flat_layout(layout: Layout) -> Layout:
@@ -55,7 +54,7 @@ def flat_history(history: History, layout: Layout) -> History:
 
 def filling(layout: Layout, number: int, seed: int) -> FloatArray:
     """(columns,) the values of trial ``number`` for inactive columns, snapped to their levels."""
-    rng = np.random.default_rng([seed, number, _FILL_STREAM])
+    rng = np.random.default_rng([seed, number, streams.FILL])
     uniform = rng.random(layout.columns)
     levels = np.maximum(layout.levels, 1)
     return np.where(layout.levels > 0, (np.floor(uniform * levels) + 0.5) / levels, uniform)

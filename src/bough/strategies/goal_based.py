@@ -87,7 +87,7 @@ class GoalBased:
             chosen = self._choose(space, history, rng)
         except ExhaustedError:
             chosen = Choice(point.take([]))
-        repeated = len(chosen.points) == 1 and same_point(space, chosen.points, point)
+        repeated = same_point(space, point, chosen.points).any()
         outcomes = outcomes_of(history)
         usual = (
             "the best expected gain under the constraints"

@@ -20,6 +20,7 @@ from bough.history import History
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
+from bough.strategies import streams
 from bough.strategies.base import tried_points
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
@@ -38,10 +39,6 @@ MIDDLE_SHARE = 0.5
 
 MAX_POINTS = 16
 """From here on the model chooses better than a design, whatever the number of paths."""
-
-# a separate random stream: those of the trials are seeded by numbers from 0 on
-_DESIGN_STREAM = 2**31
-_BELIEF_STREAM = 2**31 + 4
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class InitialDesign:
 
     def points(self, space: Space, seed: int) -> Points:
         """The whole design. It depends on the study's seed only."""
-        rng = np.random.default_rng([seed, _DESIGN_STREAM])
+        rng = np.random.default_rng([seed, streams.DESIGN])
         size = self.size(space)
         if self.kind == "random":
             return sample_points(space, size, rng)
@@ -109,7 +106,7 @@ class InitialDesign:
         """
         from bough.strategies.beliefs import draw_believed  # loads the models, which a design needs only here
 
-        rng = np.random.default_rng([history.seed, _BELIEF_STREAM])
+        rng = np.random.default_rng([history.seed, streams.BELIEVED_DESIGN])
         drawn = draw_believed(space, history.beliefs, design, rng, branches=False)
         if not any(space.layout.switch[belief.column] for belief in history.beliefs):
             return drawn, None

@@ -25,6 +25,7 @@ from bough.history import History, Source
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
+from bough.strategies import streams
 from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, same_point, tried_points
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.cost_aware import cost_weights, predicted_cost
@@ -44,8 +45,6 @@ __all__ = ["ModelBased", "choose", "mixture_moments"]
 K = TypeVar("K")
 T = TypeVar("T")
 
-_FIT_STREAM = 2**31 + 2
-_RANK_STREAM = 2**31 + 6
 _CACHED_FITS = 64
 _CACHED_MODELS = 4
 
@@ -103,7 +102,7 @@ class ModelBased:
             chosen = self._choose(space, history, rng)
         except ExhaustedError:
             chosen = Choice(point.take([]))
-        repeated = len(chosen.points) == 1 and same_point(space, chosen.points, point)
+        repeated = same_point(space, point, chosen.points).any()
         rule = chosen.rule if repeated else NOT_THE_METHOD
         if len(history.done) == 0:
             return {"rule": rule, "reason": chosen.reason if repeated else NOT_REPEATED}
@@ -227,7 +226,7 @@ class ModelBased:
     def _learn(self, history: History, rows: IntArray, model: ConditionedModel) -> ConditionedModel:
         """The model around those of earlier studies, as far as they rank the results of this one."""
         members = [self._source_model(source, history.seed) for source in history.sources]
-        rng = np.random.default_rng([history.seed, len(history.done), _RANK_STREAM])
+        rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
         points, z = history.done.take(rows), model.z[rows]
         posteriors = [posterior for posterior, _ in found]
@@ -249,7 +248,7 @@ class ModelBased:
         model = self._source_models.get(key)
         if model is None:
             data = Data(source.points, self.fit_transform(source.y).forward(source.y), noise)
-            rng = np.random.default_rng([seed, len(source.y), _FIT_STREAM])
+            rng = np.random.default_rng([seed, len(source.y), streams.FIT])
             model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
             self._source_models[key] = model
         return model
@@ -283,7 +282,7 @@ class ModelBased:
             transform = self.fit_transform(y)
             rows = working_rows(y, self.working_set)
             z, z_noise = transform.forward(y), transform.noise(y, noise)
-            rng = np.random.default_rng([history.seed, length, _FIT_STREAM])
+            rng = np.random.default_rng([history.seed, length, streams.FIT])
             data = Data(points.take(rows), z[rows], z_noise[rows])
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
             _keep(self._fits, key, fitted, _CACHED_FITS)

@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 
 from bough.history import History
-from bough.points import FloatArray, Points, row_keys
+from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.strategies.base import check_exhausted, finished_in_order, tried_points
+from bough.strategies import streams
+from bough.strategies.base import check_exhausted, finished_in_order, first_untried
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import Options, at_least, option
 
 __all__ = ["ParticleSwarm"]
-
-_SWARM_STREAM = 2**31 + 5
 
 INERTIA, PULL = 0.7298, 1.4962
 """w and c of the constriction with which a swarm converges (Clerc & Kennedy 2002)."""
@@ -45,12 +44,7 @@ class ParticleSwarm(Options):
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         check_exhausted(space, history)
         position, told = self._replay(space, history)
-        seen = set(row_keys(space.layout, tried_points(history)))
-        for row in range(told, self.population):
-            point = space.snap(position[[row]])
-            if space.legal(point)[0] and row_keys(space.layout, point)[0] not in seen:
-                return point
-        return RandomSearch().propose(space, history, rng)
+        return first_untried(space, history, position[told:]) or RandomSearch().propose(space, history, rng)
 
     def explain(
         self, space: Space, history: History, point: Points, rng: np.random.Generator
@@ -61,7 +55,7 @@ class ParticleSwarm(Options):
         """The positions (particles, columns) of this generation, and how many of them have had their turn."""
         points, values = finished_in_order(history)
         shape = self.population, space.layout.columns
-        rng = np.random.default_rng([history.seed, _SWARM_STREAM])
+        rng = np.random.default_rng([history.seed, streams.SWARM])
         position, velocity = rng.random(shape), rng.uniform(-0.25, 0.25, shape)
         best, best_value = position.copy(), np.full(self.population, np.inf)
         told = 0

@@ -14,7 +14,6 @@ from bough.study.beliefs import belief_amendment
 from bough.study.changing import differences, space_change
 from bough.study.corrections import correction, remark, remarks_of, retraction
 from bough.study.handles import number_and_attempt
-from bough.study.recommend import contains
 from bough.study.records import check_limits
 from bough.study.revisions import names_asked
 from bough.study.spending import new_budget
@@ -162,7 +161,7 @@ class AmendableStudy(StoredStudy):
             return self.space.validate(config)
         except ConfigError as error:
             for earlier, later in pairwise(self._revisions):
-                if contains(earlier.space, config):
+                if earlier.space.contains(config):
                     when = f"trial {later.since}, and this config is of the space before"
                     raise ConfigError(f"{error}; the space was changed at {when}") from None
             raise

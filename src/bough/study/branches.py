@@ -12,6 +12,7 @@ from bough.history import History
 from bough.space import Space
 from bough.space.parameters import Domain
 from bough.space.tree import Path
+from bough.strategies import streams
 from bough.strategies.base import Strategy
 from bough.strategies.outlook import ExpectsOfBranches
 from bough.study.model_space import ModelSpace
@@ -25,7 +26,6 @@ MAX_BRANCHES = 64
 RECENT_SHARE = 0.25
 """A branch counts as chosen lately if one of this share of the trials is on it."""
 
-_OUTLOOK_STREAM = 2**31 + 3
 _INSIDE = 1e-9
 """The ends of a range belong to it on one side only."""
 
@@ -47,7 +47,7 @@ def explain_branches(
     keys = [path.key for path in space.tree.path_of(model.encode(trials))]
     expects = None
     if isinstance(strategy, ExpectsOfBranches) and len(history.done):
-        rng = np.random.default_rng([history.seed, history.number, _OUTLOOK_STREAM])
+        rng = np.random.default_rng([history.seed, history.number, streams.OUTLOOK])
         expects = strategy.outlook(space, history, branches, rng)
     told = []
     for index, paths in enumerate(branches):

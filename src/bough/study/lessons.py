@@ -22,7 +22,6 @@ from bough.space.choice import Declared
 from bough.space.discovery import ASKED, discover, whole_runs
 from bough.space.parameters import Domain
 from bough.strategies.best_answer import completions
-from bough.study.recommend import contains
 from bough.study.revisions import Names
 from bough.trial import Trial
 
@@ -66,7 +65,7 @@ def taught(
     if result.state != "done" and result.config.items() <= trials[result.number].config.items():
         return space, []  # the rest of the proposal stands for what it did not ask for
     configs = {trial.number: trial.config for trial in trials} | {result.number: dict(result.config)}
-    if not contains(space, result.config):
+    if not space.contains(result.config):
         space, configs = _discovered(trials, names, result, space, seed)
     return space, [
         replace(trial, config=configs[trial.number])

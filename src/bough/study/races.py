@@ -19,6 +19,7 @@ import numpy as np
 
 from bough.errors import StudyError
 from bough.storage import Amendment
+from bough.strategies import streams
 from bough.study.amendable_study import AmendableStudy
 from bough.study.final_values import TrialCurve
 from bough.study.goals import Goals
@@ -39,9 +40,6 @@ __all__ = [
     "reason_to_drop",
     "with_standard_error",
 ]
-
-_ORDER_STREAM = 2**31 + 11
-"""Random numbers of this module, apart from those of trials."""
 
 SHOWN_CHARACTERS = 60
 """How much of an instance a message shows."""
@@ -119,7 +117,7 @@ def _new_race(view: TrialIndex, given: Mapping[str, Any], name: str, seed: int) 
         if any(trial.attempt for trial in view.trials):
             raise StudyError(f"study {name!r} has trials that were run without instances: use another name")
         texts = list(given)
-        order = np.random.default_rng([seed, _ORDER_STREAM]).permutation(len(texts))
+        order = np.random.default_rng([seed, streams.INSTANCE_ORDER]).permutation(len(texts))
         return Amendment(KIND, {"instances": [json.loads(texts[place]) for place in order]})
     missing, new = (
         [text for text in known if text not in given],

@@ -8,12 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.errors import ConfigError, StudyError
+from bough.errors import StudyError
 from bough.points import FloatArray
-from bough.space import Space
 from bough.trial import Config, Trial
 
-__all__ = ["Recommendation", "contains", "recommend"]
+__all__ = ["Recommendation", "recommend"]
 
 INTERVAL_SDS = 1.96
 """Half-width of a 95 % interval of a normal distribution, in standard deviations."""
@@ -62,12 +61,3 @@ def recommend(study: Predictable) -> Recommendation:
     centre, spread = float(mean[best]), float(sd[best])
     half = INTERVAL_SDS * spread
     return Recommendation(done[best], centre, spread, (centre - half, centre + half))
-
-
-def contains(space: Space, config: Config) -> bool:
-    """Whether a config belongs to a space; one of an earlier space may not."""
-    try:
-        space.validate(config)
-        return True
-    except ConfigError:
-        return False

@@ -11,6 +11,7 @@ import numpy as np
 from bough.errors import StudyError
 from bough.history import History
 from bough.space import Space
+from bough.strategies import streams
 from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
 
 __all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
@@ -20,9 +21,6 @@ SETTLED_RESULTS = 5
 
 MIN_RESULTS = 10
 """Before this many results a model cannot know."""
-
-_GAIN_STREAM = 2**31 + 7
-"""Random numbers of this module, apart from those of trials."""
 
 _log = logging.getLogger("bough")
 
@@ -80,7 +78,9 @@ def gain_after(strategy: ForeseesGain, space: Space, history: History, results: 
         stopped=None if history.stopped is None else history.stopped[first],
         spending=None,
     )
-    return strategy.remaining_gain(space, past, np.random.default_rng([history.seed, count, _GAIN_STREAM]))
+    return strategy.remaining_gain(
+        space, past, np.random.default_rng([history.seed, count, streams.REMAINING_GAIN])
+    )
 
 
 class Settling:

@@ -23,9 +23,9 @@ from bough.points import FloatArray
 from bough.space import Space
 from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
+from bough.strategies import streams
 from bough.strategies.working_set import working_rows
 from bough.study.goals import Goals, goals_of
-from bough.study.recommend import contains
 
 __all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]
 
@@ -35,7 +35,6 @@ MAX_RESULTS = 200
 
 MIN_RESULTS = 3
 LARGEST_VALUE = 1e300
-_FILL_STREAM = 2**31 + 7
 
 
 def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
@@ -141,7 +140,7 @@ def _body(study: Any) -> dict[str, Any]:
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
         for trial in study.trials
-        if trial.state == "done" and trial.retracted is None and contains(study.space, trial.config)
+        if trial.state == "done" and trial.retracted is None and study.space.contains(trial.config)
     ]
     rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
     kept = [list(results[row]) for row in rows.tolist()]
@@ -157,7 +156,7 @@ def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
     configs = [config for config, _ in body["results"]]
     active = theirs.layout.active(theirs.encode(configs).on) if configs else np.zeros((0, len(theirs)), bool)
     # Drawn once per study, so a mapped point is the same at every proposal.
-    x = np.random.default_rng([position, _FILL_STREAM]).random((len(configs), len(space)))
+    x = np.random.default_rng([position, streams.SOURCE_FILL]).random((len(configs), len(space)))
     bad = np.zeros(x.shape, dtype=bool)
     for column, their in match.items():
         name, domain = theirs.parameters[their].name, space.parameters[column].domain
