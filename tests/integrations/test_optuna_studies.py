@@ -7,7 +7,7 @@ from typing import Any
 
 import optuna
 import pytest
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 
 import bough
 from bough.errors import StudyError
@@ -193,3 +193,28 @@ def test_what_cannot_be_exported_is_said_in_one_line() -> None:
     limited = bough.Study(bough.Space({"x": bough.Float(0, 1)}), objectives={}, constraints=["m <= 1"])
     with pytest.raises(StudyError, match="has no objective"):
         export_study(limited)
+
+
+def test_an_export_that_fails_leaves_no_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), method="random", seed=0)
+    for value in (1.0, 2.0):
+        study.tell(study.ask(), value)
+    storage = f"sqlite:///{tmp_path}/optuna.db"
+    add = optuna.Study.add_trial
+
+    def add_one(there: optuna.Study, trial: FrozenTrial) -> None:
+        if there.trials:
+            raise RuntimeError("the disk is full")
+        add(there, trial)
+
+    monkeypatch.setattr(optuna.Study, "add_trial", add_one)
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        export_study(study, storage=storage)
+    assert optuna.get_all_study_names(storage) == []
+    monkeypatch.undo()
+    mine = optuna.create_study(study_name="mine", storage=storage)
+    mine.add_trial(optuna.trial.create_trial(value=1.0))
+    monkeypatch.setattr(optuna.Study, "add_trial", add_one)
+    with pytest.raises(RuntimeError):
+        export_study(study, study_name="mine", storage=storage, load_if_exists=True)
+    assert len(optuna.load_study(study_name="mine", storage=storage).trials) == 1

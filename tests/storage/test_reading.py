@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sqlite3
@@ -103,6 +104,43 @@ def test_a_file_on_a_read_only_medium_is_read(open_folder: Path) -> None:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     os.chmod(folder, 0o755)
+
+
+@pytest.mark.parametrize("leftover", ["log and index", "log", "empty log"])
+def test_a_read_only_file_with_a_leftover_log(open_folder: Path, leftover: str) -> None:
+    folder = open_folder
+    url = f"sqlite:///{folder}/s.db"
+    pid = os.fork()
+    if pid == 0:  # dies without closing the file
+        study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+        study.tell(study.ask(), 1.0)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    if leftover != "log and index":
+        os.remove(folder / "s.db-shm")
+    if leftover == "empty log":
+        with contextlib.closing(sqlite3.connect(folder / "s.db")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (folder / "s.db-wal").touch()
+    before = files(folder)
+    for name in before:
+        os.chmod(folder / name, 0o444)
+    os.chmod(folder, 0o555)
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)  # root may write everywhere
+            try:
+                code = 0 if open_study("s", url).best.value == 1.0 else 2
+            except StorageError as error:
+                code = 4 if "s.db-wal, that cannot be read" in str(error) else 3
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == (4 if leftover == "log" else 0)
+    os.chmod(folder, 0o755)
+    assert files(folder) == before
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs a second user")

@@ -136,3 +136,27 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, message in (("none.jsonl", "cannot be read"), ("latin.jsonl", "line 1: not UTF-8 text")):
         with pytest.raises(BoughError, match=message):
             import_study(tmp_path / name, MemoryStorage())
+
+
+@pytest.mark.parametrize("name", ["space.json", "space.yaml", "one-line.json"])
+def test_a_space_is_not_taken_for_a_study(tmp_path: Path, name: str) -> None:
+    data = Space({"x": Float(0, 1)}).to_dict()
+    indent = None if name == "one-line.json" else 2  # YAML reads JSON, too
+    (tmp_path / name).write_text(json.dumps(data, indent=indent))
+    with pytest.raises(StudyError, match=f"{name} describes a space, not a study: 'bough run"):
+        import_study(tmp_path / name, MemoryStorage())
+
+
+def test_amendments_come_in_their_order(tmp_path: Path) -> None:
+    study = Study(Space({"x": Float(0, 1)}), method="random", seed=0)
+    study.note("first")
+    study.tell(study.ask(), 1.0)
+    study.note("second")
+    export_study(study, tmp_path / "s.jsonl")
+    assert len(import_study(tmp_path / "s.jsonl", MemoryStorage()).amendments) == 2
+    *lines, first, second = (tmp_path / "s.jsonl").read_text().splitlines()
+    (tmp_path / "s.jsonl").write_text("\n".join([*lines, second, first]) + "\n")
+    with pytest.raises(
+        StudyError, match="line 4: 'since' must not fall from one amendment to the next: 1, 0"
+    ):
+        import_study(tmp_path / "s.jsonl", MemoryStorage())

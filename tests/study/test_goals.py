@@ -176,3 +176,16 @@ def test_methods_that_cannot_say_who_can() -> None:
             lambda c: {"error": 1, "speed": 2, "memory": 3}, space, 1, method=method, **GOALS
         )
         assert len(study.front) == 1
+
+
+def test_the_order_of_constraints_makes_no_other_goal(tmp_path: Path) -> None:
+    def opened(*limits: str) -> bough.Study:
+        url = f"sqlite:///{tmp_path}/s.db"
+        return bough.Study(SPACE, name="s", storage=url, method="random", constraints=limits)
+
+    opened("memory <= 5", "time < 3")
+    assert opened("time < 3", "memory <= 5").goals.limits[0].name == "memory"
+    with pytest.raises(StudyError, match="its goal is to"):
+        opened("time < 3")
+    with pytest.raises(StudyError, match="its goal is to"):
+        opened("time < 3", "memory <= 6")

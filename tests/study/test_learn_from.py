@@ -218,3 +218,21 @@ def test_an_objective_with_a_name_teaches_as_one_without() -> None:
     limited = bough.Study(SPACE, objectives=["score"], constraints=["memory <= 1"], method="random")
     with pytest.raises(StudyError, match="has several objectives or constraints"):
         bough.Study(SPACE, learn_from=[limited])
+
+
+def test_a_study_reopens_without_the_file_it_learned_from(earlier: bough.Study, tmp_path: Path) -> None:
+    export_study(earlier, tmp_path / "runs.jsonl")
+
+    def opened(*learn_from: Any) -> bough.Study:
+        url = f"sqlite:///{tmp_path}/s.db"
+        return bough.Study(earlier.space, name="new", storage=url, seed=0, learn_from=learn_from)
+
+    first = opened(tmp_path / "runs.jsonl").ask().config
+    (tmp_path / "runs.jsonl").unlink()
+    again = opened(tmp_path / "runs.jsonl")
+    assert len(again._history(again._view).sources) == 1
+    assert opened("elsewhere/runs.jsonl").trial(0).config == first
+    with pytest.raises(StudyError, match=r"learns from '.*', not from 'other\.jsonl'"):
+        opened("other.jsonl")
+    export_study(again, tmp_path / "new.jsonl")
+    assert import_study(tmp_path / "new.jsonl", MemoryStorage()).amendments == again.amendments

@@ -14,7 +14,7 @@ from scipy import stats
 
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.space import Choice, Float, Space
-from bough.storage import MemoryStorage
+from bough.storage import MemoryStorage, open_storage
 from bough.study import Study, export_study, import_study, maximize, minimize, optimize
 from bough.study.curves import Curve
 from bough.study.final_values import TrialCurve
@@ -333,3 +333,16 @@ def test_the_same_result_may_be_told_again_after_others_have_run() -> None:
         study.tell(0, 99.0)
     with pytest.raises(TrialError, match="no trial 77"):
         study.tell(77, 1.0)
+
+
+def test_a_fresh_study_tells_a_standard_error(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = Study(FLAT, name="s", storage=url, method="random", seed=0)
+    study.run(wobbly, trials=2, instances=NAMES, progress=False)
+    trial = study.ask()
+    for step in range(1, len(NAMES) + 1):
+        study.keep_report(trial, 0.1 * step, step)
+    fresh = Study.of_record(study.record, open_storage(url))
+    told = fresh.tell(trial.number, 0.5)
+    assert told.noise is not None
+    assert told.notes["instances"] == len(NAMES)

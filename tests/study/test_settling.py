@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
@@ -89,6 +90,7 @@ def test_results_of_stopped_trials_count() -> None:
 def test_it_looks_once_for_each_finished_trial() -> None:
     class Foreseen:
         asked = 0
+        amendments = ()
 
         def count_results(self) -> int:
             self.asked += 1
@@ -101,3 +103,24 @@ def test_it_looks_once_for_each_finished_trial() -> None:
     settling = Settling(study)
     assert [settling.settled(finished) for finished in (20, 20, 21)] == [False, False, False]
     assert study.asked == 2
+
+
+def test_a_retraction_asks_again() -> None:
+    asked: list[int] = []
+
+    class Known:
+        amendments: tuple[Any, ...] = ()
+
+        def count_results(self) -> int:
+            return 12
+
+        def remaining_gain(self, results: int | None = None) -> RemainingGain:
+            asked.append(results or 0)
+            return RemainingGain(0.0, 0.0, settled=True)
+
+    study = Known()
+    settling = Settling(study)
+    assert settling.settled(12) and asked == [12, 11, 10, 9, 8]
+    assert settling.settled(13) and len(asked) == 5
+    study.amendments = ("a retraction",)
+    assert settling.settled(14) and asked[5:] == [12, 11, 10, 9, 8]

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,9 @@ from bough.study import (
 from bough.study.curves import Curve
 from bough.study.final_values import TrialCurve, predicted_final
 from bough.study.progress import log_lines
+from bough.study.report_channel import ReportServer
 from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
-from bough.trial import Report
+from bough.trial import Report, Trial
 
 FLAT = Space({"x": Float(0, 1)})
 TWO = Space({"model": Choice({"quick": {"a": Float(0, 1)}, "slow": {"b": Float(0, 1)}})})
@@ -92,6 +94,31 @@ def test_a_hopeless_trial_is_stopped_and_stored(storage_url: str | None) -> None
         study.tell(number, 0.5)
     with pytest.raises(TrialError, match="is stopped already, so it cannot report step 3"):
         study.report(number, 0.5, 3)
+
+
+@pytest.mark.parametrize("meanwhile", ["told", "handed out again"])
+def test_a_report_that_would_stop_a_trial_while_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    study = finished_study()
+    study.enqueue({"x": 0.9})
+    trial = study.ask(lease=600.0)
+    finish = study._storage.finish
+
+    def finish_late(number: int, result: Trial) -> Trial:
+        monkeypatch.undo()
+        if meanwhile == "told":
+            finish(number, Trial(trial.number, {}, "done", value=9.0))
+        else:
+            study.renew([trial], None)
+            assert study.ask().attempt == 2
+        return finish(number, result)
+
+    monkeypatch.setattr(study._storage, "finish", finish_late)
+    steps = range(1, STEPS + 1)
+    stopped_at = next(step for step in steps if study.report(trial, course(0.9, 0.9, step), step))
+    assert 1 < stopped_at < STEPS
+    assert study.trial(trial.number).state == ("done" if meanwhile == "told" else "running")
 
 
 def test_a_promising_trial_goes_on() -> None:
@@ -565,3 +592,17 @@ def test_ten_thousand_reports_do_not_slow_asks() -> None:
     assert len(study.trial(trial.number).curve) == 10_000
     first = study.trials[trial.number].curve
     assert study.trials[trial.number].curve is first
+
+
+def test_a_worker_that_hangs_in_its_greeting_holds_up_nobody() -> None:
+    heard: list[tuple[int, float, int]] = []
+
+    def report(trial: Trial, value: float, step: int) -> bool:
+        heard.append((trial.number, value, step))
+        return False
+
+    with ReportServer(report) as server:
+        hanging = Client(server.client._address)  # connects, and never answers the challenge
+        assert server.client(Trial(3, {}, "running"), 0.5, 1) is False
+    hanging.close()
+    assert heard == [(3, 0.5, 1)]

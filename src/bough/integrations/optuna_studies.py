@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -92,6 +93,7 @@ def export_study(
     goals = study.goals
     if not goals.objectives:
         raise StudyError(f"study {study.name!r} has no objective, which a study of Optuna needs")
+    rows = [(trial, _asked(trial), _frozen(trial, study.space, goals)) for trial in study.trials]
     made = optuna.create_study(
         study_name=study_name or study.name,
         storage=storage,
@@ -102,16 +104,41 @@ def export_study(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)
             made.set_metric_names(list(goals.names))
-    for trial in study.trials:
-        config = {name: value for name, value in trial.config.items() if not name.startswith(ASKED)}
-        if not trial.is_finished:
-            made.enqueue_trial(config)
-            continue
-        try:
-            made.add_trial(_exported(trial, config, study.space, goals))
-        except (ValueError, ConfigError) as error:
-            raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
+    is_new = not made.get_trials(deepcopy=False)  # unlike one that ``load_if_exists`` found
+    try:
+        for trial, config, frozen in rows:
+            if frozen is None:
+                made.enqueue_trial(config)
+            else:
+                with _placed(trial):
+                    made.add_trial(frozen)
+    except BaseException:  # a half-filled study would be taken for the whole one
+        if is_new:
+            optuna.delete_study(study_name=made.study_name, storage=made._storage)
+        raise
     return made
+
+
+def _asked(trial: Trial) -> dict[str, Any]:
+    """What the objective asked for."""
+    return {name: value for name, value in trial.config.items() if not name.startswith(ASKED)}
+
+
+def _frozen(trial: Trial, space: Space, goals: Goals) -> FrozenTrial | None:
+    """A finished trial as Optuna keeps it; None for one that is queued or running."""
+    if not trial.is_finished:
+        return None
+    with _placed(trial):
+        return _exported(trial, _asked(trial), space, goals)
+
+
+@contextlib.contextmanager
+def _placed(trial: Trial) -> Iterator[None]:
+    """StudyError that names the trial, if it cannot be one of Optuna's."""
+    try:
+        yield
+    except (ValueError, ConfigError) as error:
+        raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
 
 
 def load_study(name: str, storage: str) -> optuna.Study:

@@ -26,6 +26,7 @@ from bough.errors import (
 from bough.service.security_middleware import refusal
 from bough.service.studies import NoStudy, NoTrial
 from bough.strict_json import JsonError, loads
+from bough.study.goals import MalformedError
 
 __all__ = ["StrictRoute", "error_response", "status_of"]
 
@@ -39,6 +40,7 @@ _STATUS: tuple[tuple[type[BoughError], int], ...] = (
     (NoTrial, 404),
     (ConflictError, 409),
     (TrialError, 409),
+    (MalformedError, 400),
     (StudyError, 409),
     (ExhaustedError, 409),
     (StorageError, 503),

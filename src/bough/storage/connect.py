@@ -128,10 +128,7 @@ def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
     """Also from a medium that cannot be written to, where SQLite's usual locks and log are impossible."""
     if not os.path.exists(path):
         raise StorageError(f"there is no file {path}")
-    modes = ["mode=rw"]
-    if not os.path.exists(f"{path}-wal"):  # nobody is writing, and nothing waits to be carried over
-        modes.append("mode=ro&immutable=1")
-    for mode in modes:
+    for mode in ("mode=rw", "mode=ro&immutable=1"):
         connection = _open_file(path, mode, given)
         try:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -139,6 +136,21 @@ def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
         except sqlite3.Error as error:
             connection.close()
             name = getattr(error, "sqlite_errorname", "")
-            if mode == modes[-1] or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+            if mode != "mode=rw" or not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
                 raise
+        if _size(
+            f"{path}-wal"
+        ):  # results that are not in the file yet, which reading without locks would miss
+            raise StorageError(
+                f"{path} has a log, {os.path.basename(path)}-wal, that cannot be read in a folder without "
+                "permission to write: copy both files to another folder and read them there"
+            )
     raise AssertionError("the last mode returns or raises")
+
+
+def _size(path: str) -> int:
+    """How long a file is; 0 if there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -35,8 +35,13 @@ def amendment_row(amendment: Amendment) -> dict[str, Any]:
     }
 
 
-def read_amendment(row: dict[str, Any], position: int, trials: Sequence[Trial], goals: Goals) -> Amendment:
-    """An amendment from its line; ValueError if it is not one of a study with these trials."""
+def read_amendment(
+    row: dict[str, Any], before: Sequence[Amendment], trials: Sequence[Trial], goals: Goals
+) -> Amendment:
+    """An amendment from its line; ValueError if it is not one of a study with these trials.
+
+    before: the amendments of the lines before.
+    """
     if set(row) != set(_KEYS):
         raise ValueError(f"an amendment has {', '.join(map(repr, _KEYS))}, not {', '.join(map(repr, row))}")
     kind, trial, since, at, body = (row[key] for key in _KEYS)
@@ -44,6 +49,8 @@ def read_amendment(row: dict[str, Any], position: int, trials: Sequence[Trial], 
         raise ValueError(f"the amendment {str(kind)[:40]!r} is none of {', '.join(_CHECKS)}")
     if type(since) is not int or not 0 <= since <= len(trials):
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
+    if before and since < before[-1].since:
+        raise ValueError(f"'since' must not fall from one amendment to the next: {before[-1].since}, {since}")
     if isinstance(at, bool) or not isinstance(at, (int, float)) or not math.isfinite(at):
         raise ValueError(f"'at' must be a time, not {str(at)[:40]!r}")
     if not isinstance(body, dict):
@@ -51,7 +58,7 @@ def read_amendment(row: dict[str, Any], position: int, trials: Sequence[Trial], 
     if trial is not None and (type(trial) is not int or not 0 <= trial < len(trials)):
         raise ValueError(f"there is no trial {str(trial)[:40]}")
     _CHECKS[kind](body, None if trial is None else trials[trial], goals)
-    return Amendment(kind, body, trial, since, position, float(at))
+    return Amendment(kind, body, trial, since, len(before), float(at))
 
 
 def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:

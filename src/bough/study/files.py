@@ -79,7 +79,11 @@ def read_study_file(
     space: needed for the files of ``bough export`` of version 0.1, which have trials only; they are taken as
     those of a study that minimises.
     """
-    rows = _rows(path)
+    try:
+        rows = _rows(path)
+    except StudyError:
+        _check_no_space(path)
+        raise
     if not rows:
         raise StudyError(f"{path} is empty, not an exported study")
     start = 1
@@ -93,6 +97,7 @@ def read_study_file(
             )
         start, record = 0, new_record(space, name or Path(path).stem, Goals(), "auto", None)
     else:
+        _check_no_space(path)
         raise StudyError(f"{path} is not an exported study: its first line has no 'bough'")
     goals = goals_of(record.goals, record.direction)
     trials: list[Trial] = []
@@ -100,7 +105,7 @@ def read_study_file(
     for line, row in enumerate(rows[start:], start=start + 1):
         with _Where(f"{path}, line {line}"):
             if "amendment" in row:
-                amendments.append(read_amendment(row, len(amendments), trials, goals))
+                amendments.append(read_amendment(row, amendments, trials, goals))
             elif amendments:
                 raise ValueError("a trial comes after an amendment: trials come first")
             else:
@@ -114,6 +119,15 @@ def read_study_file(
             space = revisions[revision_of(trial.number, revisions)].space
             checked.append(replace(trial, config=space.validate(trial.config)))
     return replace(record, trials=len(trials)), checked, amendments
+
+
+def _check_no_space(path: str | Path) -> None:
+    """StudyError if the file is that of a space, which is easily mistaken for a study's."""
+    try:
+        Space.load(path)
+    except BoughError:
+        return
+    raise StudyError(f"{path} describes a space, not a study: 'bough run {path} ...' makes a study in it")
 
 
 class _Where:

@@ -16,7 +16,12 @@ from typing import Any
 from bough.errors import StudyError
 from bough.trial import Trial
 
-__all__ = ["VALUE", "Goals", "Limit", "goals_of", "parse_goals"]
+__all__ = ["VALUE", "Goals", "Limit", "MalformedError", "goals_of", "parse_goals"]
+
+
+class MalformedError(StudyError):
+    """What a study should be like is malformed; a service then answers 400, not 409."""
+
 
 DIRECTIONS = ("minimize", "maximize")
 RESERVED = ("noise", "cost")
@@ -62,7 +67,7 @@ class Limit:
         except ValueError:
             bound = math.nan
         if found is None or not math.isfinite(bound):
-            raise StudyError(
+            raise MalformedError(
                 f"the constraint {text!r} cannot be read: write 'name <= number' or 'name >= number'"
             )
         return Limit(_checked_name(found["name"].strip("`"), "constraint"), found["sign"], bound)
@@ -156,6 +161,10 @@ class Goals:
         violated = tuple(str(limit) for limit, slack in zip(self.limits, self.slacks(trial)) if slack > 0)
         return trial if violated == trial.violated else replace(trial, violated=violated)
 
+    def agrees_with(self, other: Goals) -> bool:
+        """Whether these are the same goals, whatever the order of the limits."""
+        return self == replace(other, limits=self.limits) and set(self.limits) == set(other.limits)
+
     def describe(self) -> str:
         """The goals in a few words."""
         if not self.objectives:
@@ -175,21 +184,23 @@ VALUE = Goals()
 def parse_goals(objectives: Any, constraints: Any, reference: Any, direction: str = "minimize") -> Goals:
     """The goals that a user gave; StudyError, in one line, if anything is wrong with them."""
     if direction not in DIRECTIONS:
-        raise StudyError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
+        raise MalformedError(f"direction must be 'minimize' or 'maximize', not {direction!r}")
     if objectives is None:
         named: tuple[tuple[str, str], ...] = (("value", direction),)
     elif direction != "minimize":
-        raise StudyError("give the directions in objectives={name: direction}, not in direction=")
+        raise MalformedError("give the directions in objectives={name: direction}, not in direction=")
     else:
         named = _objectives(objectives)
     if isinstance(constraints, str) or not isinstance(constraints, Iterable):
-        raise StudyError(f"constraints must be a list such as ['memory <= 512'], not {constraints!r}")
+        raise MalformedError(f"constraints must be a list such as ['memory <= 512'], not {constraints!r}")
     limits = tuple(dict.fromkeys(Limit.parse(text) for text in constraints))
     names = [name for name, _ in named]
     if not named and not limits:
-        raise StudyError("objectives must name at least one objective, unless there are constraints to meet")
+        raise MalformedError(
+            "objectives must name at least one objective, unless there are constraints to meet"
+        )
     if any(limit.name == "value" for limit in limits) and "value" not in names:
-        raise StudyError("a constraint names 'value', but no objective is called that")
+        raise MalformedError("a constraint names 'value', but no objective is called that")
     _check_agreement(limits)
     return Goals(named, limits, _reference(reference, names))
 
@@ -208,27 +219,29 @@ def goals_of(stored: str | None, direction: str) -> Goals:
 
 def _objectives(given: Any) -> tuple[tuple[str, str], ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
-        raise StudyError(
+        raise MalformedError(
             f"objectives must be a dict of names and directions, or a list of names, not {given!r}"
         )
     pairs = list(given.items()) if isinstance(given, Mapping) else [(name, "minimize") for name in given]
     for name, direction in pairs:
         _checked_name(name, "objective")
         if direction not in DIRECTIONS:
-            raise StudyError(f"the direction of {name!r} must be 'minimize' or 'maximize', not {direction!r}")
+            raise MalformedError(
+                f"the direction of {name!r} must be 'minimize' or 'maximize', not {direction!r}"
+            )
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
-        raise StudyError(f"objectives names {next(n for n in names if names.count(n) > 1)!r} twice")
+        raise MalformedError(f"objectives names {next(n for n in names if names.count(n) > 1)!r} twice")
     if len(names) > 1 and "value" in names:
-        raise StudyError("of several objectives none can be called 'value': name what it measures")
+        raise MalformedError("of several objectives none can be called 'value': name what it measures")
     return tuple((name, direction) for name, direction in pairs)
 
 
 def _checked_name(name: Any, what: str) -> str:
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or "`" in name:
-        raise StudyError(f"the name of a measure in an {what} must be printable text, not {name!r}")
+        raise MalformedError(f"the name of a measure in an {what} must be printable text, not {name!r}")
     if name in RESERVED:
-        raise StudyError(f"{name!r} is reserved, so no {what} can be called that")
+        raise MalformedError(f"{name!r} is reserved, so no {what} can be called that")
     return name
 
 
@@ -238,18 +251,18 @@ def _check_agreement(limits: Iterable[Limit]) -> None:
         for lower in (limit for limit in limits if not limit.is_upper and limit.name == upper.name):
             strict = upper.sign == "<" or lower.sign == ">"
             if upper.bound < lower.bound or (strict and upper.bound == lower.bound):
-                raise StudyError(f"the constraints '{lower}' and '{upper}' contradict each other")
+                raise MalformedError(f"the constraints '{lower}' and '{upper}' contradict each other")
 
 
 def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
     if given is None:
         return ()
     if not isinstance(given, Mapping):
-        raise StudyError(f"reference must be a dict of objectives and values, not {given!r}")
+        raise MalformedError(f"reference must be a dict of objectives and values, not {given!r}")
     for name, value in given.items():
         if name not in names:
             there = f"they are {', '.join(names)}" if names else "there are none"
-            raise StudyError(f"reference names {name!r}, which is no objective: {there}")
+            raise MalformedError(f"reference names {name!r}, which is no objective: {there}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise StudyError(f"the reference of {name!r} must be a finite number, not {value!r}")
+            raise MalformedError(f"the reference of {name!r} must be a finite number, not {value!r}")
     return tuple((name, float(given[name])) for name in names if name in given)

@@ -18,7 +18,7 @@ from bough.space.parameters import Categorical
 from bough.space.render import describe as domain_text
 from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
-from bough.study.goals import Goals, goals_of
+from bough.study.goals import Goals, MalformedError, goals_of
 
 __all__ = ["STOPPING_RULES", "check_limits", "check_same", "method_of", "new_record"]
 
@@ -36,18 +36,18 @@ def new_record(
 ) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
-        raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
+        raise MalformedError(f"space must be a bough.Space, not {type(space).__name__}")
     if name is None:
-        raise StudyError("a study in a storage needs a name: pass name=")
+        raise MalformedError("a study in a storage needs a name: pass name=")
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
-        raise StudyError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
+        raise MalformedError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
     if name in (".", ".."):
-        raise StudyError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
+        raise MalformedError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
     if stopping not in (None, *STOPPING_RULES):
         rules = ", ".join(map(repr, STOPPING_RULES))
-        raise StudyError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
+        raise MalformedError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
     if stopping in STOPPING_RULES[:2] and space.fidelity is not None:
-        raise StudyError(
+        raise MalformedError(
             f"stopping={stopping!r} does not go with the fidelity {space.fidelity.name!r}, which decides how "
             "long trials run: leave it out"
         )
@@ -69,7 +69,7 @@ def check_limits(space: Space, goals: Goals) -> None:
     parameters = {parameter.name for parameter in space.parameters}
     for limit in goals.limits:
         if limit.name in parameters:
-            raise StudyError(
+            raise MalformedError(
                 f"the constraint {str(limit)!r} is on a parameter, but constraints limit what results "
                 "measure: limit parameters in the space, by Space(..., require=[...])"
             )
@@ -109,9 +109,9 @@ def _differences(
     stopping: str | None,
     amendments: Callable[[], Sequence[Amendment]],
 ) -> Iterator[str]:
-    if record.goals != wanted.goals:
-        old, new = (goals_of(each.goals, each.direction).describe() for each in (record, wanted))
-        yield f"its goal is to {old}, not to {new}"
+    old, new = (goals_of(each.goals, each.direction) for each in (record, wanted))
+    if not old.agrees_with(new) and record.goals != wanted.goals:
+        yield f"its goal is to {old.describe()}, not to {new.describe()}"
     if record.direction != wanted.direction:
         yield f"its direction is {record.direction}, not {wanted.direction}"
     if record.space != wanted.space:  # equal spaces may have their parameters in another order
@@ -126,8 +126,8 @@ def _differences(
     if seed is not None and record.seed != wanted.seed:
         yield f"its seed is {record.seed}, not {wanted.seed}"
     if stopping is not None and record.stopping != wanted.stopping:
-        old, new = (each.stopping or STOPPING_RULES[0] for each in (record, wanted))
-        yield f"its stopping rule is {old!r}, not {new!r}"
+        rules = [each.stopping or STOPPING_RULES[0] for each in (record, wanted)]
+        yield f"its stopping rule is {rules[0]!r}, not {rules[1]!r}"
 
 
 def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Amendment]) -> StudyError:
@@ -200,7 +200,7 @@ def _checked_seed(seed: Any) -> int:
     try:
         number = operator.index(seed)
     except TypeError:
-        raise StudyError(f"seed must be an integer, not {seed!r}") from None
+        raise MalformedError(f"seed must be an integer, not {seed!r}") from None
     if not 0 <= number < 2**63:
-        raise StudyError(f"seed must be between 0 and 2**63 - 1, not {number}")
+        raise MalformedError(f"seed must be between 0 and 2**63 - 1, not {number}")
     return number

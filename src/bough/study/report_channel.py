@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
 from bough.errors import BoughError, StudyError, TrialError
@@ -24,6 +24,9 @@ from bough.study.run_options import RunOptions
 from bough.trial import Trial
 
 __all__ = ["reporting"]
+
+JOIN_SECONDS = 5.0
+"""How long the end of a run waits for the thread that listens; nothing depends on it any more."""
 
 _log = logging.getLogger("bough")
 
@@ -66,7 +69,7 @@ class ReportClient:
 
     def knock(self) -> None:
         """Connect and say nothing."""
-        Client(self._address, authkey=self._key).close()
+        Client(self._address).close()
 
     def __call__(self, trial: Trial, value: float, step: int) -> bool:
         number = real_number(value, f"the value that trial {trial.number} reports")
@@ -89,9 +92,10 @@ class ReportServer:
 
     def __init__(self, report: ReportTo) -> None:
         self._report = report
-        key = secrets.token_bytes(32)
-        self._listener = Listener(backlog=64, authkey=key)
-        self.client = ReportClient(self._listener.address, key)
+        self._key = secrets.token_bytes(32)
+        # Without the key: the greeting waits for the worker, and would hold up all others.
+        self._listener = Listener(backlog=64)
+        self.client = ReportClient(self._listener.address, self._key)
         self._open = True
         self._thread = threading.Thread(target=self._accept, name="bough-reports", daemon=True)
 
@@ -101,21 +105,23 @@ class ReportServer:
 
     def __exit__(self, *_: object) -> None:
         self._open = False
-        with contextlib.suppress(OSError, EOFError, AuthenticationError):
+        with contextlib.suppress(OSError):
             self.client.knock()  # closing the listener would not wake the thread
-        self._thread.join()
+        self._thread.join(JOIN_SECONDS)
         self._listener.close()
 
     def _accept(self) -> None:
         while self._open:
             try:
                 connection = self._listener.accept()
-            except (OSError, EOFError, AuthenticationError):
-                continue  # a worker died in the middle of its greeting, or the block has ended
+            except OSError:
+                continue  # the worker is gone already, or the block has ended
             threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: Connection) -> None:
-        with connection, contextlib.suppress(OSError, EOFError):
+        with connection, contextlib.suppress(OSError, EOFError, AuthenticationError):
+            deliver_challenge(connection, self._key)
+            answer_challenge(connection, self._key)
             number, attempt, value, step = json.loads(connection.recv_bytes())
             try:
                 stop = self._report(Trial(number, {}, "running", attempt=attempt), value, step)

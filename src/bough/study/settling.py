@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -11,6 +12,7 @@ import numpy as np
 from bough.errors import StudyError
 from bough.history import History
 from bough.space import Space
+from bough.storage import Amendment
 from bough.strategies import streams
 from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
 
@@ -27,6 +29,11 @@ _log = logging.getLogger("bough")
 
 class ForeseenStudy(Protocol):
     """The part of a study that ``Settling`` needs."""
+
+    @property
+    def amendments(self) -> Sequence[Amendment]:
+        """What was said about the study: a correction changes what was left to gain."""
+        ...
 
     def count_results(self) -> int:
         """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
@@ -84,11 +91,12 @@ def gain_after(strategy: ForeseesGain, space: Space, history: History, results: 
 
 
 class Settling:
-    """Asks a study what was left after each of the last results; keeps the answers, which do not change."""
+    """Asks a study what was left after each of the last results; keeps the answers until it is amended."""
 
     def __init__(self, study: ForeseenStudy) -> None:
         self._study = study
         self._known: dict[int, RemainingGain] = {}
+        self._said = 0  # how many amendments those answers know of
         self._finished = -1
 
     def settled(self, finished: int) -> bool:
@@ -98,6 +106,8 @@ class Settling:
         """
         if finished == self._finished:
             return False
+        if (said := len(self._study.amendments)) != self._said:
+            self._said, self._known = said, {}
         self._finished, results = finished, self._study.count_results()
         if results < max(MIN_RESULTS, SETTLED_RESULTS):
             return False

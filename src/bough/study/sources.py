@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,21 @@ def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage)
             raise StudyError(f"learn_from names {_name(each)!r} twice")
     amendments: list[Amendment] = []
     for position, each in enumerate(given):
-        body = _body(_study(each, storage))
+        body = {**_body(_study(each, storage)), **_file_name(each)}
         _mapped(space, body, position)
         amendments.append(Amendment("source", body, None, 0, position, time.time()))
     return amendments
 
 
 def check_sources(learn_from: Sequence[Any], amendments: Sequence[Amendment], name: str) -> None:
-    """StudyError unless a study learns from studies of these names; nothing given agrees with any."""
-    wanted = [_name(each) for each in _as_list(learn_from)]
-    known = [str(each.body["name"]) for each in amendments if each.kind == "source"]
+    """StudyError unless a study learns from studies of these names; nothing given agrees with any.
+
+    Their results are stored with the study, so the file that one came from may be gone.
+    """
+    bodies = [each.body for each in amendments if each.kind == "source"]
+    files = {str(body["file"]): str(body["name"]) for body in bodies if "file" in body}
+    known = [str(body["name"]) for body in bodies]
+    wanted = [_name(each, files) for each in _as_list(learn_from)]
     if wanted and sorted(wanted) != sorted(known):
         old = ", ".join(map(repr, known)) or "no other study"
         new = ", ".join(map(repr, wanted))
@@ -77,8 +83,10 @@ def present_sources(space: Space, amendments: Sequence[Amendment]) -> tuple[Sour
 
 def check_source_body(body: dict[str, Any]) -> None:
     """ValueError unless the body is that of an earlier study."""
-    if set(body) != {"name", "space", "results"} or not isinstance(body["name"], str):
+    if set(body) - {"file"} != {"name", "space", "results"}:
         raise ValueError("an earlier study has 'name', 'space' and 'results'")
+    if not isinstance(body["name"], str) or not isinstance(body.get("file", ""), str):
+        raise ValueError("'name' and 'file' of an earlier study must be texts")
     space = Space.from_json(body["space"])
     if not isinstance(body["results"], list):
         raise ValueError("'results' must be a list")
@@ -101,11 +109,19 @@ def _as_list(learn_from: Any) -> list[Any]:
     return list(learn_from)
 
 
-def _name(given: Any) -> str:
-    """What an earlier study is called."""
-    if isinstance(given, (str, os.PathLike)) and os.path.isfile(given):
+def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
+    """What an earlier study is called. files: names of studies by those of files, for files that are gone."""
+    if not isinstance(given, (str, os.PathLike)):
+        return str(given.name)
+    if os.path.isfile(given):
         return str(_of_file(given).name)
-    return str(given) if isinstance(given, (str, os.PathLike)) else str(given.name)
+    return files.get(Path(given).name, str(given))
+
+
+def _file_name(given: Any) -> dict[str, str]:
+    """What is stored of the file that an earlier study comes from."""
+    is_file = isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
+    return {"file": Path(given).name} if is_file else {}
 
 
 def _of_file(path: str | os.PathLike[str]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError
+from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError, TrialError
 from bough.registry import Method, build, describe
 from bough.space import Space
 from bough.storage import Storage, open_storage
@@ -163,7 +163,11 @@ class Study(AmendableStudy):
         if why is None:
             return False
         result = Trial(current.number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
-        return self.record_result(result).state == "stopped"
+        with contextlib.suppress(
+            TrialError
+        ):  # told, or handed out again, at this moment: nothing to go on for
+            self.record_result(result)
+        return True
 
     def _reason_to_stop(self, view: TrialIndex, number: int) -> str | None:
         if instances_of(view.amendments):
@@ -293,9 +297,9 @@ class Study(AmendableStudy):
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
-        if result.state == "done" and instances_of(self._view.amendments):
+        if result.state == "done" and (not self._view.has_begun(result.number) or self._view.is_race):
             with self._current() as view:
-                result = with_standard_error(result, view, self.goals.sign)
+                result = with_standard_error(result, view, self.goals.sign) if view.is_race else result
         return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
 
     def ask_up_to(

@@ -11,6 +11,7 @@ from bough.study.current_trials import CurrentSpace
 from bough.study.curves import CurveIndex
 from bough.study.fidelities import config_key, resumed_by
 from bough.study.goals import Goals
+from bough.study.race_amendment import instances_of
 from bough.study.revisions import SPACE_KINDS
 from bough.study.spending import Costs
 from bough.study.stop_requests import KIND as STOP
@@ -215,6 +216,15 @@ class TrialIndex:
             self.curves.count,
             self.stop_requests,
         )
+
+    def has_begun(self, number: int) -> bool:
+        """Whether the view knows a trial that was handed out; a race is known from then on."""
+        return 0 <= number < len(self.trials) and self.trials[number].attempt > 0
+
+    @property
+    def is_race(self) -> bool:
+        """Whether each trial is evaluated on several instances."""
+        return bool(instances_of(self.amendments))
 
     def inserted_by(self, request: str) -> list[int]:
         """The numbers of the trials that a request put in, in their order."""
