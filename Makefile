@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # One thread per process: two test processes with two BLAS threads each would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help

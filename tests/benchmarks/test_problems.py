@@ -67,7 +67,13 @@ def test_configs_are_legal_and_instances_repeat(name):
         np.testing.assert_equal(first.function(config), second.function(config))
 
 
-@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if place % 4 == 0 else pytest.mark.slow)  # a sample of them is quick
+        for place, name in enumerate(CONTINUOUS)
+    ],
+)
 def test_the_stated_optimum_is_reached_in_the_stated_branch_and_nowhere_else(name):
     problem, rng = build(name, 1), np.random.default_rng(5)
     by_branch = defaultdict(list)

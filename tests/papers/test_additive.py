@@ -277,11 +277,11 @@ def test_dynamic_programming_equals_listing_all_paths() -> None:
 
 
 def test_dynamic_programming_does_not_multiply_independent_choices() -> None:
-    space = Space({f"s{i}": Choice({"off": {}, "on": {f"x{i}": Int(0, 3)}}) for i in range(60)})
+    space = Space({f"s{i}": Choice({"off": {}, "on": {f"x{i}": Int(0, 3)}}) for i in range(30)})
     gain = np.random.default_rng(1).normal(size=space.layout.groups)
     path, options = best_tree_path(space, gain)
     near = sample_points(space, 5, np.random.default_rng(2))
-    assert len(path) == 61 and len(options) == 60
+    assert len(path) == 31 and len(options) == 30
     found = additive_ucb(
         space, [Terms(space, 2)], 3, near=near, avoid=none(space), rng=np.random.default_rng(0)
     )

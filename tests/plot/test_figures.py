@@ -46,8 +46,10 @@ def drawn(name: str, snapshot: StudySnapshot, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("kind", SPACES)
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize(
+    ("kind", "direction"),
+    [("nested", "minimize"), ("nested", "maximize"), ("layers", "maximize"), ("flat", "minimize")],
+)
 def test_every_figure_of_every_space(name: str, kind: str, direction: str):
     figure = drawn(name, study(SPACES[kind](), 40, direction=direction))
     assert not {trace.get("type") for trace in figure["data"]} & WEBGL
@@ -298,6 +300,20 @@ def test_importance_is_withheld_where_the_model_explains_nothing():
     assert text.startswith("withheld: the model explains")
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_of_some_branches(name: str):
+    """Of a branch with a switch, of one without parameters, of a deep one, and of another switch."""
+    snapshot = study(nested(), 60)
+    for branch in (
+        {"model": "svm"},
+        {"model": "bayes"},
+        {"model": "svm", "model=svm/kernel": "poly"},
+        {"scale": "none"},
+    ):
+        assert drawn(name, snapshot, branch=branch)["layout"]["title"]["text"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_of_every_branch(name: str):
     snapshot = study(nested(), 60)

@@ -98,7 +98,7 @@ def _v1(served: Service) -> httpx.Client:
     return opened
 
 
-few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 def check(reply: httpx.Response) -> None:
