@@ -124,7 +124,7 @@ def test_an_export_of_version_0_1_is_imported_with_its_space(
     [
         (("export", "-o", "r.xlsx"), (".csv", ".jsonl")),
         (("export", "-o", "r.parquet"), (".csv", ".jsonl")),
-        (("report", "-o", "r.pdf"), (".html",)),
+        (("report", "-o", "r.docx"), (".html", ".pdf")),
     ],
 )
 def test_files_of_other_formats_are_refused(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,8 @@ pytest.importorskip("ray.tune", reason="needs Ray Tune: pip install 'ray[tune]'"
 
 from bough.integrations.ray import BoughSearch  # noqa: E402
 
-SPACE = bough.Space(
-    {
-        "model": bough.Choice({"svm": {"C": bough.Float(1e-3, 1e3, log=True)}, "bayes": {}}),
-        "scale": bough.Categorical(["none", "standard"]),
-    }
-)
+from . import ray_program  # noqa: E402
+from .ray_program import SPACE, train  # noqa: E402
 
 
 def loss(config: dict[str, Any]) -> float:
@@ -74,27 +73,47 @@ def test_wrong_use_is_refused():
         BoughSearch(SPACE, "loss", "best")
 
 
-def test_a_tuner_uses_it(tmp_path: Path):
+@pytest.fixture
+def cluster() -> Iterator[None]:
     import ray
-    from ray import tune
-
-    def train(config: dict[str, Any]) -> None:
-        tune.report({"loss": abs(config.get("C", 500.0) - 2.0)})
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        search = BoughSearch(SPACE, "loss", "min", seed=0)
-        tuner = tune.Tuner(
-            train,
-            param_space={"epochs": 3},
-            tune_config=tune.TuneConfig(search_alg=search, num_samples=8, max_concurrent_trials=2),
-            run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
-        )
-        results = tuner.fit()
-    finally:
-        ray.shutdown()
+    yield
+    ray.shutdown()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_tuner_uses_it(tmp_path: Path):
+    from ray import tune
+
+    search = BoughSearch(SPACE, "loss", "min", seed=0)
+    tuner = tune.Tuner(
+        train,
+        param_space={"epochs": 3},
+        tune_config=tune.TuneConfig(search_alg=search, num_samples=8, max_concurrent_trials=2),
+        run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
+    )
+    results = tuner.fit()
     assert len(results) == 8
     assert not results.errors
     best = results.get_best_result("loss", "min")
     assert best.config["epochs"] == 3
     assert ("C" in best.config) == (best.config["model"] == "svm")
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_tuner_whose_driver_died_goes_on(tmp_path: Path):
+    from ray import tune
+
+    died = subprocess.run(
+        [sys.executable, ray_program.__file__, str(tmp_path)], capture_output=True, text=True
+    )
+    assert died.returncode == 7, died.stderr[-2000:]
+    results = tune.Tuner.restore(str(tmp_path / "run"), train, resume_unfinished=True).fit()
+    assert len(results) == 12
+    assert not results.errors
+    state = max((tmp_path / "run").glob("searcher-state-*"))  # by their times, that of the second part
+    search = BoughSearch(SPACE, "loss", "min")
+    search.restore(str(state))
+    told = [(trial.config, trial.value) for trial in search.study.trials if trial.state == "done"]
+    assert sorted(told, key=repr) == sorted(((r.config, r.metrics["loss"]) for r in results), key=repr)

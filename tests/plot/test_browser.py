@@ -68,6 +68,14 @@ def test_figures_are_saved_as_pictures(ending: str, start: bytes, tmp_path: Path
     assert save(figure, tmp_path / f"history.{ending}").read_bytes().startswith(start)
 
 
+def test_a_report_is_printed(tmp_path: Path):
+    pytest.importorskip("kaleido")
+    if shutil.which("chromium") is None:
+        need("chromium")
+    printed = report(study(nested(), 20), tmp_path / "report.PDF").read_bytes()
+    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") >= 2
+
+
 def test_labels_of_the_tree_do_not_overlap(browser: Any, tmp_path: Path):
     page = browser.new_page(viewport={"width": 1100, "height": 900})
     page.goto(report(study(nested(), 120), tmp_path / "report.html").as_uri())

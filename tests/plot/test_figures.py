@@ -389,6 +389,27 @@ def test_pictures_without_kaleido_say_what_to_install(monkeypatch: pytest.Monkey
     assert not (tmp_path / "tree.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("browser", "error", "says"),
+    [
+        (None, StudyError, r"\.pdf files need Chrome or Chromium, which was not found: install it, or save"),
+        ("/nowhere/chrome", StudyError, "/nowhere/chrome cannot be started: No such file"),
+        ("/bin/false", StudyError, "/bin/false printed no PDF: exit code 1"),
+        (ImportError, MissingExtraError, r"\.pdf files need Kaleido, .*pip install 'bough-opt\[image\]'"),
+    ],
+)
+def test_a_report_that_cannot_be_printed_says_why(
+    browser: Any, error: type[Exception], says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    chromium = pytest.importorskip("choreographer.browsers.chromium")
+    if browser is ImportError:
+        monkeypatch.setitem(sys.modules, "choreographer.browsers.chromium", None)
+    monkeypatch.setattr(chromium.Chromium, "find_browser", lambda **_: browser)
+    with pytest.raises(error, match=says):
+        figures.report(study(nested(), 10), tmp_path / "report.pdf")
+    assert not (tmp_path / "report.pdf").exists()
+
+
 def test_without_plotly_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     real = builtins.__import__
 

@@ -1,4 +1,4 @@
-"""``bough report``: a study as one self-contained HTML file."""
+"""``bough report``: a study as one self-contained HTML file, or as PDF."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["report"]
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="File to write, ending in .html.  [default: STUDY.html]",
+    help="File to write, ending in .html or .pdf.  [default: STUDY.html]",
 )
 @click.option(
     "--against", multiple=True, metavar="STUDY", help="Another study to compare with; may be repeated."
@@ -27,15 +27,18 @@ __all__ = ["report"]
 def report(study: str | None, storage: str, output: Path | None, against: tuple[str, ...]) -> None:
     """Write a report on a study: one HTML file with all figures. Without STUDY, on the latest one.
 
+    A PDF is the same page as Chrome or Chromium prints it.
+
     \b
     Examples:
       bough report
       bough report my-study -o report.html --against my-baseline
+      bough report my-study -o report.pdf
     """
-    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+    if output is not None and output.suffix.lower() not in (".html", ".htm", ".pdf"):
         raise click.UsageError(
-            f"a report is an HTML file, so {str(output)!r} must end in .html; "
-            "a browser prints it as PDF, and 'bough export' writes tables",
+            f"a report is an HTML file or a PDF, so {str(output)!r} must end in .html or .pdf; "
+            "'bough export' writes tables",
             click.get_current_context(),
         )
     from bough.plot.html_report import report as write

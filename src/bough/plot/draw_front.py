@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bough.errors import ConfigError
+from bough.plot.axes import MARGIN_SHARE, ValueAxis
 from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot, near
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
@@ -45,13 +47,32 @@ def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -
         mine = np.array([owner == branch for owner in owners])
         _staircase(drawn, values[mine & feasible], signs, colour, width=1.0, opacity=0.45)
         for rows, symbol in ((mine & feasible, "circle"), (mine & ~feasible, "circle-open")):
-            _points(drawn, snapshot.done, values, rows, branch, colour, symbol)
+            lonely = not (mine & feasible).any()
+            _points(drawn, snapshot.done, values, rows, branch, colour, symbol, lonely)
     _staircase(drawn, values[feasible], signs, FADED, width=2.5, opacity=1.0, name="front")
     drawn.update_layout(xaxis_title=label(chosen[0]), yaxis_title=label(chosen[1]), hovermode="closest")
+    shown = _front(values[feasible] * signs) * signs
+    x_axis, y_axis = (_axis(values[:, k], shown[:, k], signs[k]) for k in (0, 1))
+    drawn.update_layout(xaxis=x_axis.layout, yaxis=y_axis.layout)
     best = front_of(goals, snapshot.done)
-    missed = int(np.sum(~feasible))
-    note = f"{counted(len(best), 'trial')} on the front of {len(snapshot.done)}"
-    return titled(drawn, snapshot, "Front", joined(note, f"{missed} not feasible (hollow)" if missed else ""))
+    missed, beyond = int(np.sum(~feasible)), x_axis.beyond(values[:, 0]) | y_axis.beyond(values[:, 1])
+    note = joined(
+        f"{counted(len(best), 'trial')} on the front of {len(snapshot.done)}",
+        f"{missed} not feasible (hollow)" if missed else "",
+        f"{beyond.sum()} beyond the axes" if beyond.any() else "",
+    )
+    return titled(drawn, snapshot, "Front", note)
+
+
+def _axis(values: FloatArray, front: FloatArray, sign: float) -> ValueAxis:
+    """An axis with all of the front on it; a few other values may lie beyond its worse end."""
+    axis = ValueAxis.of(values, minimizes=bool(sign > 0))
+    margin = MARGIN_SHARE * (axis.high - axis.low)
+    return replace(
+        axis,
+        low=min([axis.low, *(front - margin)]),
+        high=max([axis.high, *(front + margin)]),
+    )
 
 
 def _objective(name: str, names: tuple[str, ...]) -> str:
@@ -76,7 +97,9 @@ def _points(
     name: str,
     colour: str,
     symbol: str,
+    lonely: bool,
 ) -> None:
+    """The marks of a branch. Feasible and other ones share an entry of the legend, unless all are others."""
     if not rows.any():
         return
     drawn.add_scatter(
@@ -84,6 +107,8 @@ def _points(
         y=values[rows, 1],
         mode="markers",
         name=name if symbol == "circle" else f"{name}, not feasible",
+        showlegend=symbol == "circle" or lonely,
+        legendgroup=name,
         text=[hover_text(trials[row]) for row in np.flatnonzero(rows)],
         hovertemplate="%{text}<extra></extra>",
         marker={"size": 8, "color": colour, "symbol": symbol, "opacity": 0.85},

@@ -1,4 +1,4 @@
-"""A whole study as one HTML file that needs no network and no server."""
+"""A whole study as one file: HTML that needs no network and no server, or a PDF of the same page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from bough.errors import StudyError
 from bough.plot.draw_curves import curves as draw_curves
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.figures import FIGURES
+from bough.plot.printing import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.study.fronts import front_of, hypervolume_of
@@ -30,12 +31,16 @@ MOST_MEASURES = 6
 def report(
     study: StudyLike | StudySnapshot, path: str | Path, *, against: Sequence[StudyLike | StudySnapshot] = ()
 ) -> Path:
-    """Write the report of a study to ``path``; ``against``: studies to compare its progress with."""
-    snapshot = StudySnapshot.of(study)
+    """Write the report of a study to ``path``; ``against``: studies to compare its progress with.
+
+    A path that ends in ``.pdf`` gets the page as Chrome or Chromium prints it, every other path HTML.
+    """
     target = Path(path)
+    page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against])
+    content = print_page(page) if target.suffix.lower() == ".pdf" else page.encode()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(_page(snapshot, [StudySnapshot.of(other) for other in against]), encoding="utf-8")
+        target.write_bytes(content)
     except OSError as error:
         raise StudyError(f"cannot write {target}: {error.strerror}") from None
     return target

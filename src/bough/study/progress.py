@@ -173,10 +173,9 @@ class _Cell:
         self._handle: Any = None
 
     def __call__(self, text: str) -> None:
-        display = import_module("IPython.display").display  # notebooks have it; its types are incomplete
+        display: Any = import_module("IPython.display").display  # its types are incomplete
         line = {"text/plain": text}
         if self._handle is None:
-            show: Any = display  # untyped where it is installed
-            self._handle = show(line, raw=True, display_id=True)
+            self._handle = display(line, raw=True, display_id=True)
         else:
             self._handle.update(line, raw=True)
