@@ -1,7 +1,8 @@
 /* Score moves of one discrete column each: log expected improvement at a base point with that column changed.
 
    A move leaves all but one column of its base as they are, so the squared distances are corrected rather
-   than summed again, and only three of the Matern terms are evaluated. bough/acquisition/maximise/alternate.py says
+   than summed again, only three of the Matern terms are evaluated, and a new option only changes the covariances with
+   data that have it or the old one. bough/acquisition/maximise/alternate.py says
    where the moves come from; scoring the moved points one by one is the oracle. */
 #ifndef BOUGH_MOVES_H
 #define BOUGH_MOVES_H
@@ -9,12 +10,16 @@
 #include "climb.h"
 
 /* What a base point keeps for its moves. s2, k: (terms, rows) of each additive term that is active; rest: (rows) offsets
-   and all additive terms together. */
+   and all additive terms together; all: (rows) squared distances over all columns; whole, white: (rows) its covariances
+   and L^-1 times them. away_white, away_mean: the same if no row had its option at the place `away`. */
 typedef struct {
-    double *s2, *k, *all, *rest;
+    double *s2, *k, *all, *rest, *whole, *white, *away_white, mean, away_mean, prior;
+    int away;
 } base_t;
 
-static void prepare_base(const side_t *d, const double *z, const unsigned char *on, base_t b, double *slope) {
+static void prepare_base(const side_t *d, const posterior_t *post, const double *z, const unsigned char *on, base_t *base,
+                         double *slope) {
+    const base_t b = *base;
     const shape_t *s = d->shape;
     const int n = d->rows;
     const size_t rows = (size_t)n, bytes = sizeof(double) * rows;
@@ -37,17 +42,21 @@ static void prepare_base(const side_t *d, const double *z, const unsigned char *
         add_to(n, 1.0, k, b.rest);
     }
     for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], n, b.all);
+    memcpy(b.whole, b.rest, bytes);
+    add_matern(n, b.all, d->scales[2], d->scales[4], 0, b.whole, slope);
+    add_matern(n, b.all, d->scales[3], d->scales[5], 0, b.whole, slope);
+    whiten(n, post->rt, b.whole, b.white);
+    base->mean = dot(n, b.whole, post->alpha);
+    base->prior = variance_of(d, on);
+    base->away = -1;
 }
 
-/* change[i] = (to - z_i)^2 - (from - z_i)^2, or the same for options. */
+/* change[i] = (to - z_i)^2 - (from - z_i)^2 */
 static void find_change(const side_t *d, int place, double from, double to, double *RESTRICT change) {
     const double *RESTRICT zt = d->zt + (size_t)place * d->rows;
-    const double twice = to + from, step = to - from, apart = d->apart[place];
+    const double twice = to + from, step = to - from;
     int i;
-    if (d->shape->levels[place])
-        for (i = 0; i < d->rows; i++) change[i] = (zt[i] == from ? apart : 0.0) - (zt[i] == to ? apart : 0.0);
-    else
-        for (i = 0; i < d->rows; i++) change[i] = step * (twice - 2.0 * zt[i]);
+    for (i = 0; i < d->rows; i++) change[i] = step * (twice - 2.0 * zt[i]);
 }
 
 static void add_not_below_zero(int rows, const double *RESTRICT from, const double *RESTRICT change,
@@ -59,65 +68,131 @@ static void add_not_below_zero(int rows, const double *RESTRICT from, const doub
     }
 }
 
-/* k(x, row) for a base with the active column at one place moved to the coordinate `to`; place -1 for none. */
-static void moved_covariance(const side_t *d, const double *z, base_t b, int place, double to, double *change,
+/* k(x, row) for a base with the number at one place moved to the coordinate `to`. */
+static void moved_covariance(const side_t *d, const double *z, const base_t *b, int place, double to, double *change,
                              double *s2, double *slope, double *k) {
     const size_t rows = (size_t)d->rows;
-    const int n = d->rows, term = place < 0 ? -1 : d->term[place];
-    memset(change, 0, sizeof(double) * rows);
-    if (place >= 0 && to != z[place]) find_change(d, place, z[place], to, change);
-    memcpy(k, b.rest, sizeof(double) * rows);
+    const int n = d->rows, term = d->term[place];
+    find_change(d, place, z[place], to, change);
+    memcpy(k, b->rest, sizeof(double) * rows);
     if (term >= 0) {
-        add_to(n, -1.0, b.k + (size_t)term * rows, k);
-        add_not_below_zero(n, b.s2 + (size_t)term * rows, change, s2);
+        add_to(n, -1.0, b->k + (size_t)term * rows, k);
+        add_not_below_zero(n, b->s2 + (size_t)term * rows, change, s2);
         add_matern(n, s2, d->scales[1], 1.0, d->ont + (size_t)d->shape->group[term] * rows, k, slope);
     }
-    add_not_below_zero(n, b.all, change, s2);
+    add_not_below_zero(n, b->all, change, s2);
     add_matern(n, s2, d->scales[2], d->scales[4], 0, k, slope);
     add_matern(n, s2, d->scales[3], d->scales[5], 0, k, slope);
+}
+
+/* Rows with one option at a place come nearer to the base by `change`, or move away from it: what that adds to its mean,
+   which is returned, and to L^-1 k in `white`. */
+static double shift_option(const side_t *d, const posterior_t *p, const base_t *b, int place, double option,
+                           double change, double *memory, int *at, double *white) {
+    const double *zt = d->zt + (size_t)place * d->rows;
+    const size_t rows = (size_t)d->rows;
+    const int n = d->rows, term = d->term[place];
+    double *s2 = memory, *mask = s2 + rows, *slope = mask + rows, *k = slope + rows, mean = 0.0;
+    int i, count = 0;
+    for (i = 0; i < n; i++) {
+        at[count] = i;
+        count += zt[i] == option;
+    }
+    if (!count) return 0.0;
+    for (i = 0; i < count; i++) k[i] = b->rest[at[i]];
+    if (term >= 0) {
+        const double *term_s2 = b->s2 + (size_t)term * rows, *term_k = b->k + (size_t)term * rows;
+        const double *on = d->ont + (size_t)d->shape->group[term] * rows;
+        for (i = 0; i < count; i++) {
+            s2[i] = term_s2[at[i]] + change;
+            s2[i] = s2[i] > 0.0 ? s2[i] : 0.0;
+            mask[i] = on[at[i]];
+            k[i] -= term_k[at[i]];
+        }
+        add_matern(count, s2, d->scales[1], 1.0, mask, k, slope);
+    }
+    for (i = 0; i < count; i++) {
+        s2[i] = b->all[at[i]] + change;
+        s2[i] = s2[i] > 0.0 ? s2[i] : 0.0;
+    }
+    add_matern(count, s2, d->scales[2], d->scales[4], 0, k, slope);
+    add_matern(count, s2, d->scales[3], d->scales[5], 0, k, slope);
+    for (i = 0; i < count; i++) {
+        const int row = at[i];
+        const double step = k[i] - b->whole[row];
+        mean += step * p->alpha[row];
+        add_to(n - row, step, p->rt + (size_t)row * rows + row, white + row);
+    }
+    return mean;
+}
+
+/* Mean, and L^-1 k in work.white, of a base with one column moved; place -1 for none. Another option changes the
+   covariances with two kinds of rows only: those with the old option, the same for all moves of a column, and those with
+   the new one. */
+static double moved_mean(const side_t *d, const posterior_t *p, const double *z, base_t *b, int place, double to,
+                         double *memory, int *at, work_t work) {
+    const size_t rows = (size_t)d->rows, bytes = sizeof(double) * rows;
+    if (place < 0 || to == z[place]) {
+        memcpy(work.white, b->white, bytes);
+        return b->mean;
+    }
+    if (!d->shape->levels[place]) {
+        moved_covariance(d, z, b, place, to, memory, memory + rows, memory + 2 * rows, work.k);
+        whiten(d->rows, p->rt, work.k, work.white);
+        return dot(d->rows, work.k, p->alpha);
+    }
+    if (b->away != place) {
+        memcpy(b->away_white, b->white, bytes);
+        b->away_mean = b->mean + shift_option(d, p, b, place, z[place], d->apart[place], memory, at, b->away_white);
+        b->away = place;
+    }
+    memcpy(work.white, b->away_white, bytes);
+    return b->away_mean + shift_option(d, p, b, place, to, -d->apart[place], memory, at, work.white);
 }
 
 static int score_moves(const model_t *m, const posterior_t *p, const moves_t *v) {
     const shape_t *s = &m->shape;
     const size_t n = (size_t)m->data.count, terms = (size_t)s->terms;
     side_t d;
-    double *memory, *z, *change, *s2, *slope, prior = 0.0, by_mean, by_sd;
+    double *memory, *z, by_mean, by_sd;
     work_t work;
-    base_t b;
-    int move, base = -1;
+    base_t b = {0};
+    int move, base = -1, *at;
     if (prepare_side(m, &d) < 0) return -1;
-    memory = malloc(sizeof(double) * (work_size(&d) + (2 * terms + 5) * n + 1));
-    if (!memory) {
-        release_side(&d);
-        return -1;
-    }
-    work = work_at(memory, &d);
-    z = work.w.z;
-    b.s2 = memory + work_size(&d);
-    b.k = b.s2 + terms * n;
-    b.all = b.k + terms * n;
-    b.rest = b.all + n;
-    change = b.rest + n;
-    s2 = change + n;
-    slope = s2 + n;
-    for (move = 0; move < v->count; move++) {
-        const int owner = v->owner[move], place = v->column[move] < 0 ? -1 : d.place[v->column[move]];
-        double mean, sd, half, to = 0.0;
-        if (owner != base) {
-            const unsigned char *on = v->bases.on + (size_t)owner * (size_t)s->groups;
-            read_point(&d, v->bases.x + (size_t)owner * (size_t)s->columns, on, z);
-            prepare_base(&d, z, on, b, slope);
-            prior = variance_of(&d, on);
-            base = owner;
+    memory = malloc(sizeof(double) * (work_size(&d) + (2 * terms + 9) * n + 1));
+    at = malloc(sizeof(int) * (n + 1));
+    if (memory && at) {
+        work = work_at(memory, &d);
+        z = work.w.z;
+        b.s2 = memory + work_size(&d);
+        b.k = b.s2 + terms * n;
+        b.all = b.k + terms * n;
+        b.rest = b.all + n;
+        b.whole = b.rest + n;
+        b.white = b.whole + n;
+        b.away_white = b.white + n;
+        for (move = 0; move < v->count; move++) {
+            const int owner = v->owner[move], place = v->column[move] < 0 ? -1 : d.place[v->column[move]];
+            double mean, variance, to = 0.0;
+            if (owner != base) {
+                const unsigned char *on = v->bases.on + (size_t)owner * (size_t)s->groups;
+                read_point(&d, v->bases.x + (size_t)owner * (size_t)s->columns, on, z);
+                prepare_base(&d, p, z, on, &b, b.away_white + n);
+                base = owner;
+            }
+            if (place >= 0)
+                to = s->levels[place] ? floor(v->x[move] * s->levels[place]) : (v->x[move] - 0.5) * d.unit[place];
+            mean = moved_mean(&d, p, z, &b, place, to, b.away_white + n, at, work);
+            variance = b.prior - dot(d.rows, work.white, work.white);
+            variance = variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE;
+            v->score[move] = log_improvement(mean, p->sd_share * sqrt(variance), p->best, &by_mean, &by_sd);
         }
-        if (place >= 0) to = s->levels[place] ? floor(v->x[move] * s->levels[place]) : (v->x[move] - 0.5) * d.unit[place];
-        moved_covariance(&d, z, b, place, to, change, s2, slope, work.k);
-        mean = moments(p, m->data.count, prior, work, &sd, &half);
-        v->score[move] = log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
     }
-    free(memory);
     release_side(&d);
-    return 0;
+    move = memory && at ? 0 : -1;
+    free(memory);
+    free(at);
+    return move;
 }
 
 #endif

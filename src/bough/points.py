@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -111,16 +111,14 @@ def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:
     """
     seen = np.ascontiguousarray(np.where(layout.active(points.on), points.x, -1.0) + 0.0)
     bits = np.hstack([seen.view(np.uint64), np.packbits(points.on, axis=1).astype(np.uint64)])
-    bits += np.arange(bits.shape[1], dtype=np.uint64) * _GAMMA
-    for shift, factor in ((30, _MIX_1), (27, _MIX_2)):  # the mixing of splitmix64 (Steele, Lea & Flood 2014)
-        bits ^= bits >> np.uint64(shift)
-        bits *= factor
-    bits ^= bits >> np.uint64(31)
-    return np.asarray(bits.sum(axis=1, dtype=np.uint64))
+    bits ^= bits >> np.uint64(32)  # round numbers differ in their first bits only
+    return bits @ _factors(bits.shape[1])
 
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+@lru_cache(maxsize=16)
+def _factors(count: int) -> NDArray[np.uint64]:
+    """(count,) random odd factors: sums of products with them tell rows apart (multilinear hashing)."""
+    return np.random.default_rng(count).integers(2**64, size=count, dtype=np.uint64) | np.uint64(1)
 
 
 def rows_by_signature(on: BoolArray) -> dict[bytes, IntArray]:

@@ -159,7 +159,7 @@ def test_every_sampler_stays_in_the_space(world: World) -> None:
         spread_points(space, 9, rng),
         path_points(space, 6, rng),
         neighbours(space, base.take(slice(0, 1)), rng),
-        perturb(space, base, rng, scale=0.2),
+        perturb(space, base, rng, 0.2),
     ):
         assert space.legal(points).all()
         for row, config in enumerate(space.decode(points)):

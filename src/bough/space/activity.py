@@ -28,6 +28,7 @@ from bough.space.binding import (
     Test,
     columns_read,
 )  # fmt: skip
+from bough.space.grids import Grids
 from bough.space.groups import Group
 from bough.space.parameter_constraints import ParameterConstraint
 from bough.space.parameters import Categorical, Domain
@@ -121,16 +122,8 @@ class Rules:
     constraints: tuple[ParameterConstraint, ...] = ()
 
     @cached_property
-    def even_grids(self) -> tuple[IntArray, FloatArray]:
-        """Columns whose values are evenly spaced in the unit interval; (k, 1) how many each has."""
-        columns = [i for i, d in enumerate(self.domains) if d.kind != "real" and not getattr(d, "log", False)]
-        levels = np.array([float(self.domains[i].levels) for i in columns]).reshape(-1, 1)
-        return np.array(columns, dtype=np.intp), levels
-
-    @cached_property
-    def log_grids(self) -> tuple[int, ...]:
-        """Columns of log-scaled integers."""
-        return tuple(i for i, d in enumerate(self.domains) if d.kind != "real" and getattr(d, "log", False))
+    def grids(self) -> Grids:
+        return Grids(self.domains)
 
     @cached_property
     def pieces(self) -> dict[int, Pieces]:

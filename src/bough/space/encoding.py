@@ -30,15 +30,15 @@ def snap(rules: Rules, x: FloatArray) -> Points:
     if np.isnan(columns.sum()):
         columns[np.isnan(columns)] = 0.5  # allowed only where inactive, where nothing reads it
     np.clip(columns, 0.0, 1.0, out=columns)
-    even, levels = rules.even_grids
-    ranks = columns[even]
+    grids = rules.grids
+    levels = grids.levels[grids.even, None]
+    ranks = columns[grids.even]
     ranks *= levels
     np.floor(ranks, out=ranks)
     np.minimum(ranks, levels - 1, out=ranks)
-    columns[even] = (ranks + 0.5) / levels
-    for column in rules.log_grids:
-        domain = rules.domains[column]
-        columns[column] = domain.position(domain.rank_at(columns[column]))
+    columns[grids.even] = (ranks + 0.5) / levels
+    if len(grids.log):
+        columns[grids.log] = grids.log_position(grids.log_rank_at(columns[grids.log].T)).T
     on = rules.activity(EncodedView(rules, columns.T))
     np.copyto(columns, 0.5, where=~on.T[rules.group])
     return Points(columns.T, on)

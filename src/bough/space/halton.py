@@ -36,7 +36,8 @@ def halton(columns: int, rng: np.random.Generator, start: int = 0) -> Callable[[
         rows = (
             _cached_rows(columns)[first:row] if row <= CACHED_ROWS else _rows(columns, np.arange(first, row))
         )
-        return np.asarray((rows + rotation) % 1.0)
+        unit = rows + rotation
+        return np.asarray(unit - np.floor(unit))
 
     return draw
 

@@ -103,17 +103,22 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
 
 
-def perturb(space: Space, points: Points, rng: np.random.Generator, scale: float) -> Points:
-    """Each row moved a little on its own branch: Gaussian steps of ``scale`` for numbers, another
-    option for one nominal parameter in ten; switches stay. A row whose move is forbidden stays."""
-    layout = space.layout
-    movable = layout.active(points.on) & ~layout.switch
-    x = np.where(movable & ~layout.nominal, points.x + scale * rng.standard_normal(points.x.shape), points.x)
-    redrawn = movable & layout.nominal & (rng.random(points.x.shape) < 0.1)
-    x = np.where(redrawn, rng.random(points.x.shape), reflect(x))
-    moved = space.snap(np.where(layout.active(points.on), x, 0.5))
-    keep = space.legal(moved)[:, None]
-    return Points(np.where(keep, moved.x, points.x), np.where(keep, moved.on, points.on))
+def perturb(space: Space, points: Points, rng: np.random.Generator, *scales: float) -> Points:
+    """Each row moved a little on its own branch, once per scale: Gaussian steps of that size for numbers,
+    another option for one nominal parameter in ten; switches stay. A row whose move is forbidden stays."""
+    layout, active = space.layout, space.layout.active(points.on)
+    movable = active & ~layout.switch
+    numeric, nominal, shape = movable & ~layout.nominal, movable & layout.nominal, points.x.shape
+    steps = []
+    for scale in scales:
+        x = np.where(numeric, points.x + scale * rng.standard_normal(shape), points.x)
+        redrawn = nominal & (rng.random(shape) < 0.1)
+        steps.append(np.where(active, np.where(redrawn, rng.random(shape), reflect(x)), 0.5))
+    moved = space.snap(np.concatenate(steps))
+    if not _is_limited(space):
+        return moved
+    keep, still = space.legal(moved)[:, None], Points.concat([points] * len(scales))
+    return Points(np.where(keep, moved.x, still.x), np.where(keep, moved.on, still.on))
 
 
 # ---- helpers ---------------------------------------------------------------------------------

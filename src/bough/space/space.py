@@ -268,6 +268,8 @@ class Space:
 
     def legal(self, points: Points) -> BoolArray:
         """(n,) whether no forbidden clause is true and every relation holds."""
+        if not (self.forbid or self.require):
+            return np.ones(len(points), dtype=bool)
         legal: BoolArray = np.logical_not(np.any(self.violations(points), axis=1))
         return legal
 

@@ -8,6 +8,7 @@ Independent choices multiply, so paths are walked lazily and every function take
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.activity import Pieces, Rules, cut_columns, leaf_nodes
@@ -27,6 +29,10 @@ from bough.space.roles import ROLE_PATHS, Roles, find_roles
 from bough.space.walk import INACTIVE, Walk
 
 __all__ = ["Group", "Path", "Tree"]
+
+
+KNOWN_PATHS = 4096
+"""How many paths are remembered: every proposal asks for those of its starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +62,8 @@ class Tree:
         self._rules = rules
         self.groups: tuple[Group, ...] = rules.groups
         self._listed: dict[int, tuple[Path, ...]] = {}
+        self._counted: dict[int, int] = {}
+        self._known: dict[tuple[bytes, bytes], Path] = {}
 
     @cached_property
     def is_tree(self) -> bool:
@@ -117,17 +125,23 @@ class Tree:
 
     def path_count(self, limit: int) -> int:
         """The number of paths, counted no further than ``limit + 1``."""
-        walked = self._open_paths() if self.allowed else self._walk
-        return sum(1 for _ in islice(walked, limit + 1))
+        if limit not in self._counted:  # every proposal asks for it
+            walked = self._open_paths() if self.allowed else self._walk
+            self._counted[limit] = sum(1 for _ in islice(walked, limit + 1))
+        return self._counted[limit]
 
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
         pieces = self._pieces_of(points)
-        numbers, known = self._number_rows(points, pieces).tolist(), dict[int, Path]()
-        for row, number in enumerate(numbers):
-            if number not in known:
-                known[number] = self._path(points.on[row], dict(zip(self.switches, pieces[row].tolist())))
-        return [known[number] for number in numbers]
+        if len(self._known) > KNOWN_PATHS:
+            self._known.clear()
+        found = []
+        for on, own in zip(points.on, pieces):
+            key = (on.tobytes(), own.tobytes())
+            if (path := self._known.get(key)) is None:
+                path = self._known[key] = self._path(on, dict(zip(self.switches, own.tolist())))
+            found.append(path)
+        return found
 
     def branch_ids(self, points: Points) -> IntArray:
         """(n,) the branch of each row: rows on the same path have the same number, the first row has 0."""
@@ -171,10 +185,25 @@ class Tree:
 
     def _number_rows(self, points: Points, pieces: IntArray) -> IntArray:
         """(n,) rows of equal activity and pieces share a number; numbers follow the first occurrence."""
-        keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
-        whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
+        whole: NDArray[Any]
+        if self._piece_weights is not None:
+            whole = (pieces - INACTIVE) @ self._piece_weights
+        else:
+            keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
+            whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
         _, first, number = np.unique(whole, return_index=True, return_inverse=True)
         return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.intp)
+
+    @cached_property
+    def _piece_weights(self) -> IntArray | None:
+        """(switches,) the place values of pieces in a number that tells paths apart.
+
+        None where a relation decides activity beside the pieces, or where such numbers would be too large.
+        """
+        counts = [len(self._pieces[column]) + 1 for column in self.switches]
+        if self.has_relations or math.prod(counts) >= 2**62:
+            return None
+        return np.array([math.prod(counts[:i]) for i in range(len(counts))], dtype=np.intp)
 
     @cached_property
     def _conditions(self) -> list[Bound]:

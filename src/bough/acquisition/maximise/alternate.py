@@ -107,8 +107,10 @@ def _legal_again(space: Space, points: Points, value: FloatArray, criterion: Cri
 
 def _on_grid(space: Space, points: Points, loose: BoolArray) -> Points:
     """The points with the ``loose`` (n, columns) values moved to the nearest value of their grid."""
-    x = points.x.copy()
-    for column in np.flatnonzero(loose.any(axis=0)):
-        rows, domain = loose[:, column], space.parameters[column].domain
-        x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
+    row, column = np.nonzero(loose)
+    if not len(row):
+        return points
+    x, grids = points.x.copy(), space.rules.grids
+    ranks = grids.rank_at(np.where(loose, x, 0.5))
+    x[row, column] = grids.position(ranks[row, column], column)
     return Points(x, points.on)

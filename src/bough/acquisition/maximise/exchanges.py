@@ -48,17 +48,14 @@ def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -
     """All moves of one discrete column inside the boxes [low, high] (n, columns), from every row."""
     layout, table = space.layout, _options(space.layout)
     open_ = layout.active(points.on) & (low < high) & (layout.levels > 0)
-    least, most, here = _ranks(space, np.stack([low, high, np.where(open_, points.x, 0.5)]))
+    least, most, here = space.rules.grids.rank_at(np.stack([low, high, np.where(open_, points.x, 0.5)]))
     rank = np.where(table.relative, here[:, table.column] + table.rank, table.rank)
     tried = open_[:, table.column] & (rank != here[:, table.column])
     tried &= (rank >= least[:, table.column]) & (rank <= most[:, table.column])
     tried[:, 0] = True
     owner, option = np.nonzero(tried)
     column, rank = table.column[option], rank[owner, option]
-    place = (rank + 0.5) / np.maximum(layout.levels, 1)[column]
-    for log_column in space.rules.log_grids:
-        own = column == log_column
-        place[own] = space.parameters[log_column].domain.position(rank[own])
+    place = space.rules.grids.position(rank, column)
     return Moves(points, owner, np.where(option == 0, STAYS, column), place)
 
 
@@ -85,12 +82,3 @@ def _options(layout: Layout) -> _Options:
             found += [(column, step, True) for step in [*(-step for step in far), *far]]
     columns, ranks, relative = zip(*found, strict=True)
     return _Options(np.array(columns, np.intp), np.array(ranks), np.array(relative))
-
-
-def _ranks(space: Space, unit: FloatArray) -> FloatArray:
-    """The ranks of unit positions (..., columns); of real columns they mean nothing."""
-    levels = np.maximum(space.layout.levels, 1)
-    ranks = np.clip(np.floor(unit * levels), 0, levels - 1)
-    for column in space.rules.log_grids:
-        ranks[..., column] = space.parameters[column].domain.rank_at(unit[..., column])
-    return ranks

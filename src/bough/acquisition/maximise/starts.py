@@ -51,7 +51,7 @@ def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Gene
         return near
     _, first = np.unique(space.tree.branch_ids(near), return_index=True)
     leaders = np.repeat(np.sort(first)[:MAX_INCUMBENTS], copies)
-    return Points.concat([perturb(space, near.take(leaders), rng, scale) for scale in STEP_WIDTHS])
+    return perturb(space, near.take(leaders), rng, *STEP_WIDTHS)
 
 
 def select_starts(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
