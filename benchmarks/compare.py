@@ -2,11 +2,16 @@
 
     python -m benchmarks.compare development            # the spec's reference against every other method
     python -m benchmarks.compare development --reference "auto(exploit_every=0)"
+    python -m benchmarks.compare development --tolerance 0.01
 
 A pair is one problem and one seed. For a quarter, half and all of the budget each row gives the pairs that
 the reference won and lost; the probability of superiority (ties count half) with its 90 % bootstrap interval
 over problems; and p of Wilcoxon's signed-rank test over problems, each of which is one observation. An
 interval inside 0.45 to 0.55 says "no difference that matters", which a large p alone does not.
+
+Two runs that converge to the same optimum differ by 1e-7 or so, and a strict comparison counts that as a win.
+With a tolerance, differences below this share of the spread of values count as ties. The spread is the
+interquartile range of what both runs saw in the first quarter of the budget.
 """
 
 from __future__ import annotations
@@ -43,15 +48,31 @@ def best_at(record: Record, share: float) -> float:
     return float(np.min(np.nan_to_num(record.values[:count], nan=np.inf), initial=np.inf))
 
 
-def compare(records: Sequence[Record], reference: str, other: str, share: float) -> Comparison | None:
+def spread(records: Sequence[Record]) -> float:
+    """The interquartile range of the finite values of the first quarters; 0 if there are none."""
+    early = np.concatenate([record.values[: max(1, round(0.25 * record.trials))] for record in records])
+    early = early[np.isfinite(early)]
+    return float(np.subtract(*np.quantile(early, [0.75, 0.25]))) if len(early) else 0.0
+
+
+def outcome_of(first: Record, second: Record, share: float, tolerance: float) -> float:
+    """1 if the first study is ahead after a share of the budget, 0 if the second is, 0.5 for a tie."""
+    one, two = best_at(first, share), best_at(second, share)
+    if one == two or (tolerance and abs(one - two) <= tolerance * spread([first, second])):
+        return 0.5
+    return float(one < two)
+
+
+def compare(
+    records: Sequence[Record], reference: str, other: str, share: float, tolerance: float = 0.0
+) -> Comparison | None:
     """Pairs that both methods have run; None if there are none."""
-    found: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
+    found: dict[str, dict[tuple[str, int], Record]] = defaultdict(dict)
     for record in records:
-        found[record.method][record.problem, record.seed] = best_at(record, share)
+        found[record.method][record.problem, record.seed] = record
     outcome: dict[str, list[float]] = defaultdict(list)
     for pair in found[reference].keys() & found[other].keys():
-        first, second = found[reference][pair], found[other][pair]
-        outcome[pair[0]].append(1.0 if first < second else 0.0 if first > second else 0.5)
+        outcome[pair[0]].append(outcome_of(found[reference][pair], found[other][pair], share, tolerance))
     if not outcome:
         return None
     pairs = np.concatenate([np.array(results) for results in outcome.values()])
@@ -65,14 +86,14 @@ def compare(records: Sequence[Record], reference: str, other: str, share: float)
     )
 
 
-def table(records: Sequence[Record], reference: str) -> list[str]:
+def table(records: Sequence[Record], reference: str, tolerance: float = 0.0) -> list[str]:
     """One line per method and share of the budget."""
     lines = [f"{reference} against ...", ""]
     others = sorted({record.method for record in records} - {reference})
     width = max((len(other) for other in others), default=0)
     for other in others:
         for label, share in SHARES.items():
-            result = compare(records, reference, other, share)
+            result = compare(records, reference, other, share, tolerance)
             if result is None:
                 continue
             low, high = result.interval
@@ -92,13 +113,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("spec", help="name of a spec, or path of a TOML file")
     parser.add_argument("--reference", help="the method to compare; the spec's reference unless given")
     parser.add_argument("--problems", default="", metavar="PREFIX", help="only problems that begin so")
+    parser.add_argument(
+        "--tolerance", type=float, default=0.0, metavar="SHARE", help="differences below it are ties"
+    )
     options = parser.parse_args(arguments)
     try:
         chosen = spec.load(options.spec)
     except spec.SpecError as error:
         sys.exit(str(error))
     records = [record for record in chosen.records() if record.problem.startswith(options.problems)]
-    print("\n".join(table(records, options.reference or chosen.reference)))
+    print("\n".join(table(records, options.reference or chosen.reference, options.tolerance)))
 
 
 if __name__ == "__main__":

@@ -53,9 +53,6 @@ class Auto(ModelOptions):
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
-    power: bool = option(False, flag("True to make values more normal by a power transform"))
-    """Off: observations gather around the incumbent, and the exponent then makes other branches alike."""
-
     samples: int = option(0, at_least(0, "a number of slice samples, 0 for the mode"))
     """The mode: averaging over samples makes a proposal several times slower."""
 
@@ -71,7 +68,6 @@ class Auto(ModelOptions):
             working_set=self.working_set,
             refit_growth=self.refit_growth,
             surprise_sds=self.refit_surprise_sds,
-            fit_transform=partial(OutputTransform.fit, power=self.power),
         )
         labels, costs = (
             replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={})

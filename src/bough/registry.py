@@ -154,6 +154,7 @@ REMOVED = {
         "negligible_gain_sds",
         "stall_length",
         "branch_search_starts",
+        "power",
     )
 }
 """Options of earlier versions whose rule was deleted. A stored study goes on without them."""
