@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.history import History, Outcomes, Source
-from bough.points import Points
+from bough.points import BoolArray, FloatArray, Points
 from bough.storage import Amendment
 from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
@@ -27,89 +27,65 @@ from bough.trial import Trial
 __all__ = ["EncodedTrials"]
 
 
-class _Column:
-    """An array that grows at its end in amortised constant time; views taken earlier stay as they were."""
-
-    def __init__(self, width: tuple[int, ...], dtype: Any) -> None:
-        self._data: NDArray[Any] = np.empty((16, *width), dtype)
-        self._length = 0
-
-    def extend(self, rows: NDArray[Any]) -> None:
-        end = self._length + len(rows)
-        if end > len(self._data):
-            grown = np.empty((max(end, 2 * len(self._data)), *self._data.shape[1:]), self._data.dtype)
-            grown[: self._length] = self._data[: self._length]
-            self._data = grown
-        self._data[self._length : end] = rows
-        self._length = end
-
-    def view(self) -> NDArray[Any]:
-        view = self._data[: self._length]
-        view.flags.writeable = False
-        return view
-
-
+@dataclass(frozen=True, eq=False)
 class _Results:
-    """Finished trials in the order of their results, encoded."""
+    """Finished trials in the order of their results, encoded; arrays of n rows.
 
-    def __init__(self, columns: int, groups: int, goals: Goals) -> None:
-        self._goals = goals
-        self._x, self._on = _Column((columns,), np.float64), _Column((groups,), np.bool_)
-        self._numbers = _Column((), np.intp)
-        self._y, self._noise = _Column((), np.float64), _Column((), np.float64)
-        self._values = _Column((len(goals.objectives),), np.float64)
-        self._slacks = _Column((len(goals.limits),), np.float64)
-        self._stopped = _Column((), np.bool_)
-        self._costs = _Column((2,), np.float64)
-        self._noises = _Column((len(goals.objectives) + len(goals.limits),), np.float64)
+    costs: told cost, and cost where none is told (NaN: none). values, slacks, noises: of the objectives, of
+    the limits, and of both; without columns in a study of one objective.
+    """
 
-    def extend(self, trials: list[Trial], points: Points) -> None:
-        self._x.extend(points.x)
-        self._on.extend(points.on)
-        self._numbers.extend(np.array([trial.number for trial in trials], np.intp))
-        self._y.extend(self._goals.sign * np.array([trial.value for trial in trials], np.float64))  # or NaN
-        self._noise.extend(np.array([trial.noise for trial in trials], np.float64))
-        self._stopped.extend(np.array([trial.state == "stopped" for trial in trials], np.bool_))
-        fidelity = None if self._goals.fidelity is None else self._goals.fidelity[0]
-        self._costs.extend(_rows([_costs(trial, fidelity) for trial in trials], 2))
-        if not self._goals.is_plain and trials[0].state != "failed":
-            goals = self._goals
-            names = [*goals.names, *(limit.name for limit in goals.limits)]
-            self._values.extend(_rows([goals.outcomes(trial) for trial in trials], len(goals.names)))
-            self._slacks.extend(_rows([goals.slacks(trial) for trial in trials], len(goals.limits)))
-            self._noises.extend(
-                _rows([[goals.noise(trial, name) for name in names] for trial in trials], len(names))
-            )
+    points: Points
+    numbers: NDArray[np.intp]
+    y: FloatArray
+    noise: FloatArray
+    stopped: BoolArray
+    costs: FloatArray
+    values: FloatArray
+    slacks: FloatArray
+    noises: FloatArray
 
-    def outcomes(self) -> Outcomes | None:
-        """All objectives and limits, unless there is only one objective."""
-        if self._goals.is_plain:
-            return None
-        given = dict(self._goals.reference)
-        reference = [
-            sign * given.get(name, np.nan) for sign, name in zip(self._goals.signs, self._goals.names)
-        ]
-        return Outcomes(
-            self._values.view(),
-            self._slacks.view(),
-            np.array(reference),
-            self._goals.names,
-            tuple(str(limit) for limit in self._goals.limits),
-            self._noises.view()[:, : len(reference)],
-            self._noises.view()[:, len(reference) :],
+    @staticmethod
+    def of(trials: list[Trial], points: Points, goals: Goals) -> _Results:
+        """The results of trials with a value, or of failed ones; ``points``: their configs."""
+        names = [*goals.names, *(limit.name for limit in goals.limits)]
+        fidelity = None if goals.fidelity is None else goals.fidelity[0]
+        valued = [] if goals.is_plain else [trial for trial in trials if trial.state != "failed"]
+        return _Results(
+            points,
+            np.array([trial.number for trial in trials], np.intp),
+            goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN where there is none
+            np.array([trial.noise for trial in trials], np.float64),
+            np.array([trial.state == "stopped" for trial in trials], np.bool_),
+            _rows([_costs(trial, fidelity) for trial in trials], 2),
+            _rows([goals.outcomes(trial) for trial in valued], len(goals.names)),
+            _rows([goals.slacks(trial) for trial in valued], len(goals.limits)),
+            _rows([[goals.noise(trial, name) for name in names] for trial in valued], len(names)),
         )
 
-    def costs(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """(n,) told costs, and seconds; NaN where there are none."""
-        return self._costs.view()[:, 0], self._costs.view()[:, 1]
+    def and_then(self, later: _Results) -> _Results:
+        points = Points.concat([self.points, later.points])
+        names = [field.name for field in fields(self) if field.name != "points"]
+        joined = [np.concatenate([getattr(self, name), getattr(later, name)]) for name in names]
+        for array in (points.x, points.on, *joined):
+            array.flags.writeable = False  # a method must not change what the next proposal sees
+        return _Results(points, *joined)
 
-    def stopped(self) -> NDArray[Any] | None:
-        stopped = self._stopped.view()
-        return stopped if stopped.any() else None
-
-    def views(self) -> tuple[Points, NDArray[Any], NDArray[Any], NDArray[Any]]:
-        points = Points(self._x.view(), self._on.view())
-        return points, self._numbers.view(), self._y.view(), self._noise.view()
+    def outcomes(self, goals: Goals) -> Outcomes | None:
+        """All objectives and limits, unless there is only one objective."""
+        if goals.is_plain:
+            return None
+        given = dict(goals.reference)
+        reference = [sign * given.get(name, np.nan) for sign, name in zip(goals.signs, goals.names)]
+        return Outcomes(
+            self.values,
+            self.slacks,
+            np.array(reference),
+            goals.names,
+            tuple(str(limit) for limit in goals.limits),
+            self.noises[:, : len(reference)],
+            self.noises[:, len(reference) :],
+        )
 
 
 def _costs(trial: Trial, fidelity: str | None) -> tuple[float | None, float | None]:
@@ -118,7 +94,7 @@ def _costs(trial: Trial, fidelity: str | None) -> tuple[float | None, float | No
     return (trial.cost, untold_cost(trial, fidelity) or None) if ended else (None, None)
 
 
-def _rows(rows: list[Any], width: int) -> NDArray[Any]:
+def _rows(rows: list[Any], width: int) -> FloatArray:
     """An array (rows, width), also of no columns; None becomes NaN."""
     return np.array(rows, np.float64).reshape(len(rows), width)
 
@@ -142,9 +118,7 @@ class EncodedTrials:
         self._start(0)
 
     def _start(self, corrections: int) -> None:
-        layout, goals = self._space.layout, self._goals
-        self._done = _Results(layout.columns, layout.groups, goals)
-        self._failed = _Results(layout.columns, layout.groups, goals)
+        self._done = self._failed = _Results.of([], self._none, self._goals)
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, Points] = {}  # of trials that are not over
         self._corrections = corrections  # that these results know of
@@ -168,31 +142,33 @@ class EncodedTrials:
                 self._rows.pop(trial.number, None)
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])
-        failed = [trial for trial in fresh if trial.state == "failed"]
-        for results, trials in ((self._done, self._valued(fresh, view)), (self._failed, failed)):
-            if trials:
-                rows = self._concat([self._rows.pop(trial.number) for trial in trials])
-                results.extend(trials, rows)
+        self._done = self._with(self._done, self._valued(fresh, view))
+        self._failed = self._with(self._failed, [trial for trial in fresh if trial.state == "failed"])
         open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
-        done, done_numbers, y, noise = self._done.views()
-        lost, failed_numbers, _, _ = self._failed.views()
+        done = self._done
         return History(
             seed=self._seed,
             number=len(view.trials),
-            done=done,
-            y=y,
-            noise=noise,
-            done_numbers=done_numbers,
-            failed=lost,
-            failed_numbers=failed_numbers,
-            pending=self._concat([self._rows[trial.number] for trial in open_trials]),
+            done=done.points,
+            y=done.y,
+            noise=done.noise,
+            done_numbers=done.numbers,
+            failed=self._failed.points,
+            failed_numbers=self._failed.numbers,
+            pending=Points.concat([self._none, *(self._rows[trial.number] for trial in open_trials)]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
-            outcomes=self._done.outcomes(),
+            outcomes=done.outcomes(self._goals),
             beliefs=self._beliefs,
-            stopped=self._done.stopped(),
+            stopped=done.stopped if done.stopped.any() else None,
             sources=self._sources,
-            spending=spending(view.amendments, view.costs.spent, *self._done.costs()),
+            spending=spending(view.amendments, view.costs.spent, *done.costs.T),
         )
+
+    def _with(self, results: _Results, trials: list[Trial]) -> _Results:
+        if not trials:
+            return results
+        points = Points.concat([self._rows.pop(trial.number) for trial in trials])
+        return results.and_then(_Results.of(trials, points, self._goals))
 
     def _present_sources(self, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
         """Earlier studies, mapped to the study's space and from there to the model's."""
@@ -246,6 +222,3 @@ class EncodedTrials:
         if new:
             points = self._model.encode(new)
             self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))
-
-    def _concat(self, rows: list[Points]) -> Points:
-        return Points.concat([self._none, *rows])
