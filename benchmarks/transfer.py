@@ -61,7 +61,8 @@ def curve(task: str, trials: int, seed: int, learn_from: list[object]) -> list[f
     problem = yahpo(task)
     study = bough.Study(problem.space, name=f"{task} {seed}", seed=seed, learn_from=learn_from)
     study.run(problem.function, trials=trials, progress=False)
-    return np.minimum.accumulate([float(trial.value or 0.0) for trial in study.trials]).tolist()
+    found = [float(trial.value or 0.0) for trial in study.trials]
+    return [min(found[: n + 1]) for n in range(len(found))]
 
 
 def ratio(ours: np.ndarray, base: np.ndarray) -> tuple[float, float, float]:

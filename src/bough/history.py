@@ -57,15 +57,20 @@ class Outcomes:
 class Spending:
     """Costs in a study that has a budget.
 
-    costs: (n,) what each finished trial cost, NaN where that is not known. share_spent: of the budget.
+    costs: (n,) what each finished trial cost, NaN where that is not known. spent: what all trials cost.
     """
 
     costs: FloatArray
-    share_spent: float
+    spent: float
+    budget: float
+
+    @property
+    def left(self) -> float:
+        return max(self.budget - self.spent, 0.0)
 
     @property
     def share_left(self) -> float:
-        return 1.0 - self.share_spent
+        return self.left / self.budget
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.history import Source, Spending
+from bough.acquisition.criterion import Total
+from bough.history import History, Source, Spending
 from bough.points import Points
 from bough.registry import build
 from bough.space.sampling import sample_points
@@ -30,12 +31,35 @@ def setting():
     costs = np.array([trial.cost for trial in study.trials])
     strategy = build("auto", SPACE)
     assert isinstance(strategy, ModelBased)
-    return strategy, replace(history, spending=Spending(costs, 0.25))
+    return strategy, replace(history, spending=Spending(costs, 25.0, 100.0))
+
+
+def spent(history: History, share: float, budget: float = 10.0) -> History:
+    return replace(history, spending=replace(history.spending, spent=share * budget, budget=budget))
+
+
+def test_where_the_budget_pays_for_very_many_trials_cheapness_is_worth_little(setting) -> None:
+    strategy, history = setting
+    points = SPACE.encode([{"m": "a", "x": x, "y": 0.5} for x in (0.1, 0.9)])
+    prices = []
+    for budget in (10.0, 1e3, 1e5):
+        weight, _ = cost_weights(strategy.cost_model, spent(history, 0.0, budget))
+        prices.append(-float(np.diff(weight(points))[0]))
+    assert prices[0] > 1.5 > prices[1] > 0.02 > prices[2] > 0
+
+
+def test_a_trial_that_costs_more_than_is_left_comes_too_late(setting) -> None:
+    strategy, history = setting
+    points = SPACE.encode([{"m": "a", "x": x, "y": 0.5} for x in (0.1, 0.9)])
+    _, affordable = cost_weights(strategy.cost_model, spent(history, 0.5, 10.0))  # 5 left, of costs 1 to 20
+    cheap, dear = affordable(points)
+    assert cheap > -1
+    assert dear < -30
 
 
 def test_the_gradient_agrees_with_finite_differences(setting) -> None:
     strategy, history = setting
-    (weight,) = cost_weights(strategy.cost_model, history)
+    weight = Total(cost_weights(strategy.cost_model, history))
     points = sample_points(SPACE, 6, np.random.default_rng(1))
     value, slope = weight.with_gradient(points)
     np.testing.assert_allclose(weight(points), value)
@@ -51,11 +75,11 @@ def test_it_falls_with_the_predicted_log_cost_and_cools_down(setting) -> None:
     strategy, history = setting
     configs = [{"m": "a", "x": x, "y": 0.5} for x in (0.1, 0.5, 0.9)]
     points = SPACE.encode(configs)
-    (weight,) = cost_weights(strategy.cost_model, history)
+    weight, _ = cost_weights(strategy.cost_model, spent(history, 0.25))
     steps = np.diff(weight(points))
     np.testing.assert_allclose(steps, -0.75 * 3 * 0.4, atol=0.4)  # log cost is 3 x, and a quarter is spent
-    spent = replace(history, spending=replace(history.spending, share_spent=1.0))
-    assert cost_weights(strategy.cost_model, spent) == []
+    spent_up = spent(history, 1.0)
+    assert cost_weights(strategy.cost_model, spent_up) == []
     assert cost_weights(None, history) == []
 
 
@@ -64,7 +88,7 @@ def test_earlier_studies_say_nothing_about_cost(setting) -> None:
     points = sample_points(SPACE, 6, np.random.default_rng(1))
     source = Source("earlier", history.done, -history.spending.costs)
     plain, learning = (
-        cost_weights(strategy.cost_model, each)[0](points)
+        Total(cost_weights(strategy.cost_model, each))(points)
         for each in (history, replace(history, sources=(source,)))
     )
     np.testing.assert_array_equal(learning, plain)

@@ -1,10 +1,11 @@
 """How much beliefs count for a proposal: they shape the design, then fade, and are dropped where wrong.
 
-With n trials since the design (or since the belief was given, if that was later) a belief counts with the
-exponent STRENGTH / n: see ``acquisition.beliefs``. It is dropped while the observations contradict it. The
-test asks the model, for each believed parameter: with the others as in the best trials, where does the best
-value lie? If at least MIN_LIKELY_TRIALS trials had a likely value, and fewer than one posterior draw in a
-hundred has its minimum at one, the belief does not count.
+The first trials take turns: one is drawn from the beliefs, one is of the initial design. With n trials since
+then (or since the belief was given, if that was later) a belief counts with the exponent STRENGTH / n²: see
+``acquisition.beliefs``. It is dropped while the observations contradict it. The test asks the model, for each
+believed parameter: with the others as in the best trials, where does the best value lie? If at least
+MIN_LIKELY_TRIALS trials had a likely value, and fewer than MIN_PROBABILITY of the posterior draws have their
+minimum at one, the belief does not count.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from bough.strategies.decisions import ConditionedModel
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
 
 STRENGTH = 3.0
-"""The exponent after the first trial; πBO has a tenth of the number of trials. On development problems 3
-saved as many trials as 10 where beliefs were right, and cost fewer where they were wrong."""
+"""The exponent after the first trial. πBO has a tenth of the number of trials, divided by n. The logarithms
+of all believed parameters add up: divided by n, wrong beliefs about many of them lead for dozens of trials;
+with n² (as in DynaBO, arXiv 2511.02570) for about five, and that is enough where they are right."""
 
-MIN_LIKELY_TRIALS = 5
-MIN_PROBABILITY = 0.01
+MIN_LIKELY_TRIALS = 3
+MIN_PROBABILITY = 0.05
 DRAWS = 256
 BEST_TRIALS = 3
 """Trials whose other parameters the test keeps."""
@@ -70,7 +72,7 @@ def count_beliefs(
         trials = max(tried - max(belief.since, design_size) + 1, 1)
         believed = density(space.rules.domains[belief.column], belief)
         probability = None if model is None else _probability(space, history, model, belief, believed)
-        found.append(CountedBelief(belief, believed, STRENGTH / trials, probability))
+        found.append(CountedBelief(belief, believed, STRENGTH / trials**2, probability))
     return found
 
 
@@ -133,15 +135,15 @@ def _compared(space: Space, best: Points, column: int, believed: Density) -> Poi
 
 
 def draw_believed(
-    space: Space, beliefs: Sequence[Belief], points: Points, rng: np.random.Generator, branches: bool
+    space: Space, beliefs: Sequence[Belief], points: Points, rng: np.random.Generator
 ) -> Points:
     """``points`` with their values drawn from the beliefs; a row that would be forbidden stays as it is.
 
-    branches: also draw the branch of each row, where there are beliefs about switches.
+    Where there are beliefs about switches, the branch of each row is drawn, too.
     """
     believed = {belief.column: density(space.rules.domains[belief.column], belief) for belief in beliefs}
     switches = [column for column in believed if space.layout.switch[column]]
-    if branches and switches:
+    if switches:
         points = _on_likely_branches(space, believed, switches, len(points), rng)
     x = np.where(space.layout.active(points.on), points.x, 0.5)
     for column, each in believed.items():

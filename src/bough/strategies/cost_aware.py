@@ -2,11 +2,16 @@
 
 A second Gaussian process models the logarithm of what trials cost. The criterion becomes
 
-    log EI(x) - a log c(x),    a = (budget - spent) / budget,
+    log EI(x) - a log(c(x) + L / N) + r log P(cost of x <= L),    a = L / budget,
 
-with c the predicted cost: expected improvement per cost, cooled (EI-cool, Lee et al. 2020, arXiv 2003.10870).
-Improvement per cost alone stays with cheap trials to the end and misses an optimum that is expensive; as a
-falls to 0, cost counts less and less. Costs enter by their logarithm, so their unit does not matter.
+with c the expected cost and L what is left of the budget: expected improvement per cost, cooled (EI-cool,
+Lee et al. 2020, arXiv 2003.10870). Improvement per cost alone stays with cheap trials to the end and misses
+an optimum that is expensive; as a falls to 0, cost counts less and less.
+
+Two terms are ours. Where costs differ by orders of magnitude, the budget would pay for hundreds of the
+cheapest trials, more than a study gains by: below a share 1/N of what is left, being cheaper is worth
+nothing. And a trial that costs more than what is left comes too late; r > 1, because it also takes what is
+left from others. The unit of costs does not matter.
 """
 
 from __future__ import annotations
@@ -16,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion
+from bough.acquisition.criterion import Criterion, Expected, Scaled
+from bough.acquisition.functions import LOG_PI
 from bough.history import History
 from bough.points import FloatArray, Points
 
@@ -26,28 +32,37 @@ if TYPE_CHECKING:
 
 __all__ = ["CooledCost", "cost_model", "cost_weights", "predicted_cost"]
 
+USEFUL_TRIALS = 50.0
+"""N above: how many further trials are worth saving for."""
+
+RISK_EXPONENT = 10.0
+"""r above. Exploiting trials make little of uncertain gains; with 1 they would accept any cost at the end."""
+
 MIN_COSTS = 3
 """Fewer trials with a known cost say too little about the others."""
 
 
 @dataclass(frozen=True, eq=False)
 class CooledCost:
-    """The criterion -share log c(x), up to a constant."""
+    """The criterion -share log(c(x) / left + 1 / USEFUL_TRIALS), where the model predicts log c."""
 
     model: ConditionedModel
     share: float
+    left: float
 
     def __call__(self, points: Points) -> FloatArray:
         return self.with_gradient(points)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        factor = -self.share * _log_cost_per_unit(self.model) / len(self.model.posteriors)
-        value, slope = np.zeros(len(points)), np.zeros(points.x.shape)
+        offset, unit = _scale(self.model)
+        log_cost, slope = np.full(len(points), offset - np.log(self.left)), np.zeros(points.x.shape)
         for posterior in self.model.posteriors:
-            mean, _, by_point, _ = posterior.predict_grad(points)
-            value += factor * mean
-            slope += factor * by_point
-        return value, slope
+            mean, sd, mean_slope, sd_slope = posterior.predict_grad(points)
+            # The mean of a lognormal distribution: exp(m + s²/2).
+            log_cost += (unit * mean + 0.5 * (unit * sd) ** 2) / len(self.model.posteriors)
+            slope += (unit * mean_slope + unit**2 * sd[:, None] * sd_slope) / len(self.model.posteriors)
+        total = np.logaddexp(log_cost, -np.log(USEFUL_TRIALS))
+        return -self.share * total, -self.share * np.exp(log_cost - total)[:, None] * slope
 
 
 def cost_model(model: ModelBased | None, history: History) -> ConditionedModel | None:
@@ -80,10 +95,14 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
     """What is added to the logarithm of a gain where cost counts."""
-    fitted = cost_model(model, history)
-    if fitted is None or history.spending is None or history.spending.share_left == 0:
+    fitted, spending = cost_model(model, history), history.spending
+    if fitted is None or spending is None or spending.left == 0:
         return []
-    return [CooledCost(fitted, history.spending.share_left)]
+    affordable = fitted.transform.forward(np.log([spending.left])).tolist() * len(fitted.posteriors)
+    return [
+        CooledCost(fitted, spending.share_left, spending.left),
+        Scaled(Expected(fitted.posteriors, affordable, LOG_PI), RISK_EXPONENT),
+    ]
 
 
 def predicted_cost(model: ModelBased | None, history: History, point: Points) -> dict[str, float]:
@@ -96,7 +115,7 @@ def predicted_cost(model: ModelBased | None, history: History, point: Points) ->
     return {"cost": float(np.exp(log_cost[0]))}
 
 
-def _log_cost_per_unit(model: ConditionedModel) -> float:
-    """How much log cost one unit of the model's scale is; its transform is linear."""
+def _scale(model: ConditionedModel) -> tuple[float, float]:
+    """The log cost at 0 on the model's scale, and that of one unit of it; its transform is linear."""
     ends, _ = model.transform.inverse(np.array([0.0, 1.0]), np.zeros(2))
-    return float(ends[1] - ends[0])
+    return float(ends[0]), float(ends[1] - ends[0])

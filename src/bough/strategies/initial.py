@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.history import History
-from bough.points import Points
+from bough.points import Points, row_keys
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
@@ -84,33 +84,40 @@ class InitialDesign:
         per path, a path they cover is not visited again.
         """
         tried = tried_points(history)
-        if len(tried) >= self.size(space):
+        if len(tried) >= self.length(space, history):
             return None
-        design = self.points(space, history.seed)
+        design, index = self.points(space, history.seed), len(tried)
         if history.beliefs:
-            design, believed = self._believed(space, history, design)
-            if len(tried) % 2 == 0 and believed is not None:
-                return believed.take([len(tried)])
+            believed = self._believed(space, history, design)
+            if index % 2 == 0 and index // 2 < len(believed):
+                return believed.take([index // 2])
+            index -= min((index + 1) // 2, len(believed))
+            keys = set(row_keys(space.layout, believed))
+            tried = tried.take([key not in keys for key in row_keys(space.layout, tried)])
         if self.kind in ("middle", "paths"):
             branch = space.tree.branch_ids(Points.concat([tried, design]))
             seen = set(branch[: len(tried)].tolist())
-            for index, number in enumerate(branch[len(tried) :].tolist()):
+            for row, number in enumerate(branch[len(tried) :].tolist()):
                 if number not in seen:
-                    return design.take([index])
-        return design.take([len(tried)])
+                    return design.take([row])
+        return design.take([index])
 
-    def _believed(self, space: Space, history: History, design: Points) -> tuple[Points, Points | None]:
-        """The design drawn from the beliefs, and with beliefs about branches another one on likely branches.
+    def length(self, space: Space, history: History) -> int:
+        """How many trials the design takes. Points that are drawn from beliefs come on top of the others."""
+        size = self.size(space)
+        return size + (size + 1) // 2 if history.beliefs else size
 
-        The two take turns, so an unlikely branch still gets its look if there are enough turns.
+    def _believed(self, space: Space, history: History, design: Points) -> Points:
+        """The points that are drawn from beliefs, on likely branches: half as many as the design has.
+
+        They take turns with the design, which stays as it is without beliefs. Wrong beliefs then cost these
+        trials, and the model knows the rest of the space all the same.
         """
         from bough.strategies.beliefs import draw_believed  # loads the models, which a design needs only here
 
         rng = np.random.default_rng([history.seed, streams.BELIEVED_DESIGN])
-        drawn = draw_believed(space, history.beliefs, design, rng, branches=False)
-        if not any(space.layout.switch[belief.column] for belief in history.beliefs):
-            return drawn, None
-        return drawn, draw_believed(space, history.beliefs, design, rng, branches=True)
+        half = design.take(slice(0, self.length(space, history) - len(design)))
+        return draw_believed(space, history.beliefs, half, rng)
 
 
 def initial_design(option: InitialOption) -> InitialDesign:

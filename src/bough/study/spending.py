@@ -88,4 +88,4 @@ def spending(
     budget = budget_of(amendments)
     if budget is None:
         return None
-    return Spending(told if np.isfinite(told).any() else seconds, min(spent / budget, 1.0))
+    return Spending(told if np.isfinite(told).any() else seconds, spent, budget)
