@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from bough.errors import SpaceError
@@ -87,21 +86,23 @@ def from_json(text: str | Mapping[str, Any]) -> Parts:
 
 def load(path: str | os.PathLike[str]) -> Parts:
     """The arguments of ``Space`` from a space file."""
-    file = Path(path)
+    file = os.fspath(path)
     try:
-        size = file.stat().st_size
+        size = os.path.getsize(file)
         if size > MAX_BYTES:
             raise SpaceError(f"{file} has {size} bytes; a space file has at most {MAX_BYTES}")
-        text = file.read_text(encoding="utf-8")
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read()
     except OSError as error:
         raise SpaceError(f"{file} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise SpaceError(f"{file} is not UTF-8 text") from None
+    suffix = os.path.splitext(file)[1]
     try:
-        if file.suffix == ".pcs":
+        if suffix == ".pcs":
             parameters, clauses = import_module(PCS_READER).read_pcs(text)
             return parameters, clauses, []
-        if file.suffix not in (".yaml", ".yml"):
+        if suffix not in (".yaml", ".yml"):
             return read(parse(text))
         from bough.space.yaml import parse_yaml  # PyYAML is loaded only for a YAML file
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bough.errors import BoughError, ConfigError
 from bough.points import Points
@@ -25,8 +25,10 @@ from bough.space import Space
 from bough.space.encoding import encode_exact
 from bough.space.fidelity import full_space
 from bough.study.revisions import Revision, backfills, revision_of
-from bough.study.union_space import ByPath, Union, make_union
 from bough.trial import Config, Trial
+
+if TYPE_CHECKING:
+    from bough.study.union_space import ByPath, Union
 
 __all__ = ["ModelSpace", "model_space"]
 
@@ -113,6 +115,8 @@ def model_space(revisions: Sequence[Revision], trials: Sequence[Trial]) -> Model
             return carried
         except ConfigError:
             pass  # some trial does not fit into the current space
+    from bough.study.union_space import make_union  # few studies need it
+
     rows = _rows_by_revision(revisions, earlier)
     for share, keep_fixed in ((True, True), (True, False), (False, False)):
         try:

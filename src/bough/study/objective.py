@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import sysconfig
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
@@ -22,10 +19,7 @@ __all__ = ["NoResult", "ObjectiveRaised", "OnError", "crashed", "evaluate_object
 
 OnError = Literal["record", "raise"]
 
-_PACKAGE = str(Path(__file__).parents[1])
-_LIBRARIES = tuple(
-    {os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MAX_TRACEBACK = 20_000
 
 
@@ -114,12 +108,17 @@ def _own_frame(trace: TracebackType | None) -> TracebackType | None:
 def _in_library(filename: str) -> bool:
     if filename.startswith("<frozen "):
         return True
+    import sysconfig  # only objectives that raise need it
+
+    homes = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     path = os.path.realpath(filename)
-    return any(path.startswith(folder + os.sep) for folder in (_PACKAGE, *_LIBRARIES))
+    return any(path.startswith(folder + os.sep) for folder in (_PACKAGE, *map(os.path.realpath, homes)))
 
 
 def _traceback(error: BaseException) -> str:
     """The traceback without the frames of bough that called the objective; a long one loses its middle."""
+    import traceback
+
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
         trace = trace.tb_next

@@ -12,7 +12,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -115,19 +114,19 @@ def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
         return str(given.name)
     if os.path.isfile(given):
         return str(_of_file(given).name)
-    return files.get(Path(given).name, str(given))
+    return files.get(os.path.basename(given), str(given))
 
 
 def _file_name(given: Any) -> dict[str, str]:
     """What is stored of the file that an earlier study comes from."""
     is_file = isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
-    return {"file": Path(given).name} if is_file else {}
+    return {"file": os.path.basename(given)} if is_file else {}
 
 
 def _of_file(path: str | os.PathLike[str]) -> Any:
     from bough.study.catalogue import import_study  # it imports studies, which import this module
 
-    return import_study(Path(path), MemoryStorage())
+    return import_study(os.fspath(path), MemoryStorage())
 
 
 def _study(given: Any, storage: Storage) -> Any:

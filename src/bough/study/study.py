@@ -25,7 +25,6 @@ from bough.study.handles import (
 )
 from bough.study.proposing import NO_LIMIT, propose
 from bough.study.race_amendment import instances_of
-from bough.study.races import begin_race, check_no_race, reason_to_drop, with_standard_error
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
 from bough.study.reporting import checked_report
@@ -171,6 +170,8 @@ class Study(AmendableStudy):
 
     def _reason_to_stop(self, view: TrialIndex, number: int) -> str | None:
         if instances_of(view.amendments):
+            from bough.study.races import reason_to_drop
+
             return None if self.stopping == "none" else reason_to_drop(view, number, self.goals.sign)
         self._model_space(view)
         return self._stopping.reason(view, number)
@@ -271,6 +272,7 @@ class Study(AmendableStudy):
         the run: all results are kept, then KeyboardInterrupt is raised.
         """
         from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need
+        from bough.study.races import begin_race, check_no_race
 
         if instances is not None:
             objective = begin_race(self, objective, instances)
@@ -299,7 +301,10 @@ class Study(AmendableStudy):
         """Store a result; see ``Storage.finish``."""
         if result.state == "done" and (not self._view.has_begun(result.number) or self._view.is_race):
             with self._current() as view:
-                result = with_standard_error(result, view, self.goals.sign) if view.is_race else result
+                if view.is_race:
+                    from bough.study.races import with_standard_error
+
+                    result = with_standard_error(result, view, self.goals.sign)
         return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
 
     def ask_up_to(

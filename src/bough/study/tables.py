@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,6 +99,8 @@ def _given(config: Config, name: str) -> Any:
 
 def _line(cells: Iterable[Any]) -> str:
     buffer = io.StringIO()
+    import csv  # for exports only
+
     csv.writer(buffer, lineterminator="\n").writerow([_defused(cell) for cell in cells])
     return buffer.getvalue()
 
