@@ -78,12 +78,12 @@ class AmendingClient:
 
     @property
     def amendments(self) -> list[Amendment]:
-        """What was said about the study since its creation."""
+        """All amendments of the study since its creation."""
         return [_amendment(row) for row in self._get("amendments")["amendments"]]
 
     @property
     def budget(self) -> float | None:
-        """What the trials may cost together, as ``run(budget=)`` said last."""
+        """The total cost that the trials may have, as set last by ``run(budget=)``."""
         return budget_of(self.amendments)
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:

@@ -292,7 +292,7 @@ class RemoteStudy(AmendingClient):
 
     @property
     def spent(self) -> float:
-        """What the finished trials cost: told costs, or seconds where none was told."""
+        """The cost of the finished trials: told costs, or seconds where none was told."""
         return self.status().spent
 
     # ---- for ``run`` -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What a strategy sees of a study: encoded trials, in the order in which they were told.
+"""A study as a strategy sees it: encoded trials, in the order of their results.
 
 A proposal is a function of ``History`` alone (and of a random generator seeded by study seed and
 trial number), so resuming, serving and benchmarking a study use the same code.
@@ -34,7 +34,7 @@ class Outcomes:
 
     values: (n, m) objectives, each to be minimised; the first one is ``History.y``.
     slacks: (n, k) by how much each limit is missed; at most 0 where it is met.
-    reference: (m,) the user's reference point, NaN where it is to be inferred.
+    reference: (m,) the user's reference point, NaN where bough infers it.
     objectives, limits: their names, for explanations.
     noise, slack_noise: (n, m) and (n, k) told standard deviations, NaN where none was told.
     """
@@ -78,7 +78,7 @@ class History:
     """The trials of a study, encoded. Inside, everything minimises.
 
     seed:    the study's seed.
-    number:  the number of the trial that is to be proposed.
+    number:  the number of the next trial.
     done:    n finished points, in the order of their results; y: (n,) values to minimise.
     noise:   (n,) told standard deviations of y, NaN where none was told.
     failed:  points whose trials failed.

@@ -1,4 +1,4 @@
-"""What is said about a study: ``bough change``, ``believe`` and ``stop``, ``retract`` and ``correct``."""
+"""Commands that amend a study: ``bough change``, ``believe`` and ``stop``, ``retract`` and ``correct``."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
 @click.option("--reason", default="", help="Why, for the record.")
 @storage_option
 def stop(study: str, reason: str, storage: str) -> None:
-    """Ask every run of STUDY to start no further trial. What is running is finished; a later run goes on.
+    """Ask every run of STUDY to start no further trial. Running trials are finished; a later run goes on.
 
     \b
     Examples:

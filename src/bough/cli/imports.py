@@ -38,7 +38,7 @@ OPTUNA = "optuna:"
 @click.option(
     "--direction",
     type=click.Choice(["minimize", "maximize"]),
-    help="Whether a table's value is to be small or large.  [default: minimize]",
+    help="Whether small or large values of a table are better.  [default: minimize]",
 )
 def import_(
     source: str,

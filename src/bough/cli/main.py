@@ -73,7 +73,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 def version_lines() -> list[str]:
-    """What ``bough --version`` prints: bough's version first, then a line for each thing worth knowing."""
+    """The text of ``bough --version``: bough's version first, then a line for each thing worth knowing."""
     from bough.gp.core import describe
 
     return [f"bough {__version__}", f"Python {platform.python_version()}", describe()]

@@ -135,7 +135,7 @@ def method_of(text: str) -> Any:
 
 
 def progress_of(choice: str | None) -> Any:
-    """What ``progress=`` of a run is for a choice of ``--progress``."""
+    """The ``progress=`` of a run for a choice of ``--progress``."""
     from bough.study.progress import bar, log_lines
 
     if choice == "none":

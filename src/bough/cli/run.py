@@ -204,7 +204,7 @@ def run(
                     budget=budget,
                     until=until,
                 )
-            except KeyboardInterrupt:  # all results are kept; what they come to is said below
+            except KeyboardInterrupt:  # all results are kept; the summary follows below
                 interrupted = True
             finally:
                 program.stop()
@@ -218,7 +218,7 @@ def run(
 def _print_examples(
     units: Sequence[Unit], space: Space, seed: int | None, instances: Sequence[str] | None
 ) -> int:
-    """What ``--dry-run`` prints: commands for configs on different branches, ready to be copied."""
+    """The text of ``--dry-run``: commands for configs on different branches, ready to be copied."""
     for number, config in enumerate(example_configs(space, 3, seed)):
         files = {"config": "config.json", "result": "result.txt", "trial": str(number)}
         files |= {"instance": instances[number % len(instances)]} if instances else {}

@@ -173,7 +173,7 @@ def list_(storage: str, json_: bool) -> None:
 @click.argument("id")
 @storage_option
 def revoke(id: str, storage: str) -> None:
-    """Revoke the token with this id: whoever holds it is out at once, their browser sessions too."""
+    """Revoke the token with this id: its holder is out at once, browser sessions included."""
     id = id.removeprefix("bough_").partition("_")[0]  # people paste whole tokens
     if not _records(existing(storage), create=False).revoke(id):
         raise ServiceError(f"there is no token {id!r} that could be revoked: see 'bough token list'")

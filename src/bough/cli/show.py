@@ -123,7 +123,7 @@ def _as_data(trial: Trial) -> dict[str, Any]:
 
 
 def _curve(trial: Trial) -> str:
-    """What a trial reported, in a line: the first and the last value, and the course between them."""
+    """The reports of a trial in a line: the first and the last value, and the course between them."""
     (first, start), (last, end) = trial.curve[0], trial.curve[-1]
     course = sparkline([value for _, value in trial.curve], 20)
     return f"step {first}: {number(start)}  {course}  step {last}: {number(end)}"

@@ -18,12 +18,12 @@ from bough.errors import MethodError, MissingExtraError
 __all__ = ["compiled_core", "describe"]
 
 ABI_VERSION = 3
-"""What the arrays passed to the core mean; ``core/src/module.c`` has the same number."""
+"""Version of the layout of the arrays that the core gets; ``core/src/module.c`` has the same number."""
 
 
 @functools.cache
 def compiled_core() -> ModuleType | None:
-    """The compiled module, or None where NumPy is to be used."""
+    """The compiled module, or None where NumPy is used."""
     wanted = os.environ.get("BOUGH_CORE", "")
     if wanted not in ("", "numpy", "compiled"):
         raise MethodError(f"BOUGH_CORE is {wanted!r}: set it to numpy or compiled, or unset it")
@@ -51,6 +51,6 @@ def compiled_core() -> ModuleType | None:
 
 
 def describe() -> str:
-    """What computes, for ``bough --version``."""
+    """The engine in use, for ``bough --version``."""
     core = compiled_core()
     return f"compiled core ({core.variant()})" if core else "NumPy, no compiled core"

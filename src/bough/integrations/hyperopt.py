@@ -50,7 +50,7 @@ def space_of(space: Any) -> Space:
 
 
 def arguments_of(space: Any, config: Mapping[str, Any]) -> Any:
-    """What Hyperopt would call an objective with: the space with the values of a config in it."""
+    """The argument with which Hyperopt would call an objective: the space, filled with a config's values."""
     return _evaluated(as_apply(space), config)
 
 

@@ -107,5 +107,5 @@ class MLflowCallback:
 
 
 def _key(study: Study, trial: str) -> str:
-    """What a run is found by. A study's name may hold quotes, which MLflow's queries cannot."""
+    """The key of a run. A study's name may hold quotes, which MLflow's queries cannot."""
     return hashlib.sha256(f"{study.name}\0{trial}".encode()).hexdigest()[:20]

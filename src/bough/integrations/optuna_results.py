@@ -1,4 +1,4 @@
-"""What Optuna's trials measured: objectives, constraints, and the values that pruned trials would have had.
+"""The measurements of Optuna's trials: objectives, constraints, and predicted values of pruned ones.
 
 An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value, as a
 stopped trial of bough does (``study.final_values``).
@@ -49,7 +49,7 @@ class OptunaGoals:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What n trials measured.
+    """The measurements of n trials.
 
     values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints),
     at most 0 where one is met. done, failed: (n,).
@@ -80,7 +80,7 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 
 
 def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequence[bytes]) -> Results:
-    """What the trials measured; ``branches`` has the branch of each.
+    """The measurements of the trials; ``branches`` has the branch of each.
 
     A pruned trial needs its constraints to be of use in a study that has some. A constraint that a completed
     trial lacks counts as missed by as much as the worst trial misses it.

@@ -120,7 +120,7 @@ def export_study(
 
 
 def _asked(trial: Trial) -> dict[str, Any]:
-    """What the objective asked for."""
+    """The parameters that the objective asked for, with their values."""
     return {name: value for name, value in trial.config.items() if not name.startswith(ASKED)}
 
 

@@ -29,7 +29,7 @@ Domain = Float | Int | Categorical
 def domains_of(
     distributions: Mapping[str, BaseDistribution], trials: Sequence[FrozenTrial]
 ) -> dict[str, Domain]:
-    """What each parameter may be: the hull of what it was in the trials and of ``distributions``."""
+    """The domain of each parameter: the hull of its values in the trials and of ``distributions``."""
     seen: dict[str, list[BaseDistribution]] = {name: [] for name in distributions}
     for trial in trials:
         for name, distribution in trial.distributions.items():

@@ -1,4 +1,4 @@
-"""What experiment trackers log of a trial; the callbacks for MLflow, W&B and TensorBoard share it."""
+"""The entries that trackers log of a trial; the callbacks for MLflow, W&B and TensorBoard share them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TrialFacts:
 
 
 def facts(study: Study, trial: Trial) -> TrialFacts:
-    """What there is to log of a finished trial."""
+    """The entries of a finished trial."""
     metrics: dict[str, float] = dict(trial.measures)
     if trial.value is not None:
         metrics.setdefault(study.goals.value_name, trial.value)

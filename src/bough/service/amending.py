@@ -1,4 +1,4 @@
-"""What amends a study's record under ``/api/v1``: retract, correct, note, stop runs, change the space."""
+"""Routes that amend a study under ``/api/v1``: retract, correct, note, stop runs, change the space."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Note(_In):
 
 
 class Stop(_In):
-    """Why no further trial is to be started."""
+    """Why no further trial should start."""
 
     reason: Reason = ""
 
@@ -63,7 +63,7 @@ class Change(_In):
 
 
 class ChangeOut(BaseModel):
-    """What differs, a line each; ``since`` is the first trial of the new space."""
+    """The differences, a line each; ``since`` is the first trial of the new space."""
 
     differences: list[str]
     since: int | None
@@ -125,7 +125,7 @@ def add_amending_routes(
 
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
     def amendments(study: Name) -> Response:
-        """What was said about the study since its creation, in order."""
+        """All amendments of the study since its creation, in order."""
         opened = studies.open(study)
         shown = {trial.number: trial for trial in opened.trials}
         told = [trial for trial in opened.told_trials() if trial != shown.get(trial.number)]

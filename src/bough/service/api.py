@@ -253,7 +253,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.post("/studies/{study:name}/explain", tags=["studies"])
     async def explain_branches(study: Name, wanted: Explain) -> Response:
-        """What is known of a branch, what the model expects of it, and why it was not chosen lately."""
+        """The trials of a branch, the model's outlook for it, and why it was not chosen lately."""
         opened = await to_thread.run_sync(studies.open, study)
         found = await studies.consult_model(lambda: opened.explain(branch=wanted.branch))
         return JSONResponse(_finite(found))

@@ -41,7 +41,7 @@ def known_result(given: Known, goals: Goals) -> dict[str, Any]:
 
 
 def _measured(given: Tell | Known, goals: Goals) -> dict[str, Any]:
-    """What was measured, by name; ``value`` is the first objective."""
+    """Measured values by name; ``value`` is the first objective."""
     parts: dict[str, Any] = dict(given.measures)
     for name in RESERVED:
         if name in parts:

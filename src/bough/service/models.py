@@ -140,7 +140,7 @@ class Renew(_In):
 
 
 class NewBudget(_In):
-    """What the trials may cost together: in units of told costs, or in seconds where none is told."""
+    """The total cost that the trials may have: in units of told costs, or in seconds where none is told."""
 
     budget: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 

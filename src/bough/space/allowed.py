@@ -1,4 +1,4 @@
-"""What forbidden clauses leave of a column, where a clause reads that column alone.
+"""The values of a column that forbidden clauses leave, where a clause reads that column alone.
 
 ``forbid=["rate > 0.1"]`` is such a clause: it narrows the range of ``rate`` wherever that is active. Searches
 and samplers use what is left of the range, and so need no luck to find legal values.

@@ -1,4 +1,4 @@
-"""What a define-by-run objective gets: a trial that it asks for its parameters, one after the other."""
+"""The argument of a define-by-run objective: a trial that it asks for its parameters, one by one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AskingTrial:
 
     @property
     def domains(self) -> dict[str, Domain]:
-        """What each parameter that was asked for may be."""
+        """The domains of the parameters that were asked for."""
         return dict(self._domains)
 
     @property

@@ -26,7 +26,7 @@ Likely: TypeAlias = tuple[float, float] | tuple[tuple[Scalar, float], ...]
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed of one column of a space.
+    """A belief about one column of a space.
 
     since: the number of trials that there were when the belief was given.
     """

@@ -74,4 +74,4 @@ class Choice:
 
 
 Declared: TypeAlias = Float | Int | Categorical | Choice
-"""What a space may be declared with."""
+"""The types with which a space is declared."""

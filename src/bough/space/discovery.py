@@ -72,7 +72,7 @@ def whole_runs(runs: Sequence[Run], failed: Sequence[bool], domains: Mapping[str
 
 
 def _asked(run: Run, domains: Mapping[str, Domain]) -> tuple[tuple[str, Any], ...]:
-    """What a run asked for, in order, with its categories; numbers differ from run to run."""
+    """The parameters that a run asked for, in order, with its categories; numbers differ from run to run."""
     return tuple(
         (name, scalar_key(value) if isinstance(domains[name], Categorical) else None)
         for name, value in run.items()

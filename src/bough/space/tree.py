@@ -90,7 +90,7 @@ class Tree:
 
     @cached_property
     def allowed(self) -> dict[int, Allowed]:
-        """What clauses that read one column alone leave of it, by column."""
+        """The values that clauses about one column alone leave of it, by column."""
         return allowed_columns(self._rules)
 
     def is_open(self, path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What a storage is: ten methods, each one transaction."""
+"""The protocol of a storage: ten methods, each one transaction."""
 
 from __future__ import annotations
 

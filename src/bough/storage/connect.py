@@ -45,7 +45,7 @@ SQLITE_WRITER_SET_UP = (
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
 )
-"""What a connection that writes to SQLite begins with."""
+"""The first statements of a connection that writes to SQLite."""
 
 
 def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:

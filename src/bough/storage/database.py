@@ -46,7 +46,7 @@ _DIALECT = {  # what stands for {name} in a statement
 
 
 class Transaction:
-    """What a write may do; ``retried`` says that an earlier try may have been committed unnoticed."""
+    """The work of a write; ``retried`` says that an earlier try may have been committed unnoticed."""
 
     def __init__(self, database: Database, retried: bool) -> None:
         self._database = database

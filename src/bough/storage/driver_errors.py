@@ -1,4 +1,4 @@
-"""What a database driver's error means for a user, and whether trying again may help."""
+"""Errors of database drivers in words for users, and whether trying again may help."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Fault", "fault_of"]
 @dataclass(frozen=True)
 class Fault:
     """cause: one line for the user; passing: trying again may help; lost: the connection is of no use any
-    more; held: another process has the lock, perhaps one of our own for as long as a transaction takes."""
+    more; held: another process has the lock, perhaps another bough process, until its transaction ends."""
 
     cause: str
     passing: bool = False

@@ -2,8 +2,8 @@
 
 Two things go wrong when a process forks. SQLite keeps a table of the files that a process has open. A child
 that inherits this table believes that it already holds the shared lock on the file, so it never takes it, and
-whoever closes the file next deletes the log under the child: its commits vanish without an error. And a lock
-that another thread holds at the moment of the fork stays locked in the child.
+the next process that closes the file deletes the log under the child: its commits vanish without an error.
+And a lock that another thread holds at the moment of the fork stays locked in the child.
 
 So everything that holds a lock or a connection registers here. ``before_fork`` runs in the forking thread:
 take the lock, close the connection. ``after_fork`` runs on both sides: let the lock go; the connection is

@@ -63,7 +63,7 @@ class _StudyState:
         return self.trials[number]
 
     def of_mark(self, request: str | None, holder: str | None) -> list[Trial]:
-        """What a request has put in, or what runs for it."""
+        """The trials that a request has put in, or that run for it."""
         if request is not None and (found := [trial for trial in self.trials if trial.request == request]):
             return found
         running = [self.trials[number] for number in self.open] if holder is not None else []

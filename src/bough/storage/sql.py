@@ -353,7 +353,7 @@ def _of_operation(transaction: Transaction, study: int, operation: str) -> list[
 
 
 def _of_mark(transaction: Transaction, study: int, request: str | None, holder: str | None) -> list[Trial]:
-    """What a request has put in, or what runs for it; the caller has locked the study."""
+    """The trials that a request has put in, or that run for it; the caller has locked the study."""
     for sql, mark in ((_TRIALS_OF_REQUEST, request), (_TRIAL_OF_HOLDER, holder)):
         found = [] if mark is None else trials_of(transaction.execute(sql, study=study, mark=mark))
         if found:

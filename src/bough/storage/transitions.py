@@ -89,7 +89,7 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
 
 
 def is_news(current: Trial, report: Report, before: float | None, last: int | None) -> bool:
-    """Whether a report is to be stored; False if it is there already.
+    """Whether a report is new; False if it is stored already.
 
     before: the value that the attempt reported at this step, last: its last step so far; None without one.
     """
@@ -127,7 +127,7 @@ def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Tri
 
 
 def amended_meanwhile() -> ConflictError:
-    """What is raised when an amendment was made without knowledge of the last one."""
+    """The error for an amendment that was made without knowledge of the last one."""
     return ConflictError("another change to the study came first: look at it, then try again")
 
 

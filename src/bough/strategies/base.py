@@ -62,7 +62,7 @@ class Predicts(Protocol):
 
 @dataclass(frozen=True)
 class RemainingGain:
-    """What is left to gain, in units of the objective.
+    """The gain that is left, in units of the objective.
 
     expected: the expected improvement of the best candidate. possible: how much better, at most and with
     about 95 % confidence, the optimum is than the best tried point. settled: whether nothing is left to gain.

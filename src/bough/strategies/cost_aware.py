@@ -94,7 +94,7 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
 
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
-    """What is added to the logarithm of a gain where cost counts."""
+    """The terms that cost adds to the logarithm of a gain; none where it does not count."""
     fitted, spending = cost_model(model, history), history.spending
     if fitted is None or spending is None or spending.left == 0:
         return []
@@ -106,7 +106,7 @@ def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
 
 
 def predicted_cost(model: ModelBased | None, history: History, point: Points) -> dict[str, float]:
-    """What a point is expected to cost, as an entry of an explanation; empty where cost does not count."""
+    """The expected cost of a point, as an entry of an explanation; empty where cost does not count."""
     fitted = cost_model(model, history)
     if fitted is None:
         return {}

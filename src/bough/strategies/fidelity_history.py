@@ -1,4 +1,4 @@
-"""What a method sees of a study that has a fidelity.
+"""A study with a fidelity, as its method sees it.
 
 The fidelity is a column of the space like any other, and everything that may be proposed has its highest
 value (``space.fidelity.full_space``). A model of all results therefore learns how results at different

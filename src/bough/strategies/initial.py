@@ -29,7 +29,7 @@ KINDS = ("middle", "paths", "random", "sobol", "lhs")
 """``middle``: a point per path from the middle of its ranges, the default. The others: see above."""
 
 InitialOption = int | str | tuple[str, int] | None
-"""What a method's option ``initial`` may be: a number of points, a kind, both, or None."""
+"""Values of a method's option ``initial``: a number of points, a kind, both, or None."""
 
 MIN_POINTS = 4
 """Points even if there are fewer paths: a model cannot be fitted to fewer."""

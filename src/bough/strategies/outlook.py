@@ -1,4 +1,4 @@
-"""What a model expects of each branch: how low it may reach, and how likely it holds the optimum.
+"""The outlook of each branch by the model: how low it may reach, and how likely it holds the optimum.
 
 Joint draws from the posterior at candidates of every branch answer both questions. The share of the draws
 whose minimum lies on a branch is the probability that the branch holds the optimum, as far as the candidates

@@ -1,4 +1,4 @@
-"""What is left to gain, and whether a search has settled.
+"""The gain that is left, and whether a search has settled.
 
 A search has settled when even the best candidate is expected to improve the incumbent by no more than
 NEGLIGIBLE_GAIN_SDS standard deviations of all observations (expected improvement as a stopping rule: Nguyen
@@ -30,7 +30,7 @@ SEARCH_STARTS = 8
 
 
 def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> RemainingGain:
-    """What a model conditioned on the finished trials says."""
+    """The answer of a model that is conditioned on the finished trials."""
     model, space = context.model, context.space
     none = context.avoid.take([])
     gain = Expected(model.posteriors, model.best)

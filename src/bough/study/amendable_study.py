@@ -36,7 +36,7 @@ class AmendableStudy(StoredStudy):
 
         From now on it informs neither the method nor ``best``, ``front`` and ``recommend``. It stays among
         the trials, with the reason in ``trial.retracted``, and counts as finished for ``run``.
-        by: who says so, if it is to be kept.
+        by: who says so; it is stored with the amendment.
         """
         number, _ = number_and_attempt(trial)
         self.amend(lambda view: retraction(view, number, reason, by))

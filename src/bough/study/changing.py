@@ -128,7 +128,7 @@ def _check_queued(trial: Trial, space: Space) -> None:
 
 
 def _check_union(revisions: Sequence[Revision], trials: Sequence[Trial]) -> None:
-    """Make the space that the method would work in, so that a change that cannot be is refused."""
+    """Make the space that the method would work in; this refuses a change that is impossible."""
     try:
         model_space(revisions, trials)
     except BoughError as error:

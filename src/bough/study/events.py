@@ -1,4 +1,4 @@
-"""What a run reports while it goes on, to whoever shows its progress."""
+"""The events of a run, for those who show its progress."""
 
 from __future__ import annotations
 

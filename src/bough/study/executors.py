@@ -221,7 +221,7 @@ def _result(future: Future[Trial], trial: Trial) -> Trial:
 
 
 def _detach() -> None:
-    """Give a worker a process group, so that it ends with all processes that the objective starts.
+    """Give a worker a process group; it then ends with all processes that the objective starts.
 
     Ctrl-C reaches every process of a terminal; the parent alone decides what happens.
     """

@@ -1,4 +1,4 @@
-"""What a study without a space learns from one trial: its space, and all trials as configurations of it.
+"""The lesson of one trial for a study without a space: the space, and all trials as configurations of it.
 
 A trial's *run* is what its objective asked for, with the answers. A run that is no configuration of the space
 learned so far makes a lesson: the space is learned again from all runs (``space.discovery``), and each trial
@@ -41,7 +41,7 @@ class AskedResult(Trial):
 
 
 def domains_of(space: Space) -> dict[str, Domain]:
-    """What each parameter of a learned space may be, without its condition."""
+    """The domain of each parameter of a learned space, without its condition."""
     return {
         parameter.name: replace(parameter.domain, when=None)
         for parameter in space
@@ -99,7 +99,7 @@ def _discovered(
 
 
 def _run(trial: Trial, names: Names) -> dict[str, Any]:
-    """What a trial asked for, as far as that is known; without the switches that the study made up."""
+    """The parameters that a trial asked for, as far as known, without switches that the study made up."""
     asked = names.get(trial.number, trial.config)
     return {
         name: value for name, value in trial.config.items() if name in asked and not name.startswith(ASKED)

@@ -24,7 +24,7 @@ _MAX_TRACEBACK = 20_000
 
 
 class ObjectiveRaised(Exception):
-    """The objective raised ``error``, and whoever runs it wants to see it; ``result`` is what to record."""
+    """The objective raised ``error``, and ``on_error="raise"``; ``result`` is what to record."""
 
     def __init__(self, result: Trial, error: BaseException) -> None:
         super().__init__(result.error)

@@ -1,4 +1,4 @@
-"""What a storage keeps of a study besides its trials, and whether it is what the user asked for."""
+"""The record of a study in a storage, and whether it matches the arguments of the user."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class ReportClient:
 
 
 class ReportServer:
-    """Listens to workers in threads of its own until the block ends."""
+    """Listens to workers, in separate threads, until the block ends."""
 
     def __init__(self, report: ReportTo) -> None:
         self._report = report

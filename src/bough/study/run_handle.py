@@ -18,8 +18,8 @@ ReportTo = Callable[[Trial, float, int], bool]
 class Run:
     """One evaluation of a trial.
 
-    ``report`` says how it is doing; once ``stop`` is true, the objective should return. What it returns then
-    does not matter, because the trial is stored as stopped.
+    ``report`` says how it is doing; once ``stop`` is true, the objective should return. Its result
+    does not matter then, because the trial is stored as stopped.
     """
 
     def __init__(self, trial: Trial, report: ReportTo) -> None:

@@ -140,7 +140,7 @@ def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str |
 
 
 def trust(rule: Rule, others: Sequence[TrialCurve]) -> Trust:
-    """Which tests are to be trusted: those that would not have stopped the trial that is now the best.
+    """Which tests to trust: those that would not have stopped the trial that is now the best.
 
     It is judged at each of its steps against all other curves as they are now.
     """

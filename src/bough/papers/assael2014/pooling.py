@@ -65,7 +65,7 @@ def ancestors(on: BoolArray, signature: BoolArray, depths: IntArray) -> list[Int
 
 @dataclass(frozen=True, eq=False)
 class Hyper:
-    """What the hyperparameters of a leaf are: theta = (mean, then the logarithms of ``params``).
+    """The hyperparameters of a leaf: theta = (mean, then the logarithms of ``params``).
 
     The covariance is one for the whole space; a leaf learns those entries of its theta that concern
     the leaf's own columns.
@@ -104,7 +104,7 @@ class Hyper:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What the hyperparameters of a leaf are, and which rows they are learned from.
+    """The hyperparameters of a leaf, and the rows from which they are learned.
 
     Their density (eq. 10 of the paper) is the prior times the likelihood of each part to the power of its
     weight; in a part rows of different signatures are independent. ``pooled_density`` computes it.

@@ -1,4 +1,4 @@
-"""What a treed process knows after seeing data: which leaf a point falls into, and that leaf's posterior."""
+"""The posterior of a treed process: which leaf a point falls into, and that leaf's posterior."""
 
 from __future__ import annotations
 

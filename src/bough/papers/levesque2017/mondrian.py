@@ -3,7 +3,7 @@
 A Mondrian process cuts a box at random times: a box with side lengths s_d waits Exp(Σ_d s_d), is
 then cut across dimension d with probability s_d / Σ s, at a uniform place, and both halves go on by
 themselves until the lifetime is over. Two points are in one cell with probability
-exp(−Σ_d |x_d − x'_d|) for lifetime 1, so that the share of T partitions in which they fall together,
+exp(−Σ_d |x_d − x'_d|) for lifetime 1. The share of T partitions in which they fall together,
 
     k(x, x') = 1/T Σ_t [cell_t(x) = cell_t(x')]   →   exp(−Σ_d |x_d − x'_d| / ℓ_d)   as T grows,
 

@@ -1,4 +1,4 @@
-"""What a person does from a page: tell, fail, retract, correct, note, enqueue, stop runs, change
+"""Actions from a page: tell, fail, retract, correct, note, enqueue, stop runs, change
 the space.
 
 Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. What amends the
@@ -68,7 +68,7 @@ def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
 
 
 def preview(study: Study, form: Mapping[str, str]) -> list[str]:
-    """What a change of the space would change, a line each."""
+    """The effects of a change of the space, a line each."""
     return differences(study.space, space_of(form.get("space", "")))
 
 

@@ -114,7 +114,7 @@ def told_values(number: int, definition: Json, values: Mapping[str | None, Json]
 
 
 def values_of(definition: Json, trial: Trial, stored: Sequence[Json] = ()) -> list[Json]:
-    """What a trial was told, by metric; ``stored``: metrics of a plain experiment that are only kept."""
+    """The told values of a trial by metric; ``stored``: metrics of a plain experiment that are only kept."""
     if trial.value is None:
         return []
     if is_plain(definition):
