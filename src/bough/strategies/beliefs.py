@@ -1,7 +1,7 @@
 """How much beliefs count for a proposal: they shape the design, then fade, and are dropped where wrong.
 
-The first trials take turns: one is drawn from the beliefs, one is of the initial design. With n trials since
-then (or since the belief was given, if that was later) a belief counts with the exponent STRENGTH / n²: see
+Every second trial of the initial design, up to three, is drawn from the beliefs. With n trials since the
+design (or since the belief was given, if that was later) a belief counts with the exponent STRENGTH / n²: see
 ``acquisition.beliefs``. It is dropped while the observations contradict it. The test asks the model, for each
 believed parameter: with the others as in the best trials, where does the best value lie? If at least
 MIN_LIKELY_TRIALS trials had a likely value, and fewer than MIN_PROBABILITY of the posterior draws have their

@@ -143,7 +143,7 @@ class GoalBased:
         weights = self.objective.chance_of_success(space, history)
         weights += cost_weights(self.objective.cost_model, history)
         if history.beliefs:  # they fade, but no single value says whether one is wrong
-            design_size = self.objective.initial.length(space, history)
+            design_size = self.objective.initial.size(space)
             weights += belief_weights(space, count_beliefs(space, history, design_size, None))
         return weights
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.history import History
-from bough.points import Points, row_keys
+from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
@@ -33,6 +33,10 @@ InitialOption = int | str | tuple[str, int] | None
 
 MIN_POINTS = 4
 """Points even if there are fewer paths: a model cannot be fitted to fewer."""
+
+BELIEVED_POINTS = 3
+"""How many points of a design are drawn from beliefs at most. Beliefs that are wrong cost about as many
+trials; where they are right, the model takes it from there."""
 
 MIDDLE_SHARE = 0.5
 """The share of a range, around its middle, from which the point of a path is drawn."""
@@ -84,40 +88,29 @@ class InitialDesign:
         per path, a path they cover is not visited again.
         """
         tried = tried_points(history)
-        if len(tried) >= self.length(space, history):
+        if len(tried) >= self.size(space):
             return None
-        design, index = self.points(space, history.seed), len(tried)
-        if history.beliefs:
-            believed = self._believed(space, history, design)
-            if index % 2 == 0 and index // 2 < len(believed):
-                return believed.take([index // 2])
-            index -= min((index + 1) // 2, len(believed))
-            keys = set(row_keys(space.layout, believed))
-            tried = tried.take([key not in keys for key in row_keys(space.layout, tried)])
+        design = self.points(space, history.seed)
+        turn, believes = divmod(len(tried), 2)
+        if history.beliefs and believes and turn < BELIEVED_POINTS:
+            return self._believed(space, history, design).take([turn])
         if self.kind in ("middle", "paths"):
             branch = space.tree.branch_ids(Points.concat([tried, design]))
             seen = set(branch[: len(tried)].tolist())
-            for row, number in enumerate(branch[len(tried) :].tolist()):
+            for index, number in enumerate(branch[len(tried) :].tolist()):
                 if number not in seen:
-                    return design.take([row])
-        return design.take([index])
-
-    def length(self, space: Space, history: History) -> int:
-        """How many trials the design takes. Points that are drawn from beliefs come on top of the others."""
-        size = self.size(space)
-        return size + (size + 1) // 2 if history.beliefs else size
+                    return design.take([index])
+        return design.take([len(tried)])
 
     def _believed(self, space: Space, history: History, design: Points) -> Points:
-        """The points that are drawn from beliefs, on likely branches: half as many as the design has.
+        """The design drawn from the beliefs, on likely branches; its points take turns with the plain ones.
 
-        They take turns with the design, which stays as it is without beliefs. Wrong beliefs then cost these
-        trials, and the model knows the rest of the space all the same.
+        Where beliefs are wrong, the plain ones tell the model about the rest of the space.
         """
         from bough.strategies.beliefs import draw_believed  # loads the models, which a design needs only here
 
         rng = np.random.default_rng([history.seed, streams.BELIEVED_DESIGN])
-        half = design.take(slice(0, self.length(space, history) - len(design)))
-        return draw_believed(space, history.beliefs, half, rng)
+        return draw_believed(space, history.beliefs, design, rng)
 
 
 def initial_design(option: InitialOption) -> InitialDesign:

@@ -154,7 +154,7 @@ class ModelBased:
         """Beliefs multiply an improvement, so a criterion that is no logarithm goes without."""
         if not history.beliefs or not self.acquisition.log:
             return []
-        return count_beliefs(space, history, self.initial.length(space, history), model)
+        return count_beliefs(space, history, self.initial.size(space), model)
 
     def chance_of_success(self, space: Space, history: History) -> list[Criterion]:
         """What is added to the logarithm of a gain where trials have failed."""
