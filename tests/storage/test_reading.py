@@ -271,3 +271,25 @@ def test_no_statement_is_prepared_on_the_server(postgresql_url: str) -> None:
 def test_a_cancelled_statement_is_tried_again() -> None:
     cancelled = type("QueryCanceled", (Exception,), {"sqlstate": "57014"})("canceling statement")
     assert fault_of(cancelled, "postgresql").passing
+
+
+def test_a_damaged_schema_is_one_clear_line(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    study.tell(study.ask(), 1.0)
+    del study
+    gc.collect()
+    data = (tmp_path / "s.db").read_bytes()
+    assert data.count(b"bough_trials_open") >= 2, "as a name, and in the statement that made it"
+    (tmp_path / "s.db").write_bytes(data.replace(b"bough_trials_open", b"\xff(gh_trials_op\xfe??"))
+    with pytest.raises(StorageError, match=r"s\.db: the file is damaged"):
+        open_study("s", url)
+
+
+def test_a_damaged_space_names_its_study(sqlite_url: str) -> None:
+    Study(SPACE, name="s", storage=sqlite_url, method="random", seed=0)
+    with contextlib.closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("""UPDATE bough_studies SET space = '{"x" 1}'""")
+        connection.commit()
+    with pytest.raises(StorageError, match="the row of study 's' is damaged: its space is not valid JSON"):
+        open_study("s", sqlite_url)

@@ -191,7 +191,7 @@ class Database:
                 self._statement_seconds = statement_seconds
                 try:
                     return attempt(retried)
-                except self._dialect.loaded_dbapi.Error as error:
+                except (self._dialect.loaded_dbapi.Error, UnicodeDecodeError) as error:
                     fault = fault_of(error, self.dialect)
                     if fault.lost:
                         self._drop_connection()

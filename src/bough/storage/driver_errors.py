@@ -60,6 +60,10 @@ _REFUSALS = {
 
 def fault_of(error: Exception, dialect: str) -> Fault:
     """The fault behind an error of ``sqlite3`` or ``psycopg``."""
+    if isinstance(
+        error, UnicodeDecodeError
+    ):  # sqlite3 could not read SQLite's own message, which quotes damage
+        return _SQLITE["SQLITE_CORRUPT"]
     name = getattr(error, "sqlite_errorname", "")
     if name in _SQLITE:
         return _SQLITE[name]  # at once: those who wait for a lock come here often

@@ -10,7 +10,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
+from bough.errors import (
+    MethodError,
+    MissingExtraError,
+    SpaceError,
+    StorageError,
+    StudyError,
+    TrialError,
+)
 from bough.history import History
 from bough.points import FloatArray
 from bough.registry import build, is_registered
@@ -47,7 +54,11 @@ class StoredStudy:
     def of_record(cls, record: StudyRecord, storage: Storage) -> Self:
         """The study of a record that was found in the storage."""
         study = cls.__new__(cls)
-        study._open(record, storage, Space.from_json(record.space))
+        try:
+            space = Space.from_json(record.space)
+        except SpaceError as error:
+            raise StorageError(f"the row of study {record.name!r} is damaged: its space is {error}") from None
+        study._open(record, storage, space)
         return study
 
     def __reduce__(self) -> tuple[Any, ...]:
