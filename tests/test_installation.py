@@ -70,7 +70,7 @@ def test_the_source_distribution_is_complete_and_the_wheel_holds_the_package_onl
     with zipfile.ZipFile(wheel) as packed:
         roots = {name.partition("/")[0] for name in packed.namelist()}
         metadata = packed.read(next(n for n in packed.namelist() if n.endswith("METADATA"))).decode()
-    assert {root for root in roots if not root.endswith(".dist-info")} == {"bough"}
+    assert {root for root in roots if not root.endswith(".dist-info")} == {"bough", "hydra_plugins"}
     assert "Name: bough-opt\n" in metadata
 
 

@@ -100,6 +100,7 @@ def run_page(page: str, folder: Path) -> Iterator[tuple[Block, str]]:
     namespace: dict[str, object] = {"__name__": "example"}
     for block in blocks(page):
         if block.title is not None:
+            (folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.title).write_text(block.code, encoding="utf-8")
         elif block.runs and block.language == "python":
             printed = io.StringIO()

@@ -1,0 +1,202 @@
+"""A sweeper for Hydra that searches a bough space: ``hydra/sweeper=bough``.
+
+Hydra finds this module by its place in the namespace package ``hydra_plugins``, and imports it whenever a
+program with Hydra starts. So bough itself is imported only when a sweep begins.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.errors import CompactHydraException
+from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig, OmegaConf
+
+if TYPE_CHECKING:
+    from bough.study import Study
+    from bough.trial import Trial
+
+__all__ = ["BoughSweeper", "overrides_of"]
+
+MAX_FAILURES = 10
+"""A sweep ends with an error when so many trials were tried and all of them failed."""
+
+RESULTS = "optimization_results.yaml"
+"""What was found, in the folder of the sweep; the sweepers of Ax, Nevergrad and Optuna use the same name."""
+
+
+OPTIONS: dict[str, Any] = {
+    "_target_": "hydra_plugins.bough_sweeper.BoughSweeper",
+    "space": "???",
+    "trials": 20,
+    "workers": 1,
+    "direction": "minimize",
+    "objectives": None,
+    "constraints": [],
+    "method": "auto",
+    "seed": None,
+    "storage": None,
+    "name": None,
+}
+"""The options below ``hydra.sweeper``.
+
+space:   a space file, as for ``bough run``. Relative paths start where the program was started.
+trials:  how many jobs the study has in the end. workers: how many are launched at a time.
+storage, name: where the study is kept; a sweep that is started again goes on there.
+The others are those of ``bough.Study``.
+"""
+
+ConfigStore.instance().store(group="hydra/sweeper", name="bough", node=OPTIONS, provider="bough")
+
+
+class BoughSweeper(Sweeper):
+    """Launches one job per trial; its overrides are the active parameters of the trial and no others."""
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+        self.hydra_context: HydraContext | None = None
+        self.config: DictConfig | None = None
+        self.launcher: Launcher | None = None
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.hydra_context, self.config = hydra_context, config
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
+
+    def sweep(self, arguments: list[str]) -> Study:
+        """Run the study; ``arguments`` are overrides that every job gets."""
+        from bough.errors import BoughError
+
+        try:
+            return self._run(arguments)
+        except BoughError as error:
+            raise CompactHydraException(str(error)) from None  # which Hydra shows without a traceback
+
+    def _run(self, arguments: list[str]) -> Study:
+        from bough.study.leases import LEASE, Leases
+
+        assert self.config is not None
+        assert self.launcher is not None
+        study, trials = self._study(arguments)
+        launched = 0
+        with Leases(study.renew) as leases:
+            while True:
+                wanted = min(self._options["workers"], trials - study.status().finished)
+                batch = _asked(study, wanted, LEASE)
+                if not batch:
+                    break
+                for trial in batch:
+                    leases.hold(trial)
+                overrides = [[*arguments, *overrides_of(trial.config)] for trial in batch]
+                self.validate_batch_is_legal(overrides)
+                jobs = self.launcher.launch(overrides, initial_job_idx=launched)
+                launched += len(jobs)
+                for trial, job in zip(batch, jobs, strict=True):
+                    _tell(study, trial, job)
+                    leases.drop(trial)
+                _check_failures(study)
+        _write(study, Path(self.config.hydra.sweep.dir, RESULTS))
+        return study
+
+    def _study(self, arguments: Sequence[str]) -> tuple[Study, int]:
+        """The study, and how many trials it gets; a mistake in the options is a one-line error."""
+        from bough import Space
+        from bough.errors import StudyError
+        from bough.study import Study
+
+        assert self.hydra_context is not None
+        options = dict(self._options)
+        parser = OverridesParser.create(config_loader=self.hydra_context.config_loader)
+        given = parser.parse_overrides(list(arguments))
+        if swept := [each.key_or_group for each in given if each.is_sweep_override()]:
+            raise StudyError(
+                f"{swept[0]!r} is swept on the command line: declare it in the space file instead"
+            )
+        for count in ("trials", "workers"):
+            if not isinstance(options[count], int) or options[count] < 1:
+                raise StudyError(f"hydra.sweeper.{count} must be at least 1, not {options[count]}")
+        trials, space = options.pop("trials"), Space.load(options.pop("space"))
+        options.pop("workers")
+        names = {parameter.name for parameter in space}
+        if doubled := [each.key_or_group for each in given if each.key_or_group in names]:
+            raise StudyError(f"{doubled[0]!r} is a parameter of the space: leave it out on the command line")
+        options = {key: OmegaConf.to_object(v) if OmegaConf.is_config(v) else v for key, v in options.items()}
+        return Study(space, **options), trials
+
+
+def overrides_of(config: Mapping[str, Any]) -> list[str]:
+    """A config as overrides in Hydra's grammar: ``lr=0.1``, ``optimizer=adam``."""
+    return [f"{name}={_text(value)}" for name, value in config.items()]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    looks_plain = re.fullmatch(r"[A-Za-z_][\w./-]*", value) and value.lower() not in _WORDS
+    if looks_plain:
+        return str(value)
+    return "'" + re.sub(r"(\\+)(?='|$)", r"\1\1", value).replace("'", "\\'") + "'"
+
+
+_WORDS = ("null", "true", "false", "nan", "inf")
+"""What Hydra does not read as a text."""
+
+
+def _asked(study: Study, n: int, lease: float) -> list[Trial]:
+    from bough.errors import ExhaustedError
+
+    try:
+        return study.ask_up_to(n, lease=lease) if n > 0 else []
+    except ExhaustedError:
+        return []
+
+
+def _tell(study: Study, trial: Trial, job: JobReturn) -> None:
+    if job.status == JobStatus.COMPLETED:
+        returned = job.return_value
+        study.tell(trial, math.nan if returned is None else returned)
+    else:
+        error = job._return_value  # its property raises it
+        study.fail(trial, f"{type(error).__name__}: {error}")
+
+
+def _check_failures(study: Study) -> None:
+    from bough.errors import StudyError
+
+    status = study.status()
+    if status.failed >= MAX_FAILURES and not status.done:
+        last = [trial for trial in study.trials if trial.state == "failed"][-1]
+        raise StudyError(f"all {status.failed} trials failed, the last one with: {last.error}")
+
+
+def _write(study: Study, path: Path) -> None:
+    """Write what was found, in the words that other sweepers use."""
+    found = study.front if len(study.goals.objectives) > 1 else [study.best] if study.status().best else []
+    results = [
+        {
+            "best_evaluated_params": dict(trial.config),
+            "best_evaluated_result": {name: trial.measures[name] for name in study.goals.names}
+            if len(study.goals.objectives) > 1
+            else trial.value,
+        }
+        for trial in found
+    ]
+    content: dict[str, Any] = {"name": "bough"}
+    content |= {"solutions": results} if len(study.goals.objectives) > 1 else (results or [{}])[0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    OmegaConf.save(OmegaConf.create(content), path)
