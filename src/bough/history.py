@@ -92,6 +92,7 @@ class History:
     fidelity: the column of the fidelity and the position of its highest value; None without one. A point of
              ``done`` below it is a result at a lower fidelity, and its configuration is in ``pending``, at
              the highest one, unless it has a result there.
+    is_learned: whether the space is learned from the trials, so there may be branches that it lacks.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -111,6 +112,7 @@ class History:
     sources: tuple[Source, ...] = ()
     spending: Spending | None = None
     fidelity: tuple[int, float] | None = None
+    is_learned: bool = False
 
     @property
     def is_lower(self) -> BoolArray:

@@ -302,3 +302,26 @@ def test_values_that_a_failed_trial_never_asked_for_teach_nothing(seed: int) -> 
     assert failures > 3
     expected = {"model": bough.Choice({"svm": {"C": bough.Float(0, 1)}, "bayes": {}})}
     assert study.space == bough.Space(expected)
+
+
+def many_branches(trial: Any) -> float:
+    option = trial.choice("model", list("abcdef"))
+    return trial.float(f"x of {option}", 0, 1) + (
+        trial.categorical("size", [1, 2, 3]) if option == "b" else 0
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_option_gets_a_look_before_the_model_decides(seed: int) -> None:
+    study = quietly(many_branches, 9, method="auto", seed=seed)
+    assert {trial.config["model"] for trial in study.trials} == set("abcdef")
+    assert {trial.config["size"] for trial in study.trials if "size" in trial.config} == {1, 2, 3}
+
+
+def test_a_number_of_which_nothing_is_known_comes_from_the_middle_but_for_random_search() -> None:
+    def first_answers(method: str) -> Any:
+        studies = [quietly(lambda t: t.float("x", 0, 1), 1, method=method, seed=seed) for seed in range(12)]
+        return np.array([study.trials[0].config["x"] for study in studies])
+
+    assert np.all(abs(first_answers("auto") - 0.5) <= 0.25)
+    assert np.any(abs(first_answers("random") - 0.5) > 0.25)

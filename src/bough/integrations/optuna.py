@@ -27,6 +27,7 @@ from bough.space import Space
 from bough.space.discovery import discover
 from bough.strategies.base import Strategy
 from bough.strategies.best_answer import best_answer
+from bough.strategies.first_look import fresh_answer, is_design
 
 try:
     from optuna.distributions import BaseDistribution
@@ -142,10 +143,9 @@ class BoughSampler(BaseSampler):
                 value = best_answer(view.strategy, view.space, view.history, given, param_name, rng)
                 if value is not None:
                     return convert.answer(param_distribution, value)
-        drawn = Space(
-            {param_name: convert.domains_of({param_name: param_distribution}, [])[param_name]}
-        ).sample(1, rng)
-        return convert.answer(param_distribution, drawn[0][param_name])
+        domain = convert.domains_of({param_name: param_distribution}, [])[param_name]
+        uniform = is_design(build(self._method, Space({param_name: domain})))
+        return convert.answer(param_distribution, fresh_answer(param_name, domain, rng, uniform=uniform))
 
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
@@ -176,6 +176,7 @@ class BoughSampler(BaseSampler):
             [config for config in pending if _fits(space, config)],
             goals,
             learn_failures=self._learn_failures,
+            is_learned=self._space is None,
             seed=self._seed,
             number=trial.number,
         )

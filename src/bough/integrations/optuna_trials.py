@@ -124,6 +124,7 @@ def history_of(
     goals: OptunaGoals,
     *,
     learn_failures: bool,
+    is_learned: bool,
     seed: int,
     number: int,
 ) -> History:
@@ -144,6 +145,7 @@ def history_of(
         failed_numbers=numbers[lost],
         pending=running,
         pending_numbers=np.full(len(running), -1, dtype=np.intp),
+        is_learned=is_learned,
         outcomes=None
         if goals.is_plain
         else Outcomes(

@@ -22,6 +22,7 @@ from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
 from bough.strategies.base import tried_points
+from bough.strategies.first_look import MIDDLE_SHARE, first_look
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
 
@@ -37,9 +38,6 @@ MIN_POINTS = 4
 BELIEVED_POINTS = 3
 """How many points of a design are drawn from beliefs at most. Beliefs that are wrong cost about as many
 trials; where they are right, the model takes it from there."""
-
-MIDDLE_SHARE = 0.5
-"""The share of a range, around its middle, from which the point of a path is drawn."""
 
 MAX_POINTS = 16
 """From here on the model chooses better than a design, whatever the number of paths."""
@@ -88,6 +86,10 @@ class InitialDesign:
         per path, a path they cover is not visited again.
         """
         tried = tried_points(history)
+        if history.is_learned and len(tried) < MAX_POINTS and self.kind in ("middle", "paths"):
+            rng = np.random.default_rng([history.seed, len(tried), streams.FIRST_LOOK])
+            if (look := first_look(space, tried, rng)) is not None:
+                return look
         if len(tried) >= self.size(space):
             return None
         design = self.points(space, history.seed)

@@ -9,6 +9,7 @@ Two streams share a number where their keys differ in length, or where no study 
 from __future__ import annotations
 
 DESIGN = 2**31  # [seed]: the initial design
+FIRST_LOOK = 2**31  # [seed, trials so far]: options that no trial has taken
 FILL = 2**31 + 1  # [seed, number]: inactive values of flattening methods
 FIT = 2**31 + 2  # [seed, results]: starts of the fit of a model
 SEQUENCE = 2**31 + 3  # [seed]: the shift of a quasi-random design

@@ -19,6 +19,7 @@ from bough.study.goals import Goals
 from bough.study.model_space import ModelSpace
 from bough.study.race_amendment import instances_of
 from bough.study.race_values import predicted_in_race
+from bough.study.revisions import names_asked
 from bough.study.sources import present_sources
 from bough.study.spending import spending, untold_cost
 from bough.study.trial_index import TrialIndex
@@ -112,9 +113,10 @@ class EncodedTrials:
         self._model, self._space, self._seed, self._goals = model, space, seed, goals
         self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
         self._branches = Branches(model)
-        self._said = 0  # how many amendments the next two know of
+        self._said = 0  # how many amendments the next three know of
         self._beliefs = present_beliefs(space, [])
         self._sources: tuple[Source, ...] = ()
+        self._is_learned = False
         self._start(0)
 
     def _start(self, corrections: int) -> None:
@@ -133,6 +135,7 @@ class EncodedTrials:
             self._said = len(view.amendments)
             self._beliefs = present_beliefs(self._space, view.amendments)
             self._sources = self._present_sources(view.amendments)
+            self._is_learned = bool(names_asked(view.amendments))
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
         # A failure that says nothing about its config is as if the trial had never been, like a retraction.
@@ -162,6 +165,7 @@ class EncodedTrials:
             stopped=done.stopped if done.stopped.any() else None,
             sources=self._sources,
             spending=spending(view.amendments, view.costs.spent, *done.costs.T),
+            is_learned=self._is_learned,
         )
 
     def _with(self, results: _Results, trials: list[Trial]) -> _Results:

@@ -21,6 +21,7 @@ from bough.space.discovery import ASKED
 from bough.space.parameters import Domain
 from bough.storage import Amendment, open_storage
 from bough.strategies.best_answer import best_answer
+from bough.strategies.first_look import fresh_answer, is_design
 from bough.study.amendable_study import AMEND_TRIES
 from bough.study.lessons import AskedResult, domains_of, is_news, taught
 from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
@@ -86,7 +87,9 @@ class LearnedStudy(Study):
         check_objective(objective, "a trial")
         on_error = options.get("on_error", "record")
         with reporting(objective, self.report, options) as report:
-            evaluate = _Evaluation(objective, on_error, self.goals, self.seed, report, self)
+            evaluate = _Evaluation(
+                objective, on_error, self.goals, self.seed, report, is_design(self._strategy), self
+            )
             return run_trials(self, evaluate, trials, **options)
 
     @property
@@ -147,7 +150,7 @@ def _learned_so_far(storage: Storage, name: str | None) -> Space:
 class _Evaluation:
     """Evaluates ``objective(trial)`` where the study is, or alone in a worker process.
 
-    Parameters that the proposal lacks get the best value by the model where the study is, and a random one
+    Parameters that the proposal lacks get the best value by the model where the study is, and a fresh one
     elsewhere.
     """
 
@@ -158,16 +161,18 @@ class _Evaluation:
         goals: Goals,
         seed: int,
         report: ReportTo | None,
+        is_design: bool,
         study: LearnedStudy | None,
         domains: Mapping[str, Domain] | None = None,
     ) -> None:
         self._objective, self._on_error, self._goals, self._seed = objective, on_error, goals, seed
         self._report, self._study, self._domains = report, study, domains or {}
+        self._is_design = is_design
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A worker process gets what is known now, and no study."""
         known = self._domains if self._study is None else self._study.domains
-        given = self._objective, self._on_error, self._goals, self._seed, self._report
+        given = self._objective, self._on_error, self._goals, self._seed, self._report, self._is_design
         return _Evaluation, (*given, None, known)
 
     def __call__(self, trial: Trial) -> Trial:
@@ -191,7 +196,7 @@ class _Evaluation:
                 return trial.config[name]
             rng = np.random.default_rng([self._seed, trial.number, 1 + len(so_far)])
             value = None if self._study is None else self._study.answer(name, so_far, rng)
-            return Space({name: domain}).sample(1, rng)[0][name] if value is None else value
+            return fresh_answer(name, domain, rng, uniform=self._is_design) if value is None else value
 
         return answer
 
