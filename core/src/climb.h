@@ -1,53 +1,17 @@
-/* Climb log expected improvement from many starts in lock-step: projected BFGS, step for step as
-   bough/acquisition/maximise/gradient.py does it, which explains the method and is the oracle. */
+/* Climb a criterion from many starts in lock-step: projected BFGS, step for step as
+   bough/acquisition/maximise/gradient.py does it, which explains the method and is the oracle.
+
+   The criterion is log expected improvement, of one objective or of a hypervolume, plus the log probabilities that
+   limits are met. */
 #ifndef BOUGH_CLIMB_H
 #define BOUGH_CLIMB_H
 
 #include <float.h>
 
 #include "covariance.h"
+#include "hypervolume.h"
 
 #define SMALLEST_VARIANCE 1e-12
-#define SD_FLOOR 1e-12
-
-/* Mills's ratio Phi(-t) / phi(t) for t >= 1: directly while erfc keeps its digits, then by its continued fraction
-   1 / (t + 1 / (t + 2 / (t + 3 / (t + ...)))) (Abramowitz & Stegun 26.2.14). Twenty levels of it leave an error below
-   1e-15 in 1 - t Phi(-t) / phi(t) from t = 6 on, and twelve from t = 10 on. */
-static double mills(double t) {
-    double tail;
-    int i;
-    if (t < 6.0) return 1.2533141373155002512 * erfc(t * 0.70710678118654752440) * exp(0.5 * t * t);
-    tail = t;
-    for (i = t < 10.0 ? 20 : 12; i > 0; i--) tail = t + i / tail;
-    return 1.0 / tail;
-}
-
-/* log EI and its derivatives by mean and sd; see log_ei in bough/acquisition/functions.py. */
-static double log_improvement(double mean, double sd, double best, double *by_mean, double *by_sd) {
-    const double half_log_two_pi = 0.91893853320467274178;
-    double z, t, u, r, h, density, mass, ratio;
-    sd = sd > SD_FLOOR ? sd : SD_FLOOR;
-    z = (best - mean) / sd;
-    if (z > -1.0) {
-        density = exp(-0.5 * z * z - half_log_two_pi);
-        mass = 0.5 * erfc(-z * 0.70710678118654752440);
-        h = density + z * mass;
-        *by_mean = -mass / h / sd;
-        *by_sd = density / h / sd;
-        return log(sd) + log(h);
-    }
-    t = -z;
-    ratio = mills(t);
-    if (z < -50.0) {
-        u = 1.0 / (t * t);
-        r = u * (1.0 - u * (3.0 - u * (15.0 - u * (105.0 - 945.0 * u))));
-    } else {
-        r = 1.0 - t * ratio;
-    }
-    *by_mean = -ratio / r / sd;
-    *by_sd = 1.0 / r / sd;
-    return log(sd) + log(r) - 0.5 * t * t - half_log_two_pi;
-}
 
 /* Scratch for the moments of one point: k, L^-1 k and a weight, each (rows). */
 typedef struct {
@@ -84,26 +48,88 @@ static void weigh(const posterior_t *p, int n, double by_mean, double by_varianc
             by_mean * p->alpha[i] - 2.0 * by_variance * dot(n - i, p->rt + (size_t)i * n + i, work.white + i);
 }
 
-/* One start on its way: it moves d coordinates, at the places `own`. */
+/* A criterion ready to be evaluated: a side and scratch for each member; mean, sd, by_mean, by_sd (members). */
+typedef struct {
+    const criterion_t *of;
+    side_t sides[MOST_MEMBERS];
+    work_t works[MOST_MEMBERS];
+    double *memory, *boxes_memory, mean[MOST_MEMBERS], sd[MOST_MEMBERS], half[MOST_MEMBERS], by_mean[MOST_MEMBERS],
+        by_sd[MOST_MEMBERS];
+} evaluator_t;
+
+static void release_evaluator(evaluator_t *e, int members) {
+    while (members > 0) release_side(&e->sides[--members]);
+    free(e->memory);
+}
+
+static int prepare_evaluator(const criterion_t *c, evaluator_t *e) {
+    size_t size = c->boxes ? boxes_size(c->boxes) : 0;
+    double *next;
+    int i;
+    e->of = c;
+    e->memory = NULL;
+    for (i = 0; i < c->members; i++) {
+        if (prepare_side(&c->models[i], &e->sides[i]) < 0) {
+            release_evaluator(e, i);
+            return -1;
+        }
+        size += work_size(&e->sides[i]);
+    }
+    e->memory = next = malloc(sizeof(double) * (size + 1));
+    if (!next) {
+        release_evaluator(e, c->members);
+        return -1;
+    }
+    for (i = 0; i < c->members; i++) {
+        e->works[i] = work_at(next, &e->sides[i]);
+        next += work_size(&e->sides[i]);
+    }
+    e->boxes_memory = next;
+    return 0;
+}
+
+/* One start on its way: it moves d coordinates, the columns `own`. z, prior: of each member. */
 typedef struct {
     const unsigned char *on;
-    double *z, *x, *low, *high, *slope, *inverse, *direction, prior, value, length;
+    double *z, *x, *low, *high, *slope, *inverse, *direction, prior[MOST_MEMBERS], value, length;
     int *own;
     char *held;
     int d, known, alive;
 } mover_t;
 
 /* The criterion where a start stands at x, and its slopes. */
-static double criterion(const side_t *d, const posterior_t *p, mover_t *s, const double *x, work_t work,
-                        double *slope) {
-    double mean, sd, half, by_mean, by_sd, value;
-    int i;
-    for (i = 0; i < s->d; i++) s->z[s->own[i]] = (x[i] - 0.5) * d->unit[s->own[i]];
-    covariance(d, d->rows, s->z, s->on, work.w, work.k);
-    mean = moments(p, d->rows, s->prior, work, &sd, &half);
-    value = log_improvement(mean, p->sd_share * sd, p->best, &by_mean, &by_sd);
-    weigh(p, d->rows, by_mean, by_sd * p->sd_share * half, work);
-    for (i = 0; i < s->d; i++) slope[i] = slope_at(d, s->own[i], s->z[s->own[i]], work.w, work.weight);
+static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slope) {
+    const criterion_t *c = e->of;
+    const int columns = c->models[0].shape.columns;
+    double value = 0.0;
+    int i, k;
+    for (k = 0; k < c->members; k++) {
+        const side_t *d = &e->sides[k];
+        double *z = s->z + (size_t)k * (size_t)columns;
+        for (i = 0; i < s->d; i++) z[d->place[s->own[i]]] = (x[i] - 0.5) * d->unit[d->place[s->own[i]]];
+        covariance(d, d->rows, z, s->on, e->works[k].w, e->works[k].k);
+        e->mean[k] = moments(&c->posteriors[k], d->rows, s->prior[k], e->works[k], &e->sd[k], &e->half[k]);
+        e->sd[k] *= c->posteriors[k].sd_share;
+    }
+    if (c->boxes) value = log_ehvi_at(c->boxes, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
+    for (k = 0; k < c->members; k++) {
+        const double best = c->posteriors[k].best;
+        if (k >= c->objectives)
+            value += log_probability(e->mean[k], e->sd[k], best, &e->by_mean[k], &e->by_sd[k]);
+        else if (!c->boxes)
+            value += log_improvement(e->mean[k], e->sd[k], best, &e->by_mean[k], &e->by_sd[k]);
+    }
+    for (i = 0; i < s->d; i++) slope[i] = 0.0;
+    for (k = 0; k < c->members; k++) {
+        const side_t *d = &e->sides[k];
+        const double *z = s->z + (size_t)k * (size_t)columns;
+        weigh(&c->posteriors[k], d->rows, e->by_mean[k], e->by_sd[k] * c->posteriors[k].sd_share * e->half[k],
+              e->works[k]);
+        for (i = 0; i < s->d; i++) {
+            const int place = d->place[s->own[i]];
+            slope[i] += slope_at(d, place, z[place], e->works[k].w, e->works[k].weight);
+        }
+    }
     return value;
 }
 
@@ -165,8 +191,7 @@ static void learn(mover_t *s, const double *step, const double *bend, double *mo
 }
 
 /* One step of one start. */
-static void advance(const side_t *side, const posterior_t *p, const rules_t *rules, mover_t *s, work_t work,
-                    double *memory) {
+static void advance(evaluator_t *e, const rules_t *rules, mover_t *s, double *memory) {
     const int d = s->d;
     double *trial = memory, *step = trial + d, *trial_slope = step + d, *bend = trial_slope + d, *moved = bend + d;
     double promised, value, gain, longest = 0.0;
@@ -179,7 +204,7 @@ static void advance(const side_t *side, const posterior_t *p, const rules_t *rul
         if (fabs(step[i]) > longest) longest = fabs(step[i]);
     }
     promised = inner(d, s->slope, step);
-    value = criterion(side, p, s, trial, work, trial_slope);
+    value = criterion(e, s, trial, trial_slope);
     gain = value - s->value;
     if (gain >= rules->armijo * fabs(promised)) {
         for (i = 0; i < d; i++) bend[i] = s->held[i] ? 0.0 : s->slope[i] - trial_slope[i];
@@ -201,21 +226,22 @@ static void advance(const side_t *side, const posterior_t *p, const rules_t *rul
 }
 
 /* A start before its first step. */
-static void begin(const side_t *side, const posterior_t *p, const rules_t *rules, const climb_t *c, int start,
-                  mover_t *s, work_t work) {
-    const shape_t *shape = side->shape;
-    const size_t row = (size_t)start * (size_t)shape->columns;
-    int column;
+static void begin(evaluator_t *e, const rules_t *rules, const climb_t *c, int start, mover_t *s) {
+    const shape_t *shape = e->sides[0].shape;
+    const size_t columns = (size_t)shape->columns, row = (size_t)start * columns;
+    int column, k;
     s->on = c->starts.on + (size_t)start * (size_t)shape->groups;
-    read_point(side, c->starts.x + row, s->on, s->z);
-    s->prior = variance_of(side, s->on);
+    for (k = 0; k < e->of->members; k++) {
+        read_point(&e->sides[k], c->starts.x + row, s->on, s->z + (size_t)k * columns);
+        s->prior[k] = variance_of(&e->sides[k], s->on);
+    }
     s->d = 0;
     for (column = 0; column < shape->columns; column++)
         if (c->moving[row + column]) {
             const double low = c->low[row + column], high = c->high[row + column];
             double to = c->starts.x[row + column];
             to = to > low ? to : low;
-            s->own[s->d] = side->place[column];
+            s->own[s->d] = column;
             s->x[s->d] = to < high ? to : high;
             s->low[s->d] = low;
             s->high[s->d++] = high;
@@ -223,7 +249,7 @@ static void begin(const side_t *side, const posterior_t *p, const rules_t *rules
     s->known = 0;
     s->length = 1.0;
     memset(s->inverse, 0, sizeof(double) * (size_t)s->d * (size_t)s->d);
-    s->value = criterion(side, p, s, s->x, work, s->slope);
+    s->value = criterion(e, s, s->x, s->slope);
     aim(s, rules->first_step);
     s->alive = isfinite(s->value) && moves(s->d, s->direction);
 }
@@ -250,61 +276,56 @@ static int most_moving(const climb_t *c, int columns) {
     return most;
 }
 
-static int climb(const model_t *m, const posterior_t *p, const rules_t *rules, climb_t *c) {
-    const size_t d = (size_t)most_moving(c, m->shape.columns), columns = (size_t)m->shape.columns;
-    const size_t starts = (size_t)c->starts.count, per_start = columns + 5 * d + d * d;
-    side_t side;
+static int climb(const criterion_t *of, const rules_t *rules, climb_t *c) {
+    const size_t columns = (size_t)of->models[0].shape.columns, d = (size_t)most_moving(c, of->models[0].shape.columns);
+    const size_t starts = (size_t)c->starts.count, per_start = columns * (size_t)of->members + 5 * d + d * d;
+    evaluator_t e;
     double *memory;
     mover_t *movers;
-    int *own, i, l, step;
+    int *own, i, l, step, done = 0;
     char *held;
-    work_t work;
-    if (prepare_side(m, &side) < 0) return -1;
-    memory = malloc(sizeof(double) * (work_size(&side) + 5 * d + starts * per_start + 1));
+    if (prepare_evaluator(of, &e) < 0) return -1;
+    memory = malloc(sizeof(double) * (5 * d + starts * per_start + 1));
     movers = malloc(sizeof(mover_t) * (starts + 1));
     own = malloc(sizeof(int) * (starts * d + 1));
     held = malloc(starts * d + 1);
     if (memory && movers && own && held) {
-        double *temporary = memory + work_size(&side), *next = temporary + 5 * d;
-        work = work_at(memory, &side);
+        double *next = memory + 5 * d;
         for (i = 0; i < c->starts.count; i++, next += per_start) {
             mover_t *s = movers + i;
-            s->z = next;
-            s->x = s->z + columns;
+            s->x = next;
             s->low = s->x + d;
             s->high = s->low + d;
             s->slope = s->high + d;
             s->direction = s->slope + d;
             s->inverse = s->direction + d;
+            s->z = s->inverse + d * d;
             s->own = own + (size_t)i * d;
             s->held = held + (size_t)i * d;
-            begin(&side, p, rules, c, i, s, work);
+            begin(&e, rules, c, i, s);
         }
         for (step = 0; step < rules->steps; step++) {
             int any = 0;
             for (i = 0; i < c->starts.count; i++)
                 if (movers[i].alive) {
-                    advance(&side, p, rules, movers + i, work, temporary);
+                    advance(&e, rules, movers + i, memory);
                     any = 1;
                 }
             if (!any) break;
             if (rules->race) race(rules, movers, c->starts.count);
         }
         for (i = 0; i < c->starts.count; i++) {
-            for (l = 0; l < movers[i].d; l++)
-                c->found[(size_t)i * columns + (size_t)m->shape.column[movers[i].own[l]]] = movers[i].x[l];
+            for (l = 0; l < movers[i].d; l++) c->found[(size_t)i * columns + (size_t)movers[i].own[l]] = movers[i].x[l];
             c->value[i] = movers[i].value;
         }
-        i = 0;
-    } else {
-        i = -1;
+        done = 1;
     }
     free(memory);
     free(movers);
     free(own);
     free(held);
-    release_side(&side);
-    return i;
+    release_evaluator(&e, of->members);
+    return done ? 0 : -1;
 }
 
 #endif

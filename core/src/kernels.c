@@ -187,4 +187,5 @@ static int predict(const model_t *m, const posterior_t *p, points_t a, double *m
     return memory ? 0 : -1;
 }
 
-const variant_t JOIN(bough_, VARIANT) = {cross, pull_theta, pull_x, predict, climb, score_moves, TEXT(VARIANT)};
+const variant_t JOIN(bough_, VARIANT) = {cross,         pull_theta, pull_x,       predict, climb,
+                                         predict_moves, log_ehvi,     TEXT(VARIANT)};

@@ -64,14 +64,35 @@ typedef struct {
    owner (count)    the base of each move
    column (count)   the column that changes, -1 for none
    x (count)        its new value
-   score (count)    output */
+   mean, sd (count) output */
 typedef struct {
     points_t bases;
     int count;
     const int *owner, *column;
     const double *x;
-    double *score;
+    double *mean, *sd;
 } moves_t;
+
+/* Boxes that improve a front, for log expected hypervolume improvement. The bounds of objective j are
+   bound[first[j]] .. bound[first[j + 1] - 1]; neighbouring boxes share them.
+
+   low, high (objectives, boxes)   by their numbers in `bound` the bounds of each box, low -1 for none */
+typedef struct {
+    int objectives, boxes;
+    const int *first, *low, *high;
+    const double *bound;
+} boxes_t;
+
+#define MOST_MEMBERS 8
+
+/* Log expected improvement of the first `objectives` members (of one without boxes), plus the log probabilities that the
+   others are at most their `best`. */
+typedef struct {
+    int members, objectives;
+    model_t models[MOST_MEMBERS];
+    posterior_t posteriors[MOST_MEMBERS];
+    const boxes_t *boxes;
+} criterion_t;
 
 typedef struct {
     int (*cross)(const model_t *, points_t, int symmetric, double *out);
@@ -79,8 +100,9 @@ typedef struct {
     int (*pull_x)(const model_t *, points_t, const double *weight, double *out);
     int (*predict)(const model_t *, const posterior_t *, points_t, double *mean, double *sd, double *mean_slope,
                    double *sd_slope);
-    int (*climb)(const model_t *, const posterior_t *, const rules_t *, climb_t *);
-    int (*score_moves)(const model_t *, const posterior_t *, const moves_t *);
+    int (*climb)(const criterion_t *, const rules_t *, climb_t *);
+    int (*predict_moves)(const model_t *, const posterior_t *, const moves_t *);
+    int (*log_ehvi)(const boxes_t *, int count, const double *mean, const double *sd, double *out);
     const char *name;
 } variant_t;
 

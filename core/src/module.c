@@ -10,8 +10,8 @@
 
 #include "model.h"
 
-#define ABI_VERSION 3 /* bough/gp/core.py expects the same number */
-#define MOST_BUFFERS 24
+#define ABI_VERSION 4 /* bough/gp/core.py expects the same number */
+#define MOST_BUFFERS 128 /* each member of a criterion has ten */
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
 #include <immintrin.h>
@@ -235,44 +235,85 @@ static PyObject *py_predict(PyObject *self, PyObject *args) {
     return answer(held, failed);
 }
 
+/* Boxes from the tuple (objectives, boxes, first, bound, low, high). */
+static int read_boxes(buffers_t *held, PyObject *tuple, boxes_t *b) {
+    PyObject *first, *bound, *low, *high;
+    int i;
+    if (!PyArg_ParseTuple(tuple, "iiOOOO", &b->objectives, &b->boxes, &first, &bound, &low, &high)) return 0;
+    if (b->objectives < 1 || b->boxes < 1) return wrong("there must be an objective and a box");
+    READ_OR(0, b->first, first, 'i', (Py_ssize_t)b->objectives + 1, 0);
+    for (i = 0; i < b->objectives; i++)
+        if (b->first[0] != 0 || b->first[i + 1] < b->first[i]) return wrong("first must rise from 0");
+    READ_OR(0, b->bound, bound, 'd', b->first[b->objectives], 0);
+    READ_OR(0, b->low, low, 'i', (Py_ssize_t)b->objectives * b->boxes, 0);
+    READ_OR(0, b->high, high, 'i', (Py_ssize_t)b->objectives * b->boxes, 0);
+    for (i = 0; i < b->objectives * b->boxes; i++)
+        if (b->low[i] >= b->first[b->objectives] || b->high[i] < 0 || b->high[i] >= b->first[b->objectives])
+            return wrong("a box names a bound that does not exist");
+    return 1;
+}
+
+/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None). */
+static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxes_t *boxes) {
+    PyObject *members, *box_tuple, *model, *posterior;
+    Py_ssize_t i, count;
+    if (!PyArg_ParseTuple(tuple, "iOO", &c->objectives, &members, &box_tuple)) return 0;
+    count = PyTuple_Size(members);
+    if (count < 0) return 0;
+    c->members = (int)count;
+    c->boxes = box_tuple == Py_None ? NULL : boxes;
+    if (count < 1 || count > MOST_MEMBERS || c->objectives < 0 || c->objectives > count)
+        return wrong("a criterion has one to eight members");
+    for (i = 0; i < count; i++) {
+        if (!PyArg_ParseTuple(PyTuple_GetItem(members, i), "OO", &model, &posterior)) return 0;
+        if (!read_model(held, model, &c->models[i]) || !read_posterior(held, posterior, &c->models[i], &c->posteriors[i]))
+            return 0;
+        if (c->models[i].shape.columns != c->models[0].shape.columns ||
+            c->models[i].shape.groups != c->models[0].shape.groups)
+            return wrong("the members of a criterion must be of one space");
+    }
+    if (!c->boxes) return c->objectives <= 1 ? 1 : wrong("several objectives need boxes");
+    return read_boxes(held, box_tuple, boxes) &&
+           (boxes->objectives == c->objectives ? 1 : wrong("boxes must be of the objectives"));
+}
+
 static PyObject *py_climb(PyObject *self, PyObject *args) {
     buffers_t buffers = {.count = 0}, *held = &buffers;
-    model_t m;
-    posterior_t p;
+    criterion_t of;
+    boxes_t boxes;
     rules_t r;
     climb_t c;
-    PyObject *model, *posterior, *starts, *moving, *low, *high, *found, *value;
+    PyObject *criterion, *starts, *moving, *low, *high, *found, *value;
     Py_ssize_t cells;
     int failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OO(iiddddd)OOOOOO", &model, &posterior, &r.steps, &r.race, &r.value_tolerance,
+    if (!PyArg_ParseTuple(args, "O(iiddddd)OOOOOO", &criterion, &r.steps, &r.race, &r.value_tolerance,
                           &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &starts, &moving, &low, &high, &found,
                           &value))
         return NULL;
-    if (!read_model(held, model, &m) || !read_posterior(held, posterior, &m, &p) ||
-        !read_points(held, starts, &m.shape, &c.starts))
+    if (!read_criterion(held, criterion, &of, &boxes) || !read_points(held, starts, &of.models[0].shape, &c.starts))
         return refuse(held);
-    cells = (Py_ssize_t)c.starts.count * m.shape.columns;
+    cells = (Py_ssize_t)c.starts.count * of.models[0].shape.columns;
     READ(c.moving, moving, '?', cells, 0);
     READ(c.low, low, 'd', cells, 0);
     READ(c.high, high, 'd', cells, 0);
     READ(c.found, found, 'd', cells, 1);
     READ(c.value, value, 'd', c.starts.count, 1);
     Py_BEGIN_ALLOW_THREADS
-    failed = active->climb(&m, &p, &r, &c);
+    failed = active->climb(&of, &r, &c);
     Py_END_ALLOW_THREADS
     return answer(held, failed);
 }
 
-static PyObject *py_score_moves(PyObject *self, PyObject *args) {
+static PyObject *py_predict_moves(PyObject *self, PyObject *args) {
     buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
     posterior_t p;
     moves_t v;
-    PyObject *model, *posterior, *bases, *owner, *column, *x, *score;
+    PyObject *model, *posterior, *bases, *owner, *column, *x, *mean, *sd;
     int i, failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOOiOOOO", &model, &posterior, &bases, &v.count, &owner, &column, &x, &score))
+    if (!PyArg_ParseTuple(args, "OOOiOOOOO", &model, &posterior, &bases, &v.count, &owner, &column, &x, &mean, &sd))
         return NULL;
     if (!read_model(held, model, &m) || !read_posterior(held, posterior, &m, &p) ||
         !read_points(held, bases, &m.shape, &v.bases))
@@ -280,14 +321,34 @@ static PyObject *py_score_moves(PyObject *self, PyObject *args) {
     READ(v.owner, owner, 'i', v.count, 0);
     READ(v.column, column, 'i', v.count, 0);
     READ(v.x, x, 'd', v.count, 0);
-    READ(v.score, score, 'd', v.count, 1);
+    READ(v.mean, mean, 'd', v.count, 1);
+    READ(v.sd, sd, 'd', v.count, 1);
     for (i = 0; i < v.count; i++)
         if (v.owner[i] < 0 || v.owner[i] >= v.bases.count || v.column[i] >= m.shape.columns) {
             wrong("a move names a base or a column that does not exist");
             return refuse(held);
         }
     Py_BEGIN_ALLOW_THREADS
-    failed = active->score_moves(&m, &p, &v);
+    failed = active->predict_moves(&m, &p, &v);
+    Py_END_ALLOW_THREADS
+    return answer(held, failed);
+}
+
+static PyObject *py_log_ehvi(PyObject *self, PyObject *args) {
+    buffers_t buffers = {.count = 0}, *held = &buffers;
+    boxes_t b;
+    PyObject *boxes, *means, *sds, *found;
+    const double *mean, *sd;
+    double *out;
+    int count, failed;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OiOOO", &boxes, &count, &means, &sds, &found)) return NULL;
+    if (!read_boxes(held, boxes, &b)) return refuse(held);
+    READ(mean, means, 'd', (Py_ssize_t)b.objectives * count, 0);
+    READ(sd, sds, 'd', (Py_ssize_t)b.objectives * count, 0);
+    READ(out, found, 'd', (Py_ssize_t)(1 + 2 * b.objectives) * count, 1);
+    Py_BEGIN_ALLOW_THREADS
+    failed = active->log_ehvi(&b, count, mean, sd, out);
     Py_END_ALLOW_THREADS
     return answer(held, failed);
 }
@@ -303,8 +364,9 @@ static PyMethodDef methods[] = {
     {"pull_theta", py_pull_theta, METH_VARARGS, "Gradient of a weighted sum of covariances by the hyperparameters."},
     {"pull_x", py_pull_x, METH_VARARGS, "Gradient of a weighted sum of covariances by the points."},
     {"predict", py_predict, METH_VARARGS, "Mean and sd of a Gaussian process, and their gradients."},
-    {"climb", py_climb, METH_VARARGS, "Climb log expected improvement from many starts."},
-    {"score_moves", py_score_moves, METH_VARARGS, "Log expected improvement of points that differ from others in one column."},
+    {"climb", py_climb, METH_VARARGS, "Climb a criterion from many starts."},
+    {"predict_moves", py_predict_moves, METH_VARARGS, "Mean and sd at points that differ from others in one column."},
+    {"log_ehvi", py_log_ehvi, METH_VARARGS, "Log expected hypervolume improvement, and its slopes by mean and sd."},
     {"variant", py_variant, METH_NOARGS, "The instruction set in use."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,9 +1,9 @@
-/* Score moves of one discrete column each: log expected improvement at a base point with that column changed.
+/* Mean and sd of moves of one discrete column each: at a base point with that column changed.
 
    A move leaves all but one column of its base as they are, so the squared distances are corrected rather
    than summed again, only three of the Matern terms are evaluated, and a new option only changes the covariances with
    data that have it or the old one. bough/acquisition/maximise/alternate.py says
-   where the moves come from; scoring the moved points one by one is the oracle. */
+   where the moves come from; predicting the moved points one by one is the oracle. */
 #ifndef BOUGH_MOVES_H
 #define BOUGH_MOVES_H
 
@@ -150,11 +150,11 @@ static double moved_mean(const side_t *d, const posterior_t *p, const double *z,
     return b->away_mean + shift_option(d, p, b, place, to, -d->apart[place], memory, at, work.white);
 }
 
-static int score_moves(const model_t *m, const posterior_t *p, const moves_t *v) {
+static int predict_moves(const model_t *m, const posterior_t *p, const moves_t *v) {
     const shape_t *s = &m->shape;
     const size_t n = (size_t)m->data.count, terms = (size_t)s->terms;
     side_t d;
-    double *memory, *z, by_mean, by_sd;
+    double *memory, *z;
     work_t work;
     base_t b = {0};
     int move, base = -1, *at;
@@ -173,7 +173,7 @@ static int score_moves(const model_t *m, const posterior_t *p, const moves_t *v)
         b.away_white = b.white + n;
         for (move = 0; move < v->count; move++) {
             const int owner = v->owner[move], place = v->column[move] < 0 ? -1 : d.place[v->column[move]];
-            double mean, variance, to = 0.0;
+            double variance, to = 0.0;
             if (owner != base) {
                 const unsigned char *on = v->bases.on + (size_t)owner * (size_t)s->groups;
                 read_point(&d, v->bases.x + (size_t)owner * (size_t)s->columns, on, z);
@@ -182,10 +182,9 @@ static int score_moves(const model_t *m, const posterior_t *p, const moves_t *v)
             }
             if (place >= 0)
                 to = s->levels[place] ? floor(v->x[move] * s->levels[place]) : (v->x[move] - 0.5) * d.unit[place];
-            mean = moved_mean(&d, p, z, &b, place, to, b.away_white + n, at, work);
+            v->mean[move] = moved_mean(&d, p, z, &b, place, to, b.away_white + n, at, work);
             variance = b.prior - dot(d.rows, work.white, work.white);
-            variance = variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE;
-            v->score[move] = log_improvement(mean, p->sd_share * sqrt(variance), p->best, &by_mean, &by_sd);
+            v->sd[move] = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
         }
     }
     release_side(&d);

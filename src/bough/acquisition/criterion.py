@@ -7,9 +7,9 @@ improvement itself, never the moments, because a mixture of Gaussians is not a G
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +19,21 @@ from bough.points import FloatArray, Points
 if TYPE_CHECKING:
     from bough.gp.posterior import Posterior
 
-__all__ = ["Criterion", "Expected", "Scaled", "Total", "average", "incumbent", "log_sum_exp"]
+__all__ = [
+    "Criterion",
+    "Expected",
+    "Moments",
+    "Scaled",
+    "Total",
+    "average",
+    "incumbent",
+    "log_sum_exp",
+    "score",
+]
+
+
+Moments = Callable[["Posterior"], tuple[FloatArray, FloatArray]]
+"""Mean and sd (n,) of a posterior at some points."""
 
 
 class Criterion(Protocol):
@@ -31,6 +45,15 @@ class Criterion(Protocol):
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """(n,) the values and their (n, columns) gradient, zero under inactive and nominal columns."""
+        ...
+
+
+@runtime_checkable
+class OfMoments(Protocol):
+    """A criterion that reads nothing of points but means and standard deviations."""
+
+    def from_moments(self, moments: Moments) -> FloatArray:
+        """(n,) the value of each point, from its moments under any posterior."""
         ...
 
 
@@ -46,9 +69,12 @@ class Expected:
     acquisition: Acquisition = LOG_EI
 
     def __call__(self, points: Points) -> FloatArray:
+        return self.from_moments(lambda posterior: posterior.predict(points))
+
+    def from_moments(self, moments: Moments) -> FloatArray:
         scores = []
         for posterior, best in zip(self.posteriors, self.best, strict=True):
-            mean, sd = posterior.predict(points)
+            mean, sd = moments(posterior)
             scores.append(self.acquisition(mean, sd, best)[0])
         return average(scores, self.acquisition.log)[0]
 
@@ -90,6 +116,20 @@ class Scaled:
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         value, slope = self.criterion.with_gradient(points)
         return self.factor * value, self.factor * slope
+
+
+def score(criterion: Criterion, points: Callable[[], Points], moments: Moments) -> FloatArray:
+    """The criterion (n,) at points whose moments are cheaper than predictions at them.
+
+    points: makes them, for parts of the criterion that need more than moments.
+    """
+    if isinstance(criterion, Total):
+        return np.asarray(np.sum([score(part, points, moments) for part in criterion.parts], axis=0))
+    if isinstance(criterion, Scaled):
+        return criterion.factor * score(criterion.criterion, points, moments)
+    if isinstance(criterion, OfMoments):
+        return criterion.from_moments(moments)
+    return criterion(points())
 
 
 def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArray]:

@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.acquisition.criterion import average, log_sum_exp
+from bough.acquisition.criterion import Moments, average, log_sum_exp
 from bough.acquisition.functions import log_ei
+from bough.gp.core import compiled_core
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
 if TYPE_CHECKING:
@@ -93,6 +94,16 @@ class Boxes:
             found.append((values, lower, number[: len(high)]))
         return found
 
+    @cached_property
+    def compiled(self) -> tuple[Any, ...]:
+        """The boxes as ``boxes_t`` in ``core/src/model.h`` wants them."""
+        values, lower, upper = zip(*self.bounds, strict=True)
+        first = np.cumsum([0, *map(len, values)], dtype=np.intc)
+        low = np.stack([np.where(own >= 0, own + begin, -1) for own, begin in zip(lower, first)])
+        high = np.stack([own + begin for own, begin in zip(upper, first)])
+        bounds = (first, np.concatenate(values), low.astype(np.intc), high.astype(np.intc))
+        return len(values), len(self.low), *bounds
+
 
 def free_boxes(front: FloatArray, reference: FloatArray) -> Boxes:
     """The region below ``reference`` that no row of ``front`` (n, m) dominates, cut into disjoint boxes.
@@ -135,7 +146,10 @@ def _boxes(front: FloatArray, reference: FloatArray) -> list[_Box]:
         high = min([*front[:, 0], reference[0]])
         return [((-np.inf,), (float(high),))]
     front = front[np.argsort(front[:, last], kind="stable")]
-    levels = [-np.inf, *front[:, last], reference[last]]
+    levels = [-np.inf, *front[:, last].tolist(), float(reference[last])]
+    if last == 1:  # as the second objective rises, the first one falls: strips
+        ends = [float(reference[0]), *front[:, 0].tolist()]
+        return sorted(((-np.inf, low), (end, high)) for end, low, high in zip(ends, levels, levels[1:]))
     open_since: dict[_Box, float] = {}
     done: list[_Box] = []
     for i in range(len(front) + 1):
@@ -194,10 +208,12 @@ class ExpectedHypervolumeImprovement:
     sd_share: float = 1.0
 
     def __call__(self, points: Points) -> FloatArray:
+        return self.from_moments(lambda posterior: posterior.predict(points))
+
+    def from_moments(self, moments: Moments) -> FloatArray:
         scores = []
         for posteriors, boxes in zip(self.members, self.boxes, strict=True):
-            moments = [posterior.predict(points) for posterior in posteriors]
-            mean, sd = (np.stack(part, axis=1) for part in zip(*moments, strict=True))
+            mean, sd = (np.stack(part, axis=1) for part in zip(*map(moments, posteriors), strict=True))
             scores.append(log_ehvi(mean, self.sd_share * sd, boxes)[0])
         return average(scores, log=True)[0]
 
@@ -223,6 +239,11 @@ def log_ehvi(mean: FloatArray, sd: FloatArray, boxes: Boxes) -> tuple[FloatArray
     d log(EI(u) - EI(l)) / d mean = (a_u - rho a_l) / (1 - rho), and the same for sd.
     """
     count, objectives = mean.shape
+    if (core := compiled_core()) is not None:
+        found = np.empty(count * (1 + 2 * objectives))
+        core.log_ehvi(boxes.compiled, count, np.ascontiguousarray(mean), np.ascontiguousarray(sd), found)
+        by_mean, by_sd = found[count:].reshape(2, count, objectives)
+        return found[:count], by_mean, by_sd
     log_parts = np.empty((objectives, len(boxes.low), count))
     mean_parts, sd_parts = np.empty_like(log_parts), np.empty_like(log_parts)
     for j in range(objectives):

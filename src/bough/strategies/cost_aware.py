@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Scaled
+from bough.acquisition.criterion import Criterion, Expected, Moments, Scaled
 from bough.acquisition.functions import LOG_PI
 from bough.history import History
 from bough.points import FloatArray, Points
@@ -51,7 +51,14 @@ class CooledCost:
     left: float
 
     def __call__(self, points: Points) -> FloatArray:
-        return self.with_gradient(points)[0]
+        return self.from_moments(lambda posterior: posterior.predict(points))
+
+    def from_moments(self, moments: Moments) -> FloatArray:
+        offset, unit = _scale(self.model)
+        means, sds = zip(*(moments(posterior) for posterior in self.model.posteriors), strict=True)
+        log_cost = np.mean(unit * np.array(means) + 0.5 * (unit * np.array(sds)) ** 2, axis=0)
+        total = np.logaddexp(log_cost + offset - np.log(self.left), -np.log(USEFUL_TRIALS))
+        return np.asarray(-self.share * total)
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         offset, unit = _scale(self.model)

@@ -1,24 +1,34 @@
-"""Log expected improvement in the compiled core: its ascent, and the scores of exchanges.
+"""What the compiled core knows of a search: the ascent of common criteria, and predictions at exchanges.
 
-An ascent takes the same steps as ``gradient.projected_bfgs``, with one call for all of them. Only the most
-common criterion is compiled: log EI under one Gaussian process with the covariance of ``auto``. To the scores
-of exchanges anything may be added.
+An ascent takes the same steps as ``gradient.projected_bfgs``, with one call for all of them. Compiled are log
+EI of one objective or of a hypervolume, and log probabilities that limits are met, under Gaussian processes
+with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from the core.
 """
 
 from __future__ import annotations
 
+import functools
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.functions import log_ei
+from bough.acquisition.criterion import Criterion, Expected, Total, score
+from bough.acquisition.functions import log_ei, log_pi
+from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement
 from bough.acquisition.maximise.exchanges import Moves
+from bough.gp.core import compiled_core
 from bough.gp.kernels.nested_core import core_points
-from bough.gp.posterior import CompiledPosterior, GPPosterior
+from bough.gp.posterior import GPPosterior, Posterior
 from bough.points import BoolArray, FloatArray, Points
 
 __all__ = ["AscentRules", "compiled_ascent", "score_moves"]
+
+
+MAX_MEMBERS = 8
+"""Posteriors of a criterion that the core takes at most."""
+
+KNOWN_SCORES = (log_ei, log_pi)
 
 
 class AscentRules(NamedTuple):
@@ -45,38 +55,68 @@ def compiled_ascent(
 
     low, high: (starts, columns) box of each start.  moving: which of its columns may move.
     """
-    if not isinstance(criterion, Expected) or (known := _improvement(criterion)) is None:
+    if (compiled := _compiled(criterion)) is None:
         return None
-    compiled, posterior = known
+    core, members = compiled
     begin, value = core_points(starts), np.empty(len(starts))
     found = begin[1].copy()
     boxes = (np.ascontiguousarray(part) for part in (moving, low, high))
-    compiled.core.climb(compiled.model, posterior, tuple(rules), begin, *boxes, found, value)
+    core.climb(members, tuple(rules), begin, *boxes, found, value)
     return Points(found, starts.on), value
 
 
 def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
     """The criterion (n,) of points that each differ from a base in at most one column."""
-    improvement, *others = criterion.parts if isinstance(criterion, Total) else [criterion]
-    if not isinstance(improvement, Expected) or (known := _improvement(improvement)) is None:
-        return criterion(moves.points())
-    compiled, posterior = known
-    owner, column = moves.owner.astype(np.intc), moves.column.astype(np.intc)
-    score = np.empty(len(owner))
-    bases = core_points(moves.bases)
-    compiled.core.score_moves(compiled.model, posterior, bases, len(owner), owner, column, moves.place, score)
-    if others:
-        points = moves.points()
-        score = np.sum([score, *(other(points) for other in others)], axis=0)
-    return score
+    points = functools.cache(moves.points)
+    bases, owner, column = core_points(moves.bases), moves.owner.astype(np.intc), moves.column.astype(np.intc)
+
+    def moments(posterior: Posterior) -> tuple[FloatArray, FloatArray]:
+        if not isinstance(posterior, GPPosterior) or (compiled := posterior.compiled) is None:
+            return posterior.predict(points())
+        mean, sd = np.empty(len(owner)), np.empty(len(owner))
+        core, model, *arrays = compiled
+        core.predict_moves(
+            model, (*arrays, 0.0, 1.0), bases, len(owner), owner, column, moves.place, mean, sd
+        )
+        return mean, sd
+
+    return score(criterion, points, moments)
 
 
-def _improvement(criterion: Expected) -> tuple[CompiledPosterior, tuple[Any, ...]] | None:
-    """The posterior as the core takes it, and its ``posterior_t``, if the core can compute the criterion."""
-    posterior, acquisition = criterion.posteriors[0], criterion.acquisition
-    if len(criterion.posteriors) != 1 or acquisition.score is not log_ei:
+def _compiled(criterion: Criterion) -> tuple[ModuleType, tuple[Any, ...]] | None:
+    """The core, and the criterion as ``read_criterion`` in ``core/src/module.c`` takes it, if it knows it."""
+    core = compiled_core()
+    parts = criterion.parts if isinstance(criterion, Total) else [criterion]
+    gains = [part for part in parts if not _is_limit(part)]
+    if core is None or len(gains) > 1:
         return None
+    members, boxes = [], None
+    for part in [*gains, *(part for part in parts if _is_limit(part))]:
+        if isinstance(part, ExpectedHypervolumeImprovement) and len(part.members) == 1:
+            own = [_member(posterior, 0.0, part.sd_share) for posterior in part.members[0]]
+            boxes = part.boxes[0].compiled
+        elif (
+            isinstance(part, Expected)
+            and len(part.posteriors) == 1
+            and part.acquisition.score in KNOWN_SCORES
+        ):
+            own = [_member(part.posteriors[0], part.best[0], part.acquisition.sd_share)]
+        else:
+            return None
+        members += own
+    known = tuple(member for member in members if member is not None)
+    if len(known) < len(members) or len(known) > MAX_MEMBERS:
+        return None
+    objectives = len(known) - (len(parts) - len(gains))
+    return core, (objectives, known, boxes)
+
+
+def _is_limit(part: Criterion) -> bool:
+    return isinstance(part, Expected) and part.acquisition.score is log_pi
+
+
+def _member(posterior: Posterior, best: float, sd_share: float) -> tuple[Any, ...] | None:
+    """A posterior as the core takes it, with its ``posterior_t``."""
     if not isinstance(posterior, GPPosterior) or (compiled := posterior.compiled) is None:
         return None
-    arrays = (compiled.root_transposed, compiled.alpha)
-    return compiled, (*arrays, float(criterion.best[0]), acquisition.sd_share)
+    return compiled.model, (compiled.root_transposed, compiled.alpha, float(best), sd_share)
