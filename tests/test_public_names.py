@@ -27,9 +27,9 @@ def test_import_is_light():
 
 
 PUBLIC = [
-    "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study", "Transient", "Trial",
-    "connect", "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot",
-    "studies",
+    "BoughError", "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study",
+    "Transient", "Trial", "connect", "errors", "maximize", "method", "methods", "minimize", "open_study",
+    "optimize", "plot", "studies",
 ]  # fmt: skip
 """Every name that a user may rely on. A new one belongs into docs/reference.md as well."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bough.client import connect as connect
+    from bough.errors import BoughError as BoughError
     from bough.errors import Transient as Transient
     from bough.registry import method as method
     from bough.registry import methods as methods
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOME = {
+    "BoughError": "bough.errors",
     "Categorical": "bough.space",
     "Choice": "bough.space",
     "Float": "bough.space",
@@ -55,9 +57,9 @@ _HOME = {
 }
 
 __all__ = [
-    "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study", "Transient", "Trial",
-    "connect", "errors", "maximize", "method", "methods", "minimize", "open_study", "optimize", "plot",
-    "studies",
+    "BoughError", "Categorical", "Choice", "Float", "Int", "Mixture", "Space", "Strategy", "Study",
+    "Transient", "Trial", "connect", "errors", "maximize", "method", "methods", "minimize", "open_study",
+    "optimize", "plot", "studies",
 ]  # fmt: skip
 
 

@@ -163,6 +163,7 @@ def test_promoted_trials_say_what_they_resume():
         before = study.trial(trial.resumes)
         assert before.config | {"epochs": 0} == trial.config | {"epochs": 0}
         assert before.config["epochs"] < trial.config["epochs"]
+    assert study.best.resumes == study.trial(study.best.number).resumes is not None
     assert study.explain(promoted[0])["rule"] == "promotion"
     assert study.explain(promoted[0].resumes)["rule"] == "random"
 
