@@ -105,6 +105,7 @@ def test_a_reopened_study_goes_on_as_if_nothing_had_happened(
     assert [*first, *proposals(open_study("s", url), toy, 4)] == plain
 
 
+@pytest.mark.slow
 def test_both_branches_are_on_the_front() -> None:
     study = optimize(toy, SPACE, 24, seed=0, **GOALS)
     assert {trial.config["model"] for trial in study.front} == {"small", "large"}
@@ -162,6 +163,7 @@ def test_chebyshev_prefers_what_dominates_and_the_heavy_objective() -> None:
         assert np.allclose(again, norm) and np.allclose(sd_again, sd, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_two_objectives_beat_random_search() -> None:
     reference = {"error": 0.8, "time": 1.2}
     volumes = {name: [] for name in ("auto", "random")}  # type: dict[str, list[float]]

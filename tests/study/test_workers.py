@@ -94,9 +94,9 @@ def test_trial_timeout(workers: int | None, tmp_path: Path) -> None:
 
     study = Study(LINE, method="random", seed=0)
     study.enqueue({"x": 0.125})
-    study.run(objective, 3, workers=workers, trial_timeout=3.0, progress=False)
+    study.run(objective, 3, workers=workers, trial_timeout=2.0, progress=False)
     assert [trial.state for trial in study.trials] == ["failed", "done", "done"]
-    assert study.trials[0].error == "stopped after 3 s (trial_timeout)"
+    assert study.trials[0].error == "stopped after 2 s (trial_timeout)"
     for path in tmp_path.iterdir():  # no process is left behind
         with pytest.raises(ProcessLookupError):
             os.kill(int(path.name), 0)
