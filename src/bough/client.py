@@ -33,7 +33,7 @@ from bough.study.results import failure, told
 from bough.study.run_options import RunOptions, listing_options
 from bough.study.spending import checked_budget
 from bough.study.study import Study
-from bough.study.tables import table
+from bough.study.table_export import table
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
 from bough.wire import QUICK_SECONDS, HttpConnection

@@ -56,7 +56,7 @@ from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
 from bough.study import Study, study_lines
 from bough.study.results import failure
-from bough.study.tables import csv_lines
+from bough.study.table_export import csv_lines
 from bough.trial import State, Trial
 
 __all__ = ["router"]

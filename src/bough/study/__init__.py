@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from bough.study.shortcuts import minimize as minimize
     from bough.study.shortcuts import optimize as optimize
     from bough.study.study import Study as Study
-    from bough.study.tabular import add_results as add_results
+    from bough.study.table_import import add_results as add_results
 
 _HOME = {
     "Event": "events",
     "RunnableStudy": "runnable",
     "Study": "study",
-    "add_results": "tabular",
+    "add_results": "table_import",
     "copy_study": "catalogue",
     "delete_study": "catalogue",
     "export_study": "catalogue",

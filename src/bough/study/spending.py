@@ -22,7 +22,7 @@ from bough.points import FloatArray
 from bough.storage import Amendment
 from bough.trial import Trial
 
-__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "seconds_of", "spending", "untold_cost"]
+__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "spending", "untold_cost"]
 
 KIND = "budget"
 
@@ -52,16 +52,16 @@ class Costs:
         return self._told * (1 + self._without / self._with_cost)
 
 
-def seconds_of(trial: Trial) -> float:
-    """How long the evaluation took; 0 where that is not known."""
+def untold_cost(trial: Trial, fidelity: str | None) -> float:
+    """What a trial costs in a study where no cost is told: its fidelity where there is one, else seconds.
+
+    0 where it is not known how long the evaluation took.
+    """
+    if fidelity is not None:
+        return float(trial.config.get(fidelity, 0.0))
     if trial.started is None or trial.finished is None:
         return 0.0
     return max(trial.finished - trial.started, 0.0)
-
-
-def untold_cost(trial: Trial, fidelity: str | None) -> float:
-    """What a trial costs in a study where no cost is told: its fidelity where there is one, else seconds."""
-    return seconds_of(trial) if fidelity is None else float(trial.config.get(fidelity, 0.0))
 
 
 def checked_budget(budget: Any) -> float:

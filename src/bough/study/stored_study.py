@@ -37,7 +37,7 @@ from bough.study.reporting import StoppingDecision
 from bough.study.revisions import Revision, names_asked, revision_of, revisions_of
 from bough.study.settling import check_foresees, gain_after
 from bough.study.spending import budget_of
-from bough.study.tables import table
+from bough.study.table_export import table
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
 
