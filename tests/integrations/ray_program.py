@@ -30,11 +30,12 @@ def train(config: dict[str, Any]) -> None:
 
 class Death(tune.Callback):
     def __init__(self, folder: str) -> None:
-        self._folder = Path(folder, "run")
+        self._folder, self._process = Path(folder, "run"), os.getpid()
 
     def on_trial_result(self, iteration: int, trials: Any, trial: Any, result: Any, **info: Any) -> None:
         written = [path.read_text() for path in self._folder.glob("searcher-state-*")]
-        if any(text.count('"state": "done"') >= 4 for text in written):
+        is_written = any(text.count('"state": "done"') >= 4 for text in written)
+        if is_written and os.getpid() == self._process:  # a tuner is restored with its callbacks
             os._exit(7)
 
 

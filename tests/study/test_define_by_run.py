@@ -143,7 +143,12 @@ def test_ranges_that_differ_between_workers_are_noticed() -> None:
         (lambda trial: trial.float("x", 0, 1) + trial.float("x", 0, 2), "asks for 'x' twice"),
         (lambda trial: trial.int("n", 5, 1), "parameter 'n': Int"),
         (lambda trial: trial.suggest_float("x", 0, 1), "a trial has no 'suggest_float': write trial.float"),
-        (lambda trial: trial.params["x"], "a trial has no 'params': ask for float, int"),
+        (lambda trial: trial.params["x"], "a trial has no 'params': the answers so far are trial.config"),
+        (
+            lambda trial: trial.report(1.0, 0),
+            r"a trial has no 'report': give the objective a second argument",
+        ),
+        (lambda trial: trial.uniform("x"), "a trial has no 'uniform': ask for float, int"),
         (lambda trial: trial.categorical("m", [dict]), "parameter 'm': Categorical option <class 'dict'>"),
     ],
 )

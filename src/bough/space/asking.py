@@ -18,6 +18,14 @@ Answer = Callable[[str, Domain, Mapping[str, Any]], Any]
 MAX_ASKED = 10_000
 """A function that asks for more names than this in one call does not end."""
 
+HINTS = {
+    "params": "the answers so far are trial.config",
+    "report": "give the objective a second argument, objective(trial, run), and call run.report(value, step)",
+    "should_prune": "give the objective a second argument, objective(trial, run), and return if run.stop",
+    "set_user_attr": "return a dict, such as {'value': 0.1, 'size': 64}",
+}
+"""What stands for something that a trial of Optuna has."""
+
 _Number = float  # the methods of the class below hide the names of the types
 _Integer = int
 
@@ -88,10 +96,11 @@ class AskingTrial:
         )
 
     def __getattr__(self, name: str) -> Any:
-        hint = f": write trial.{name.removeprefix('suggest_')}" if name.startswith("suggest_") else ""
-        raise AttributeError(
-            f"a trial has no {name!r}{hint or ': ask for float, int, categorical or choice'}"
-        )
+        if name.startswith("suggest_"):
+            hint = f"write trial.{name.removeprefix('suggest_')}"
+        else:
+            hint = HINTS.get(name, "ask for float, int, categorical or choice")
+        raise AttributeError(f"a trial has no {name!r}: {hint}")
 
     def _ask(self, name: str, make: Callable[[], Domain]) -> Any:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
