@@ -111,7 +111,7 @@ def run_bough(curves: Curves, method: str, rule: str, spent: Spent, seed: int) -
 
 def run_fidelity(curves: Curves, method: str, spent: Spent, seed: int) -> None:
     """Epochs as a fidelity; a promoted trial continues the training of the one that it resumes."""
-    epochs = bough.Int(1, curves.epochs, fidelity=True)
+    epochs = bough.Int(2, curves.epochs, fidelity=True)
     space = bough.Space({**curves.space.declared, "epoch": epochs}, curves.space.forbid)
     study = bough.Study(space, method=method, seed=seed)
     while spent.epochs < spent.budget:

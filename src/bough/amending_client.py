@@ -112,7 +112,9 @@ def trial_of(row: dict[str, Any]) -> Trial:
     """A trial from its JSON; what is feasible follows from what is violated."""
     given = {name: value for name, value in row.items() if name != "feasible"}
     curve = tuple((step, value) for step, value in row.get("curve", ()))
-    return Trial(**given | {"violated": tuple(row["violated"]), "curve": curve})
+    measured = row.get("curves", {}).items()
+    curves = {name: tuple((step, value) for step, value in pairs) for name, pairs in measured}
+    return Trial(**given | {"violated": tuple(row["violated"]), "curve": curve, "curves": curves})
 
 
 def _amendment(row: dict[str, Any]) -> Amendment:

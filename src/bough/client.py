@@ -152,11 +152,12 @@ class RemoteStudy(AmendingClient):
         number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
-    def report(self, trial: Trial | int, value: float, step: int) -> bool:
+    def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
         """Report how a running trial is doing; whether it should stop, and is stored as stopped."""
         number, attempt = number_and_attempt(trial)
         given = checked_report(number, attempt, value, step, self.goals, self.name)
-        body = {"value": given.value, "step": given.step, "attempt": attempt}
+        told = {"measures": given.measures} if given.measures else {"value": given.value}
+        body = {**told, "step": given.step, "attempt": attempt}
         return bool(self._post(f"trials/{number}/report", body)["stop"])
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:

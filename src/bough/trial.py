@@ -13,7 +13,7 @@ Config = dict[str, Any]
 State = Literal["queued", "running", "done", "failed", "stopped"]
 
 
-FILLED_IN = ("violated", "curve", "retracted", "corrected", "value_before", "partial", "resumes")
+FILLED_IN = ("violated", "curve", "curves", "retracted", "corrected", "value_before", "partial", "resumes")
 """The fields of a trial that its study fills in from elsewhere; no row of a trial has them."""
 
 
@@ -22,12 +22,14 @@ class Report:
     """A value that a running trial reported at a step of its evaluation, in the user's own direction.
 
     attempt: the attempt that reported it; 0 stands for the current one.
+    measures: all objectives and limited measures by name, where the study has several; value is the first.
     """
 
     number: int
     step: int
     value: float
     attempt: int = 0
+    measures: dict[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Trial:
     learn:    whether methods learn from a failure; False where it says nothing about the config.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
+    curves:   the same for each measure by name, where the study has several objectives or limits.
     retracted: why the result does not count, corrected: why it was changed, value_before: from which value;
               the study fills them in.
     partial:  whether it was evaluated below the highest fidelity, so its result is not compared with full
@@ -86,6 +89,7 @@ class Trial:
     value_before: float | None = None
     partial: bool = field(default=False, compare=False)
     resumes: int | None = field(default=None, compare=False)
+    curves: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict, compare=False)
 
     @property
     def is_finished(self) -> bool:

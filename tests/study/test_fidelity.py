@@ -138,10 +138,17 @@ def test_the_best_third_of_a_rung_is_promoted():
 
 
 def test_branches_are_compared_by_predicted_final_results():
-    fast = [{3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}, {3: 0.9}, {3: 0.8}]
-    slow = [{3: 9.0, 9: 5.0, 27: 2.0, 81: 0.1}, {3: 8.9}, {3: 9.5}]
-    found = halving([*fast, *slow], dict.fromkeys((3.0, 4.0, 5.0), b"slow"))
-    assert found.due() == {"x": 4.0, "epochs": 9}  # 8.9 now is 0.0 in the end
+    fast = [{3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}] * 3 + [{3: 0.9}]
+    slow = [{3: 9.0, 9: 5.0, 27: 2.0, 81: 0.1}] * 3 + [{3: 8.9}]
+    found = halving([*fast, *slow], dict.fromkeys((4.0, 5.0, 6.0, 7.0), b"slow"))
+    assert found.due() == {"x": 7.0, "epochs": 9}  # 8.9 now is 0.0 in the end
+
+
+def test_a_branch_that_is_little_known_is_compared_with_itself_alone():
+    fast = [{3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}] * 3 + [{3: 2.0}] * 3
+    stuck = {3: 9.0, 9: 9.0, 27: 9.0, 81: 9.0}
+    found = halving([*fast, stuck, {3: 8.0}, {3: 9.5}], dict.fromkeys((6.0, 7.0, 8.0), b"other"))
+    assert found.due() == {"x": 7.0, "epochs": 9}
 
 
 def test_what_is_left_is_promoted_when_nothing_new_is():

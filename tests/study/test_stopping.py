@@ -225,14 +225,6 @@ def test_reports_of_trials_that_do_not_run() -> None:
         study.report(trial, 0.5, 1)
 
 
-def test_several_objectives_are_refused_in_one_line() -> None:
-    for goals in ({"objectives": ["error", "time"]}, {"constraints": ["memory <= 3"]}):
-        study = Study(FLAT, method="random", **goals)  # type: ignore[arg-type]
-        trial = study.ask()
-        with pytest.raises(StudyError, match="several objectives or constraints: trials can report values"):
-            study.report(trial, 0.5, 1)
-
-
 def test_one_named_objective_may_report() -> None:
     study = Study(FLAT, method="auto", seed=1, objectives={"error": "minimize"})
     for x in (0.4, 0.3, 0.2, 0.1):

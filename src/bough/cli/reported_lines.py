@@ -10,6 +10,7 @@ from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.study import Study
+from bough.study.reporting import reports_several
 from bough.trial import Trial
 
 __all__ = ["ReportedLines"]
@@ -27,6 +28,7 @@ class ReportedLines:
     def __init__(self, study: Study, trial: Trial, output: Path, ignored: bool = False) -> None:
         self._study, self._trial, self._output = study, trial, output
         self._offset = 0
+        self._needed = study.goals.needed if reports_several(study.goals) else ()
         self._refused = ignored
 
     def should_stop(self) -> bool:
@@ -39,11 +41,16 @@ class ReportedLines:
 
     def _pass_on(self, report: Callable[[Trial, Any, Any], bool]) -> bool:
         try:
-            return any(report(self._trial, given["value"], given["step"]) for given in self._new())
+            return any(report(self._trial, self._value(given), given["step"]) for given in self._new())
         except (TrialError, StudyError) as error:
             _log.warning("trial %d: its reports are ignored from now on: %s", self._trial.number, error)
             self._refused = True
             return False
+
+    def _value(self, given: dict[str, Any]) -> Any:
+        """The reported value, or with several goals all that they name."""
+        needed = self._needed
+        return {name: given[name] for name in needed} if needed else given["value"]
 
     def _new(self) -> Iterator[dict[str, Any]]:
         if self._refused:
@@ -59,5 +66,5 @@ class ReportedLines:
                         found = json.loads(line)
                     except (ValueError, RecursionError):
                         continue
-                    if "step" in found and "value" in found:
+                    if "step" in found and all(name in found for name in self._needed or ("value",)):
                         yield found

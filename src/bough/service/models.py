@@ -91,9 +91,11 @@ class Fail(_In):
 
 
 class ReportIn(_In):
-    """How a running trial is doing at a step; ``attempt`` as for a result."""
+    """How a running trial is doing at a step; ``attempt`` as for a result. ``measures``: all objectives and
+    limited measures by name, instead of a value, where the study has several."""
 
-    value: float
+    value: float | None = None
+    measures: dict[str, float] = {}
     step: Annotated[int, Field(ge=0, lt=2**62)]
     attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
@@ -202,6 +204,7 @@ class TrialOut(BaseModel):
     partial: bool = False
     resumes: int | None = None
     curve: list[tuple[int, float]] = []
+    curves: dict[str, list[tuple[int, float]]] = {}
 
 
 class TrialsOut(BaseModel):
@@ -279,7 +282,7 @@ class BranchOut(BaseModel):
 
 def trial_json(trial: Trial, curve: bool = False) -> dict[str, Any]:
     """A trial without the marks of requests, which concern only the service, and perhaps with its curve."""
-    left_out = ("request", "holder") if curve else ("request", "holder", "curve")
+    left_out = ("request", "holder") if curve else ("request", "holder", "curve", "curves")
     row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in left_out}
     return {**row, "violated": list(trial.violated), "feasible": trial.feasible}
 

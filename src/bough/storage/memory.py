@@ -30,7 +30,7 @@ class _StudyState:
     """One study: its trials by number, the numbers of those that are not over, and a journal of all changes.
 
     The revision of a study is the length of its journal, so what changed since then is a slice of it. An
-    entry is the number of a trial that changed, or a report. curves: values by step, by number and attempt.
+    entry is the number of a trial that changed, or a report. curves: reports by step, by number and attempt.
     """
 
     record: StudyRecord
@@ -38,7 +38,7 @@ class _StudyState:
     open: dict[int, None] = field(default_factory=dict)
     journal: list[int | Report | None] = field(default_factory=list)  # None for an amendment
     amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
-    curves: dict[tuple[int, int], dict[int, float]] = field(default_factory=dict)
+    curves: dict[tuple[int, int], dict[int, Report]] = field(default_factory=dict)
 
     def put(self, trial: Trial) -> Trial:
         if trial.number == len(self.trials):
@@ -69,11 +69,11 @@ class _StudyState:
         running = [self.trials[number] for number in self.open] if holder is not None else []
         return [trial for trial in running if trial.state == "running" and trial.holder == holder]
 
-    def curve(self, number: int, attempt: int) -> dict[int, float]:
+    def curve(self, number: int, attempt: int) -> dict[int, Report]:
         return self.curves.setdefault((number, attempt), {})
 
     def put_report(self, report: Report) -> None:
-        self.curve(report.number, report.attempt)[report.step] = report.value
+        self.curve(report.number, report.attempt)[report.step] = report
         self.journal.append(report)
 
 

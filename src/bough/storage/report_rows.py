@@ -6,6 +6,7 @@ has read, so a study without reports needs no further statement.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from bough.errors import StorageError
@@ -17,16 +18,16 @@ from bough.trial import Report, Trial
 __all__ = ["READ", "append", "insert", "reports_of"]
 
 _INSERT = """
-    INSERT INTO bough_reports (study, number, attempt, step, value, revision)
-    VALUES (:study, :number, :attempt, :step, :value, :revision)"""
+    INSERT INTO bough_reports (study, number, attempt, step, value, measures, revision)
+    VALUES (:study, :number, :attempt, :step, :value, :measures, :revision)"""
 _MARK = "UPDATE bough_studies SET reported = :revision WHERE id = :study"
 _BEFORE = """
-    SELECT value FROM bough_reports
+    SELECT number, step, value, attempt, measures FROM bough_reports
     WHERE study = :study AND number = :number AND attempt = :attempt AND step = :step"""
 _LAST = """
     SELECT max(step) FROM bough_reports WHERE study = :study AND number = :number AND attempt = :attempt"""
 READ = """
-    SELECT number, step, value, attempt FROM bough_reports
+    SELECT number, step, value, attempt, measures FROM bough_reports
     WHERE study = :study AND revision > :since AND revision <= :revision
     ORDER BY revision, number, attempt, step"""
 
@@ -36,7 +37,7 @@ def append(transaction: Transaction, study: int, current: Trial, report: Report,
     row = {"study": study, "number": report.number, "attempt": report.attempt}
     before = transaction.execute(_BEFORE, **row, step=report.step)
     last = transaction.execute(_LAST, **row)[0][0]
-    if is_news(current, report, before[0][0] if before else None, last):
+    if is_news(current, report, reports_of(before)[0] if before else None, last):
         insert(transaction, study, [report], revision)
 
 
@@ -51,6 +52,7 @@ def insert(transaction: Transaction, study: int, reports: Sequence[Report], revi
             "attempt": report.attempt,
             "step": report.step,
             "value": report.value,
+            "measures": json.dumps(report.measures) if report.measures else None,
             "revision": revision,
         }
         for report in reports
@@ -61,7 +63,13 @@ def insert(transaction: Transaction, study: int, reports: Sequence[Report], revi
 
 def reports_of(rows: Sequence[Row]) -> list[Report]:
     """Reports from rows; StorageError if a row is not one that bough writes."""
-    for number, step, value, attempt in rows:
+    for number, step, value, attempt, _ in rows:
         if type(step) is not int or type(attempt) is not int or type(value) not in (float, int):
             raise StorageError(f"a report of trial {number} is damaged: step {step!r}, value {value!r}")
-    return [Report(number, step, float(value), attempt) for number, step, value, attempt in rows]
+    try:
+        return [
+            Report(number, step, float(value), attempt, {} if measures is None else json.loads(measures))
+            for number, step, value, attempt, measures in rows
+        ]
+    except ValueError:
+        raise StorageError("the measures of a report are damaged: they are no JSON") from None

@@ -65,6 +65,7 @@ SECOND: Migration = (
     CREATE TABLE bough_reports (
         study BIGINT NOT NULL REFERENCES bough_studies (id) ON DELETE CASCADE, number BIGINT NOT NULL,
         attempt INTEGER NOT NULL, step BIGINT NOT NULL, value {real} NOT NULL,
+        measures TEXT,             -- JSON; NULL where the value is all
         revision BIGINT NOT NULL,  -- of the study when the report arrived
         PRIMARY KEY (study, number, attempt, step)
     )""",

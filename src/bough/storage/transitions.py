@@ -88,12 +88,12 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
     )
 
 
-def is_news(current: Trial, report: Report, before: float | None, last: int | None) -> bool:
+def is_news(current: Trial, report: Report, before: Report | None, last: int | None) -> bool:
     """Whether a report is new; False if it is stored already.
 
-    before: the value that the attempt reported at this step, last: its last step so far; None without one.
+    before: what the attempt reported at this step, last: its last step so far; None without one.
     """
-    if before == report.value:
+    if before is not None and (before.value, before.measures) == (report.value, report.measures):
         return False
     number, attempt = current.number, report.attempt or current.attempt
     if current.is_finished:
@@ -106,9 +106,10 @@ def is_news(current: Trial, report: Report, before: float | None, last: int | No
     if current.state != "running":
         raise TrialError(f"trial {number} is {current.state}: only a running trial can report")
     if before is not None:
+        known, new = (each.measures or each.value for each in (before, report))
         raise ConflictError(
-            f"trial {number} reported {before!r} at step {report.step} already, so it cannot report "
-            f"{report.value!r} there"
+            f"trial {number} reported {known!r} at step {report.step} already, so it cannot report {new!r} "
+            "there"
         )
     if last is not None and report.step < last:
         raise TrialError(

@@ -3,7 +3,9 @@
 The fidelity is a column of the space like any other, and everything that may be proposed has its highest
 value (``space.fidelity.full_space``). A model of all results therefore learns how results at different
 fidelities go together: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5,
-and improvement is expected at the highest fidelity. The paper divides it by the cost at the fidelity that is
+and improvement over the results there is what counts. A value at a lower fidelity has the median change
+from there to the highest one added, or the model would have to explain by smoothness what is a mere
+difference of levels. The paper divides it by the cost at the fidelity that is
 to be chosen, which would always choose the lowest one. Here a configuration starts there, and
 ``study.fidelities`` says when it goes on.
 
@@ -22,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from bough.history import SAME_POSITION, History
-from bough.points import IntArray, Points, row_keys
+from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 
 __all__ = ["at_highest", "history_with_fidelity"]
@@ -46,7 +48,9 @@ def history_with_fidelity(
     fidelity: as in ``History``. rungs: the positions of all rungs. learns: whether the method has a model.
     """
     history = replace(history, fidelity=fidelity)
-    if not learns:
+    if learns:
+        history = replace(history, y=_shifted(space, history, history.y, rungs))
+    else:
         history = _one_fidelity(history, rungs)
     finished = Points.concat([history.done.take(~history.is_lower), at_highest(history.failed, fidelity)])
     parts = [history.done.take(history.is_lower), history.pending]
@@ -66,12 +70,44 @@ def history_with_fidelity(
     )
 
 
+def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[float]) -> FloatArray:
+    """Values (n,) plus the median change from their rung to the highest one, over configurations with both.
+
+    Only changes of the same branch count, and of these the first 1, 2, 4, 8, ...: values that keep changing
+    would make the model fit all of its past again each time.
+    """
+    assert history.fidelity is not None
+    keys = row_keys(space.layout, at_highest(history.done, history.fidelity))
+    branches = space.tree.branch_ids(history.done).tolist() if len(keys) else []
+    rung, top = _rung(history, rungs).tolist(), len(rungs) - 1
+    results: dict[bytes, dict[int, float]] = {}
+    changes: dict[tuple[int, int], list[float]] = {}
+    for row, key in enumerate(keys):
+        mine = results.setdefault(key, {})
+        mine[rung[row]] = float(y[row])
+        if rung[row] == top:
+            for lower in range(top):
+                if lower in mine:
+                    changes.setdefault((branches[row], lower), []).append(mine[top] - mine[lower])
+    shift = {
+        place: float(np.median(known[: 1 << (len(known).bit_length() - 1)]))
+        for place, known in changes.items()
+    }
+    return y + np.array([shift.get(place, 0.0) for place in zip(branches, rung)])
+
+
+def _rung(history: History, rungs: Sequence[float]) -> IntArray:
+    """(n,) the highest rung that each finished trial reaches."""
+    assert history.fidelity is not None
+    position = history.done.x[:, history.fidelity[0]] + SAME_POSITION
+    return np.asarray(np.maximum(np.searchsorted(np.asarray(rungs), position, side="right") - 1, 0), np.intp)
+
+
 def _one_fidelity(history: History, rungs: Sequence[float]) -> History:
     """Only the results at one rung, as if it were the highest; the others count as pending."""
     assert history.fidelity is not None
-    column, _ = history.fidelity
-    rung = np.searchsorted(np.asarray(rungs), history.done.x[:, column] + SAME_POSITION, side="right") - 1
-    counts = np.bincount(np.maximum(rung, 0), minlength=len(rungs))
+    rung = _rung(history, rungs)
+    counts = np.bincount(rung, minlength=len(rungs))
     needed = history.done.x.shape[1] + MORE_THAN_COLUMNS
     enough = np.flatnonzero(counts >= needed)
     chosen = int(enough[-1]) if len(enough) else int(np.argmax(counts))

@@ -303,7 +303,8 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
     if len(rows) in (0, len(history.done)):
         return model
     best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
-    if len(history.pending):
+    # Configurations that wait for promotion are nothing to beat: the best of many predictions is too good.
+    if len(history.pending) and history.fidelity is None:
         best = [min(b, float(p.predict(history.pending)[0].min())) for b, p in zip(best, model.posteriors)]
     return replace(model, best=best)
 

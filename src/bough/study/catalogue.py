@@ -8,10 +8,11 @@ from pathlib import Path
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
+from bough.study.curves import reports_in
 from bough.study.files import read_study_file, study_lines
 from bough.study.revisions import names_asked, revision_of, revisions_of
 from bough.study.study import Study
-from bough.trial import Report, Trial
+from bough.trial import Trial
 
 __all__ = [
     "copy_study",
@@ -85,9 +86,7 @@ def create_study(
     revisions = revisions_of(Space.from_json(record.space), amendments)
     for trial in waiting:
         revisions[revision_of(trial.number, revisions)].space.validate(trial.config)
-    reports = [
-        Report(trial.number, step, value, trial.attempt) for trial in waiting for step, value in trial.curve
-    ]
+    reports = [report for trial in waiting for report in reports_in(trial)]
     return _opened(opened.create(replace(record, name=name), waiting, amendments, reports=reports), opened)
 
 

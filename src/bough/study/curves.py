@@ -9,16 +9,20 @@ from dataclasses import dataclass, field, replace
 from bough.study.model_space import ModelSpace
 from bough.trial import Report, Trial
 
-__all__ = ["Branches", "Curve", "CurveIndex"]
+__all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]
 
 
 @dataclass
 class Curve:
-    """What one attempt of a trial reported, steps ascending; it only grows."""
+    """What one attempt of a trial reported, steps ascending; it only grows.
+
+    measures: all measures at each step, where the study has several objectives or limits; else empty.
+    """
 
     attempt: int
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
+    measures: list[dict[str, float]] = field(default_factory=list)
 
     def place(self, step: int) -> int:
         """How many reports there are up to the step."""
@@ -31,6 +35,11 @@ class Curve:
 
     def pairs(self) -> tuple[tuple[int, float], ...]:
         return tuple(zip(self.steps, self.values))
+
+    def of_measure(self, name: str) -> Curve:
+        """The curve of one measure."""
+        rows = [(step, row[name]) for step, row in zip(self.steps, self.measures) if name in row]
+        return Curve(self.attempt, [step for step, _ in rows], [value for _, value in rows])
 
 
 class CurveIndex:
@@ -51,6 +60,7 @@ class CurveIndex:
             if curve.attempt == report.attempt:
                 curve.steps.append(report.step)
                 curve.values.append(report.value)
+                curve.measures.append(report.measures)
 
     def has(self, trial: Trial) -> bool:
         """Whether the trial reported something, perhaps in an earlier attempt."""
@@ -68,7 +78,9 @@ class CurveIndex:
         plain, known = self._shown.get(trial.number, (None, trial))
         curve = self.of(trial)
         if plain is not trial or len(known.curve) != len(curve.steps):
-            known = replace(trial, curve=curve.pairs())
+            names = dict.fromkeys(name for row in curve.measures for name in row)
+            measured = {name: curve.of_measure(name).pairs() for name in names}
+            known = replace(trial, curve=curve.pairs(), curves=measured)
             self._shown[trial.number] = trial, known
         return known
 
@@ -76,10 +88,22 @@ class CurveIndex:
         """What these trials reported in their last attempt."""
         curves = [(trial.number, self.of(trial)) for trial in trials]
         return [
-            Report(number, step, value, curve.attempt)
+            Report(number, step, value, curve.attempt, measures)
             for number, curve in curves
-            for step, value in curve.pairs()
+            for step, value, measures in zip(curve.steps, curve.values, curve.measures)
         ]
+
+
+def reports_in(trial: Trial) -> list[Report]:
+    """The reports that a shown trial has: of its curve, and of the curves of all measures."""
+    measured: dict[int, dict[str, float]] = {}
+    for name, pairs in trial.curves.items():
+        for step, value in pairs:
+            measured.setdefault(step, {})[name] = value
+    return [
+        Report(trial.number, step, value, trial.attempt, measured.get(step, {}))
+        for step, value in trial.curve
+    ]
 
 
 class Branches:

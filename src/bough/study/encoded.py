@@ -15,10 +15,12 @@ from bough.storage import Amendment
 from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
 from bough.study.final_values import TrialCurve, predicted_final
+from bough.study.goal_stopping import MeasuredTrial, predicted_measures
 from bough.study.goals import Goals
 from bough.study.model_space import ModelSpace
 from bough.study.race_amendment import instances_of
 from bough.study.race_values import predicted_in_race
+from bough.study.reporting import measured_trial, reports_several
 from bough.study.revisions import names_asked
 from bough.study.sources import present_sources
 from bough.study.spending import spending, untold_cost
@@ -125,6 +127,7 @@ class EncodedTrials:
         self._rows: dict[int, Points] = {}  # of trials that are not over
         self._corrections = corrections  # that these results know of
         self._curves: list[TrialCurve] = []  # of trials that are done
+        self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
         self._unpredicted: list[Trial] = []
 
     def history(self, view: TrialIndex) -> History:
@@ -194,6 +197,8 @@ class EncodedTrials:
                 valued.append(trial)
                 if view.curves.has(trial):
                     self._curves.append(self._curve(trial, view))
+                    if reports_several(self._goals):
+                        self._measured_curves.append(self._measured(trial, view))
             if self._unpredicted and trial.state in ("done", "stopped"):
                 predicted = [(each, self._predicted(each, view)) for each in self._unpredicted]
                 self._unpredicted = [each for each, found in predicted if found is None]
@@ -201,10 +206,9 @@ class EncodedTrials:
         return valued
 
     def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
-        """A stopped trial with its predicted value; None if no finished curve got as far, or if nothing says
-        whether it meets the limits (it comes from elsewhere)."""
-        if any(limit.name not in trial.measures for limit in self._goals.limits):
-            return None
+        """A stopped trial with its predicted value; None if no finished curve got as far."""
+        if reports_several(self._goals):
+            return self._predicted_measures(trial, view)
         curve, instances = self._curve(trial, view), len(instances_of(view.amendments))
         if instances:
             found = predicted_in_race(curve, self._curves, instances)
@@ -215,6 +219,21 @@ class EncodedTrials:
         value, noise = self._goals.sign * found[0], found[1]
         measures = {**trial.measures, self._goals.value_name: value}
         return replace(trial, value=value, noise=noise, measures=measures)
+
+    def _predicted_measures(self, trial: Trial, view: TrialIndex) -> Trial | None:
+        """A stopped trial with the predicted values of all measures."""
+        signs = dict(zip(self._goals.names, self._goals.signs))
+        found = predicted_measures(self._measured(trial, view), self._measured_curves)
+        if found is None:
+            return None
+        measures = {name: signs.get(name, 1.0) * value for name, (value, _) in found.items()}
+        noises = {name: noise for name, (_, noise) in found.items()}
+        first = self._goals.names[0] if self._goals.names else None
+        value = 0.0 if first is None else measures[first]
+        return replace(trial, value=value, measures={**trial.measures, **measures}, noises=noises)
+
+    def _measured(self, trial: Trial, view: TrialIndex) -> MeasuredTrial:
+        return measured_trial(trial, view.curves.of(trial), self._branches.of(trial), self._goals)
 
     def _curve(self, trial: Trial, view: TrialIndex) -> TrialCurve:
         sign = self._goals.sign

@@ -6,9 +6,10 @@ is a new trial with the same configuration at a higher fidelity. No rung waits u
 of workers is busy.
 
 Configurations are compared by predicted results at the highest fidelity: the result at the rung plus the
-median change from there to the highest rung over configurations *of the same branch*. An epoch of one model
-and a boosting round of another are different things. In each branch one configuration is promoted in any
-case, so there is a change to predict by, and a branch that starts slowly is not lost.
+change from there to the highest rung over configurations *of the same branch* (the lower quartile). An epoch
+of one model and a boosting round of another are different things. In each branch one configuration is
+promoted in any case, and a branch with fewer than three results at the highest fidelity is compared with
+itself alone. So a branch that starts slowly is not lost.
 
 All of it is a function of the stored trials. Here, everything minimises.
 """
@@ -19,17 +20,23 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import quantiles
 from typing import Any
 
 from bough.history import History
+from bough.points import Points
 from bough.space import Space
 from bough.space.fidelity import REDUCTION, rungs
-from bough.strategies.fidelity_history import history_with_fidelity
+from bough.strategies.base import Predicts, Strategy
+from bough.strategies.fidelity_history import at_highest, history_with_fidelity
 from bough.study.goals import Goals
 from bough.trial import Config, Trial
 
 __all__ = ["Fidelity", "Halving", "config_key", "promotion_reason", "results_by_config", "resumed_by"]
+
+
+MIN_CHANGES = 3
+"""A branch with fewer results at the highest fidelity is not compared with others."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,21 @@ class Fidelity:
         """The highest value, at which results count."""
         return self.rungs[-1]
 
-    def history(self, space: Space, history: History, learns: bool) -> History:
-        """What a method sees; space: the one that it works in, learns: whether it has a model."""
+    def history(self, space: Space, history: History, strategy: Strategy) -> History:
+        """What a method sees of the trials; space: the one that it works in."""
         column = next(c for c, each in enumerate(space.parameters) if each.name == self.name)
         domain = space.parameters[column].domain
         positions = domain.position(domain.ranks(self.rungs)).tolist()
-        return history_with_fidelity(space, history, (column, positions[-1]), positions, learns)
+        return history_with_fidelity(
+            space, history, (column, positions[-1]), positions, isinstance(strategy, Predicts)
+        )
+
+    def past(
+        self, space: Space, history: History, strategy: Strategy, point: Points
+    ) -> tuple[History, Points]:
+        """What a method saw when it proposed a point, and this point as it proposed it."""
+        seen = self.history(space, history, strategy)
+        return seen, point if seen.fidelity is None else at_highest(point, seen.fidelity)
 
     def rung(self, config: Config) -> int:
         """The highest rung that a config reaches; added results may lie between two rungs."""
@@ -147,11 +163,21 @@ class Halving:
             there = [each for each in self._candidates if rung in each.results]
             ranked = self._ranked(there, rung)
             ahead = {each.branch for each in self._candidates if each.reached > rung}
-            first = [each for each in ranked if each.branch not in ahead and each.reached == rung]
-            best = [each for each in ranked[: len(there) // REDUCTION] if each.reached == rung]
-            for candidate in (*first, *best):
-                return self._promoted(candidate)
+            first = [each for each in ranked if each.branch not in ahead]
+            for candidate in (*first, *self._best_third(ranked, rung)):
+                if candidate.reached == rung:
+                    return self._promoted(candidate)
         return None
+
+    def _best_third(self, ranked: Sequence[_Candidate], rung: int) -> list[_Candidate]:
+        """Those of the best third, where the own branch is known well enough; else of that of the branch."""
+        changes = self._changes(rung)
+        young = {each.branch for each in ranked if len(changes.get(each.branch, ())) < MIN_CHANGES}
+        best = [each for each in ranked[: len(ranked) // REDUCTION] if each.branch not in young]
+        for branch in sorted(young):
+            own = [each for each in ranked if each.branch == branch]
+            best += own[: len(own) // REDUCTION]
+        return best
 
     def left(self) -> Config | None:
         """The best config that may be promoted, for when there is no new one; None if all went to the end."""
@@ -178,7 +204,7 @@ class Halving:
     ) -> tuple[float, ...]:
         own = changes.get(candidate.branch) or [each for those in changes.values() for each in those]
         value = self._outcomes(candidate.results[rung])
-        return tuple(v + (median(parts) if parts else 0.0) for v, parts in zip(value, _columns(own, value)))
+        return tuple(v + _hoped(parts) for v, parts in zip(value, _columns(own, value)))
 
     def _changes(self, rung: int) -> dict[bytes, list[tuple[float, ...]]]:
         """The changes from a rung to the highest one, by branch."""
@@ -194,6 +220,13 @@ class Halving:
         if not self._goals.objectives:
             return (float(trial.value or 0.0),)
         return self._goals.outcomes(trial)
+
+
+def _hoped(changes: Sequence[float]) -> float:
+    """The lower quartile of the changes: some configurations of a branch change more than others."""
+    if len(changes) < 2:
+        return sum(changes)
+    return quantiles(changes, n=4, method="inclusive")[0]
 
 
 def _columns(rows: Sequence[tuple[float, ...]], like: tuple[float, ...]) -> list[list[float]]:

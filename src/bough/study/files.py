@@ -31,8 +31,8 @@ FORMAT = 2
 """Version 0.1 wrote format 1, which has no measures, notes, tracebacks and curves."""
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
-_NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name != "curve"))
-_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "noises", "curve")
+_NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name not in ("curve", "curves")))
+_OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "noises", "curve", "curves")
 
 
 class _Exportable(Protocol):
@@ -282,6 +282,10 @@ def _curve(name: str, value: Any) -> tuple[tuple[int, float], ...]:
     return tuple(curve)
 
 
+def _curves(name: str, value: Any) -> dict[str, tuple[tuple[int, float], ...]]:
+    return {key: _curve(f"{name}.{key}", each) for key, each in _object(name, value).items()}
+
+
 def _noises(name: str, value: Any) -> dict[str, float]:
     return {key: _noise(f"{name}.{key}", each) for key, each in _object(name, value).items()}
 
@@ -300,6 +304,7 @@ _READ: dict[str, Callable[[str, Any], Any]] = {
     "notes": _object,
     "traceback": _text,
     "curve": _curve,
+    "curves": _curves,
     "learn": _flag,
     "noises": _noises,
 }

@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
@@ -71,8 +71,12 @@ class ReportClient:
         """Connect and say nothing."""
         Client(self._address).close()
 
-    def __call__(self, trial: Trial, value: float, step: int) -> bool:
-        number = real_number(value, f"the value that trial {trial.number} reports")
+    def __call__(self, trial: Trial, value: float | Mapping[str, float], step: int) -> bool:
+        what = f"the value that trial {trial.number} reports"
+        if isinstance(value, Mapping):
+            number: Any = {str(name): real_number(each, what) for name, each in value.items()}
+        else:
+            number = real_number(value, what)
         if isinstance(step, bool) or not hasattr(step, "__index__"):
             raise TrialError(f"a step must be an integer from 0 on, not {step!r}")
         message = [trial.number, trial.attempt, number, step.__index__()]

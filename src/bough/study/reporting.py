@@ -4,40 +4,78 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from bough.errors import StudyError, TrialError
-from bough.study.curves import Branches
+from bough.errors import TrialError
+from bough.study.curves import Branches, Curve
 from bough.study.final_values import TrialCurve
+from bough.study.goal_stopping import MeasuredTrial, reason_to_stop_goals
 from bough.study.goals import Goals
 from bough.study.results import real_number
 from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
 from bough.study.trial_index import TrialIndex
 from bough.trial import Report, Trial
 
-__all__ = ["StoppingDecision", "checked_report"]
+__all__ = ["StoppingDecision", "checked_report", "measured_trial", "reports_several"]
 
 
 def checked_report(number: int, attempt: int, value: Any, step: Any, goals: Goals, study: str) -> Report:
     """A report to be stored; an error in one line if it is not a finite number at a step."""
-    if len(goals.objectives) > 1 or goals.limits:
-        raise StudyError(
-            f"study {study!r} has several objectives or constraints: trials can report values of a single "
-            "objective only"
-        )
     try:
         at = None if isinstance(step, bool) else operator.index(step)
     except TypeError:
         at = None
     if at is None or not 0 <= at < 2**62:
         raise TrialError(f"a step must be an integer from 0 on, not {step!r}")
-    reported = real_number(value, f"the value that trial {number} reports")
-    if not math.isfinite(reported):
+    if not reports_several(goals):
+        if isinstance(value, Mapping) and set(value) == set(goals.names):
+            value = value[goals.names[0]]
+        return Report(number, at, _finite(value, f"the value that trial {number} reports", at), attempt)
+    if not isinstance(value, Mapping):
+        names = ", ".join(goals.needed)
         raise TrialError(
-            f"the value that trial {number} reports at step {at} is {reported}: it must be finite"
+            f"study {study!r} has several objectives or constraints: report a dict of {names}, not "
+            f"{value!r:.60}"
         )
-    return Report(number, at, reported, attempt)
+    missing = [name for name in goals.needed if name not in value]
+    if missing:
+        raise TrialError(f"the report of trial {number} at step {at} lacks {missing[0]!r}")
+    measures = {
+        name: _finite(value[name], f"{name!r} that trial {number} reports", at) for name in goals.needed
+    }
+    violated = sum(limit.slack(measures[limit.name]) > 0 for limit in goals.limits)
+    first = measures[goals.names[0]] if goals.names else float(violated)
+    return Report(number, at, first, attempt, measures)
+
+
+def reports_several(goals: Goals) -> bool:
+    """Whether a report is a dict of measures instead of one value."""
+    return len(goals.objectives) > 1 or bool(goals.limits)
+
+
+def _finite(value: Any, what: str, step: int) -> float:
+    number = real_number(value, what)
+    if not math.isfinite(number):
+        raise TrialError(f"{what} at step {step} is {number}: it must be finite")
+    return number
+
+
+def measured_trial(
+    trial: Trial, curve: Curve, branch: bytes, goals: Goals, on_front: bool = False
+) -> MeasuredTrial:
+    """The curves of a trial by measure, for rules that judge by several."""
+    signs = {**dict.fromkeys(goals.needed, 1.0), **dict(zip(goals.names, goals.signs))}
+    ended = trial.state == "done"
+    return MeasuredTrial(
+        {
+            name: TrialCurve(
+                branch, curve.of_measure(name), sign, sign * goals.measured(trial, name) if ended else None
+            )
+            for name, sign in signs.items()
+        },
+        on_front,
+    )
 
 
 class StoppingDecision:
@@ -45,7 +83,7 @@ class StoppingDecision:
 
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
-        self._sign, self._branches = goals.sign, branches
+        self._goals, self._sign, self._branches = goals, goals.sign, branches
         self._replayed = (-1, -1)  # how many trials were over, and how many corrected, at the last replay
         self._trust = Trust()
 
@@ -54,6 +92,8 @@ class StoppingDecision:
         if self._rule is None:
             return None
         others = [trial for trial in self._comparable(view) if trial.number != number]
+        if reports_several(self._goals):
+            return self._by_goals(self._rule, view, view.trials[number], others)
         trial, curves = self._curve(view, view.trials[number]), [self._curve(view, t) for t in others]
         if reason_to_stop(self._rule, trial, curves) is None:
             return None
@@ -61,6 +101,18 @@ class StoppingDecision:
             over = [curve for other, curve in zip(others, curves) if other.is_finished]
             self._replayed, self._trust = moment, trust(self._rule, over)
         return reason_to_stop(self._rule, trial, curves, self._trust)
+
+    def _by_goals(self, rule: Rule, view: TrialIndex, trial: Trial, others: list[Trial]) -> str | None:
+        from bough.study.fronts import front_of  # NumPy's array functions, which one objective does without
+
+        front = {each.number for each in front_of(self._goals, others)}
+
+        def measured(each: Trial) -> MeasuredTrial:
+            curve, branch = view.curves.of(each), self._branches.of(each)
+            return measured_trial(each, curve, branch, self._goals, each.number in front)
+
+        finished = [measured(each) for each in others if each.state == "done"]
+        return reason_to_stop_goals(rule, self._goals, measured(trial), finished)
 
     def _comparable(self, view: TrialIndex) -> Iterator[Trial]:
         """Trials with a value or a curve; one that failed or was retracted says nothing about the others."""

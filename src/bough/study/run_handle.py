@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bough.errors import StudyError
@@ -11,7 +11,7 @@ from bough.trial import Trial
 
 __all__ = ["ReportTo", "Run", "check_objective", "takes_run"]
 
-ReportTo = Callable[[Trial, float, int], bool]
+ReportTo = Callable[[Trial, Any, int], bool]
 """Stores a report of a trial and says whether the trial should stop, as ``Study.report`` does."""
 
 
@@ -27,8 +27,11 @@ class Run:
         self._report = report
         self._stop = False
 
-    def report(self, value: float, step: int) -> bool:
-        """Report the value at a step, such as the error after an epoch; returns ``stop``."""
+    def report(self, value: float | Mapping[str, float], step: int) -> bool:
+        """Report the value at a step, such as the error after an epoch; returns ``stop``.
+
+        value: a dict of all objectives and limited measures where the study has several.
+        """
         if not self._stop:
             self._stop = self._report(self.trial, value, step)
         return self._stop

@@ -24,7 +24,6 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
-from bough.strategies.fidelity_history import at_highest
 from bough.study.current_trials import CurrentSpace, nothing_current
 from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
@@ -114,13 +113,9 @@ class StoredStudy:
         """What the method sees of the study. Call it within ``_current``."""
         model = self._model_space(view)
         history = self._encoded.history(view)
-        return history if self._fidelity is None else self._seen_by(self._in_use(view)[1], model, history)
-
-    def _seen_by(self, strategy: Strategy, model: ModelSpace, history: History) -> History:
-        """What the method is to see of a history with a fidelity."""
         if self._fidelity is None:
             return history
-        return self._fidelity.history(model.space, history, isinstance(strategy, Predicts))
+        return self._fidelity.history(model.space, history, self._in_use(view)[1])
 
     def _halving(self, view: TrialIndex) -> Halving | None:
         """What is to be promoted to a higher fidelity. Call it within ``_current``."""
@@ -302,10 +297,9 @@ class StoredStudy:
                 "reason": f"chosen by {self.method.name}, which gives no reasons",
             }
         history = EncodedTrials(model, self.seed, self.goals).history(past)
-        history = self._seen_by(strategy, model, history)
         point, rng = model.encode([chosen]), np.random.default_rng([self.seed, number])
-        if history.fidelity is not None:
-            point = at_highest(point, history.fidelity)
+        if self._fidelity is not None:
+            history, point = self._fidelity.past(model.space, history, strategy, point)
         found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
         if chosen.resumes is not None:
             found |= {"rule": "promotion", "reason": promotion_reason(chosen)}

@@ -147,10 +147,11 @@ class Study(AmendableStudy):
         number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))
 
-    def report(self, trial: Trial | int, value: float, step: int) -> bool:
+    def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
         """Report how a running trial is doing at a step of its evaluation; whether it should stop there.
 
-        value: what the objective would return if it ended now. step: an integer such as the epoch; steps
+        value: what the objective would return if it ended now; a dict of all objectives and limited measures
+        where there are several. step: an integer such as the epoch; steps
         grow. If the answer is true, the trial is stored as stopped and need not be told; see ``stopping`` of
         the study. The same report may be sent again; another value at the same step is a ConflictError.
         """
@@ -176,11 +177,11 @@ class Study(AmendableStudy):
         self._model_space(view)
         return self._stopping.reason(view, number)
 
-    def keep_report(self, trial: Trial | int, value: float, step: int) -> bool:
+    def keep_report(self, trial: Trial | int, value: Any, step: int) -> bool:
         """Like ``report``, for an evaluation that has ended and will be told: it cannot stop the trial."""
         return self._store_report(trial, value, step).state == "stopped"
 
-    def _store_report(self, trial: Trial | int, value: float, step: int) -> Trial:
+    def _store_report(self, trial: Trial | int, value: Any, step: int) -> Trial:
         number, attempt = number_and_attempt(trial)
         report = checked_report(number, attempt, value, step, self.goals, self.name)
         return self._storage.report(self._record.id, report)

@@ -1,0 +1,120 @@
+"""When to stop a trial of a study with several objectives or limits: what is dominated or infeasible.
+
+The final value of every measure is predicted from the curves of finished trials (``final_values``), as an
+independent normal variable N(m, s²). Where everything is minimised, a trial stops if for some result y of the
+front
+
+    P(dominated by y) = Π_j Φ((m_j − y_j) / s_j) > 0.95,
+
+or if the probability to meet all limits is below 0.05. The safeguards are those of the rules for one
+objective: a trial is judged only at the steps that the rule says, by at least three finished curves of its
+branch, and nothing stops if the test would have stopped a trial that is on the front now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bough.study.final_values import MIN_CURVES, TrialCurve, predicted_final
+from bough.study.goals import Goals
+from bough.study.stopping import Rule
+
+__all__ = ["MeasuredTrial", "predicted_measures", "reason_to_stop_goals"]
+
+CERTAIN = 0.95
+"""A trial stops once it is dominated, or infeasible, with this probability."""
+
+MAX_REPLAYED_STEPS = 10
+"""A replay looks at so many steps of a trial on the front, evenly spread."""
+
+
+@dataclass(frozen=True)
+class MeasuredTrial:
+    """The curves of a trial by measure; objectives are minimised. on_front: whether it is on the front."""
+
+    curves: Mapping[str, TrialCurve]
+    on_front: bool = False
+
+    @property
+    def first(self) -> TrialCurve:
+        """The curve that says where the trial is; all have the same steps."""
+        return next(iter(self.curves.values()))
+
+    def until(self, step: int) -> MeasuredTrial:
+        """The trial as it was at a step."""
+        past = {name: replace(curve, final=None, upto=step) for name, curve in self.curves.items()}
+        return MeasuredTrial(past)
+
+
+def predicted_measures(
+    trial: MeasuredTrial, finished: Sequence[MeasuredTrial]
+) -> dict[str, tuple[float, float]] | None:
+    """The predicted final value of each measure and its standard deviation; None if there is too little."""
+    found = {}
+    for name, curve in trial.curves.items():
+        prediction = predicted_final(curve, [other.curves[name] for other in finished])
+        if prediction is None:
+            return None
+        found[name] = prediction
+    return found
+
+
+def reason_to_stop_goals(
+    rule: Rule, goals: Goals, trial: MeasuredTrial, others: Sequence[MeasuredTrial]
+) -> str | None:
+    """Why the trial should stop at its last step; None if it should go on."""
+    finished = [other for other in others if other.first.final is not None]
+    why = _reason(rule, goals, trial, finished)
+    if why is None or any(_would_stop(rule, goals, each, finished) for each in finished if each.on_front):
+        return None
+    return f"at step {trial.first.last_step}, {why}"
+
+
+def _reason(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]) -> str | None:
+    branch = [other for other in finished if other.first.branch == trial.first.branch]
+    reached = [other for other in branch if other.first.last_step >= trial.first.last_step]
+    longest = max((other.first.last_step for other in branch), default=0)
+    if len(reached) < MIN_CURVES or trial.first.last_step < 0 or not rule.judges(trial.first, longest):
+        return None
+    predicted = predicted_measures(trial, finished)
+    if predicted is None:
+        return None
+    feasible = math.prod(
+        _normal(
+            -limit.slack(predicted[limit.name][0] * trial.curves[limit.name].sign) / predicted[limit.name][1]
+        )
+        for limit in goals.limits
+    )
+    if feasible < 1 - CERTAIN:
+        return f"the chance to meet the limits was {feasible:.2g}"
+    front = [[_final(other.curves[name]) for name in goals.names] for other in finished if other.on_front]
+    dominated = max(
+        (_dominated([predicted[name] for name in goals.names], each) for each in front), default=0.0
+    )
+    if goals.objectives and dominated > CERTAIN:
+        return f"the chance of a trial on the front to be better in everything was {dominated:.2g}"
+    return None
+
+
+def _would_stop(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]) -> bool:
+    """Whether a trial on the front would have been stopped by the others as they are now."""
+    steps = trial.first.curve.steps
+    rivals = [other for other in finished if other is not trial]
+    thinned = steps[:: math.ceil(len(steps) / MAX_REPLAYED_STEPS) or 1]
+    return any(_reason(rule, goals, trial.until(step), rivals) is not None for step in thinned)
+
+
+def _dominated(predicted: Sequence[tuple[float, float]], point: Sequence[float]) -> float:
+    return math.prod(_normal((mean - value) / sd) for (mean, sd), value in zip(predicted, point))
+
+
+def _normal(z: float) -> float:
+    """The distribution function of a standard normal variable."""
+    return 0.5 * math.erfc(-z / math.sqrt(2.0))
+
+
+def _final(curve: TrialCurve) -> float:
+    assert curve.final is not None
+    return curve.final

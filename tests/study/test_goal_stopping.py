@@ -1,0 +1,139 @@
+"""Reports and stopping in studies with several objectives or limits."""
+
+import math
+
+import pytest
+
+from bough.errors import ConflictError, TrialError
+from bough.space import Float, Space
+from bough.study import Study, export_study, import_study
+from bough.study.curves import Curve
+from bough.study.final_values import TrialCurve
+from bough.study.goal_stopping import MeasuredTrial, reason_to_stop_goals
+from bough.study.goals import parse_goals
+from bough.study.stopping import RULES
+
+FLAT = Space({"x": Float(0, 1)})
+STEPS = 10
+GOALS = {"objectives": {"error": "minimize", "speed": "maximize"}, "constraints": ["memory <= 4"]}
+
+
+def measured(x, step):
+    return {"error": (x - 0.3) ** 2 + 1 / step, "speed": -x, "memory": 5 * x + 1 / step}
+
+
+def objective(config, run):
+    for step in range(1, STEPS + 1):
+        now = measured(config["x"], step)
+        if run.report(now, step):
+            break
+    return now
+
+
+def trial(values, done=True, front=False):
+    """One that reported these values of (a, b) at steps 1, 2, ..."""
+    columns = dict(zip("ab", zip(*values)))
+    steps = list(range(1, len(values) + 1))
+    curves = {
+        name: TrialCurve(b"", Curve(1, steps, list(column)), 1.0, column[-1] if done else None)
+        for name, column in columns.items()
+    }
+    return MeasuredTrial(curves, front)
+
+
+def course(a, b):
+    return [(a + 1 / step, b + 1 / step) for step in range(1, 11)]
+
+
+FINISHED = [trial(course(0.0, 1.0), front=True), trial(course(1.0, 0.0), front=True), trial(course(1.2, 1.2))]
+RULE = RULES["median"]
+
+
+def test_what_is_dominated_stops_and_what_is_not_goes_on():
+    goals = parse_goals(["a", "b"], (), None)
+    bad = trial(course(3.0, 3.0)[:5], done=False)
+    why = reason_to_stop_goals(RULE, goals, bad, FINISHED)
+    assert why is not None and "at step 5" in why and "better in everything" in why
+    good_in_one = trial(course(5.0, -1.0)[:5], done=False)
+    assert reason_to_stop_goals(RULE, goals, good_in_one, FINISHED) is None
+    early = trial(course(3.0, 3.0)[:1], done=False)
+    assert reason_to_stop_goals(RULE, goals, early, FINISHED) is None
+    assert reason_to_stop_goals(RULE, goals, bad, FINISHED[:2]) is None  # too few curves
+
+
+def test_what_will_miss_a_limit_stops():
+    goals = parse_goals(["a"], ["b <= 2"], None)
+    over = trial(course(-1.0, 6.0)[:5], done=False)
+    why = reason_to_stop_goals(RULE, goals, over, FINISHED)
+    assert why is not None and "limits" in why
+    assert reason_to_stop_goals(RULE, goals, trial(course(-1.0, 0.5)[:5], done=False), FINISHED) is None
+
+
+def test_nothing_stops_while_a_trial_of_the_front_would_have():
+    goals = parse_goals(["a", "b"], (), None)
+    slow = [(3.0, 3.0)] * 9 + [(-1.0, -1.0)]  # hopeless until its last step
+    finished = [*FINISHED, trial(course(0.1, 1.1)), trial(slow, front=True)]
+    assert reason_to_stop_goals(RULE, goals, trial(course(9.0, 9.0)[:5], done=False), finished) is None
+
+
+def test_a_run_reports_all_measures_and_stops_early(tmp_path):
+    study = Study(FLAT, method="sobol", seed=0, **GOALS)
+    study.run(objective, trials=30, progress=False)
+    stopped = [each for each in study.trials if each.state == "stopped"]
+    assert len(stopped) >= 5 and min(each.config["x"] for each in stopped) > 0.35
+    assert all(2 <= len(each.curve) < STEPS for each in stopped)
+    first = stopped[0]
+    assert first.curves["memory"] == tuple(
+        (step, measured(first.config["x"], step)["memory"]) for step, _ in first.curve
+    )
+    assert first.curve == first.curves["error"]
+    export_study(study, tmp_path / "s.jsonl")
+    again = import_study(tmp_path / "s.jsonl", f"sqlite:///{tmp_path}/s.db")
+    assert [each.curves for each in again.trials] == [each.curves for each in study.trials]
+
+
+def test_auto_learns_from_trials_that_were_stopped():
+    study = Study(FLAT, seed=0, **GOALS)
+    study.run(objective, trials=14, progress=False)
+    assert study.count_results() == sum(each.state in ("done", "stopped") for each in study.trials)
+
+
+@pytest.mark.parametrize("stopping", ["none", "asha"])
+def test_other_rules_take_reports(stopping):
+    study = Study(FLAT, method="sobol", seed=0, stopping=stopping, **GOALS)
+    study.run(objective, trials=12, progress=False)
+    assert study.status().done + study.status().stopped == 12
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0.5, "report a dict of error, speed, memory, not 0.5"),
+        ({"error": 1.0, "speed": 1.0}, "lacks 'memory'"),
+        ({"error": math.nan, "speed": 1.0, "memory": 1.0}, "'error' .* is nan: it must be finite"),
+        ({"error": "low", "speed": 1.0, "memory": 1.0}, "'error'"),
+    ],
+)
+def test_wrong_reports_are_one_line_and_change_nothing(value, message):
+    study = Study(FLAT, method="sobol", seed=0, **GOALS)
+    asked = study.ask()
+    with pytest.raises(TrialError, match=message):
+        study.report(asked, value, 1)
+    assert study.trial(asked.number).curve == ()
+
+
+def test_another_value_of_a_measure_at_the_same_step_is_a_conflict(tmp_path):
+    for storage in (None, f"sqlite:///{tmp_path}/s.db"):
+        study = Study(FLAT, name="s", storage=storage, method="sobol", seed=0, **GOALS)
+        asked = study.ask()
+        study.report(asked, measured(0.5, 1), 1)
+        study.report(asked, measured(0.5, 1), 1)
+        with pytest.raises(ConflictError, match="at step 1 already"):
+            study.report(asked, {**measured(0.5, 1), "memory": 9.0}, 1)
+        assert len(study.trial(asked.number).curve) == 1
+
+
+def test_workers_report_dicts():
+    study = Study(FLAT, method="sobol", seed=0, **GOALS)
+    study.run(objective, trials=3, workers=1, progress=False)
+    assert all(set(each.curves) == {"error", "speed", "memory"} for each in study.trials)
