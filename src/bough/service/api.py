@@ -171,9 +171,8 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Report how a running trial is doing. The same again changes nothing; steps must grow."""
         opened = studies.open(study)
         trial = Trial(number, {}, "running", attempt=given.attempt)
-        stop = _existing(
-            opened, number, lambda: opened.report(trial, given.measures or given.value, given.step)
-        )
+        reported: Any = given.measures or given.value
+        stop = _existing(opened, number, lambda: opened.report(trial, reported, given.step))
         return JSONResponse({"stop": stop})
 
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])

@@ -93,7 +93,8 @@ def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[floa
         place: float(np.median(known[: 1 << (len(known).bit_length() - 1)]))
         for place, known in changes.items()
     }
-    return y + np.array([shift.get(place, 0.0) for place in zip(branches, rung)])
+    shifts = [shift.get(place, 0.0) for place in zip(branches, rung)]
+    return np.asarray(y + np.array(shifts, np.float64))
 
 
 def _rung(history: History, rungs: Sequence[float]) -> IntArray:
