@@ -41,6 +41,28 @@ def test_a_served_study_takes_reports_and_stops(served: Service) -> None:
     assert study.stopping == "asha" == bough.connect(served.url, served.write, "demo").stopping
 
 
+def test_a_served_study_chooses_the_fidelity(served: Service) -> None:
+    epochs = bough.Int(3, 27, fidelity=True)
+    fine = bough.Space({"x": bough.Float(0, 1), "epochs": epochs})
+    study = bough.connect(served.url, served.write, "fine", space=fine, method="random", seed=3)
+    for _ in range(4):
+        trial = study.ask()
+        study.tell(trial, 1 / trial.config["epochs"])
+    assert [trial.resumes for trial in study.trials] == [None, 0, 1, None]
+    assert [trial.partial for trial in study.trials] == [True, True, False, True]
+    assert study.best.config["epochs"] == 27 and study.best.resumes == 1
+
+
+def test_a_served_study_takes_reports_of_several_measures(served: Service) -> None:
+    goals = {"objectives": ["error", "size"]}
+    study = bough.connect(served.url, served.write, "two", space=space, method="random", seed=3, **goals)
+    trial = study.ask()
+    assert not study.report(trial, {"error": 0.5, "size": 2.0}, 1)
+    assert study.trial(trial.number).curves == {"error": ((1, 0.5),), "size": ((1, 2.0),)}
+    with pytest.raises(TrialError, match="report a dict of error, size"):
+        study.report(trial, 0.5, 2)
+
+
 def test_errors_are_those_of_a_local_study(served: Service) -> None:
     study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
     trial = study.ask()

@@ -107,7 +107,7 @@ def check_command(words: Sequence[str], space: Space, instances: bool = False) -
             if name not in known and name not in names:
                 raise ConfigError(
                     f"the command has {{{name}}}, but the space has no parameter {name!r}; "
-                    "there are also {config}, {result} and {trial}, and {{ }} for braces"
+                    f"there are also {', '.join(f'{{{each}}}' for each in names)}, and {{{{ }}}} for braces"
                 )
             if name in optional and position == 0:
                 raise ConfigError(f"the program's name has {{{name}}}, which is not active in every trial")

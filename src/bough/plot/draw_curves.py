@@ -38,7 +38,7 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         reported = results_by_config(snapshot.trials, fidelity)
     if not reported:
         return empty_note(titled(drawn, snapshot, "Curves"), "no trial has reported anything")
-    shown = _sample(reported)
+    shown, stopped = _sample(reported), "stopped" if fidelity is None else "not promoted"
     values = np.array([value for trial in shown for _, value in _thinned(trial)])
     axis = ValueAxis.of(values, minimizes=snapshot.minimizes, log=log)
     branches = {trial.number: _branch(snapshot, trial) for trial in shown}
@@ -46,10 +46,10 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         colour = CATEGORIES[index % len(CATEGORIES)]
         mine = [trial for trial in shown if branches[trial.number] == branch]
         _add_lines(
-            drawn, [t for t in mine if t.state == "stopped"], f"{branch}, stopped", colour, opacity=0.3
+            drawn, [t for t in mine if t.state == "stopped"], f"{branch}, {stopped}", colour, opacity=0.3
         )
         _add_lines(drawn, [t for t in mine if t.state != "stopped"], branch, colour, opacity=0.9)
-    _add_ends(drawn, [trial for trial in shown if trial.state == "stopped"])
+    _add_ends(drawn, [trial for trial in shown if trial.state == "stopped"], stopped)
     longest = max((t.curve[-1][0] for t in reported if t.state == "done"), default=0)
     rule = RULES.get(snapshot.stopping)
     rungs = [rung * longest for rung in rule.rungs] if rule is not None and longest else []
@@ -63,12 +63,17 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     )
     if fidelity is not None:
         drawn.update_xaxes(type="log", tickvals=fidelity.rungs)
-    return titled(drawn, snapshot, "Curves", joined(*_notes(reported, len(shown))))
+    return titled(drawn, snapshot, "Curves", joined(*_notes(reported, len(shown), stopped)))
 
 
-def _notes(reported: Sequence[Trial], shown: int) -> list[str]:
-    stopped = [trial for trial in reported if trial.state == "stopped"]
-    notes = [f"{len(stopped)} of {counted(len(reported), 'trial')} stopped"]
+def _notes(reported: Sequence[Trial], shown: int, stopped: str) -> list[str]:
+    """What the lines are and what was saved; with a fidelity, each line is a configuration."""
+    count = sum(trial.state == "stopped" for trial in reported)
+    if stopped != "stopped":
+        return [
+            f"{len(reported) - count} of {counted(len(reported), 'configuration')} at the highest fidelity"
+        ]
+    notes = [f"{count} of {counted(len(reported), 'trial')} stopped"]
     if (share := saved_share(reported)) > 0:
         notes.append(f"{share:.0%} of the steps saved")
     if shown < len(reported):
@@ -127,14 +132,14 @@ def _add_lines(drawn: Any, trials: Sequence[Trial], name: str, colour: str, opac
     )
 
 
-def _add_ends(drawn: Any, stopped: Sequence[Trial]) -> None:
+def _add_ends(drawn: Any, stopped: Sequence[Trial], word: str) -> None:
     if not stopped:
         return
     drawn.add_scatter(
         x=[trial.curve[-1][0] for trial in stopped],
         y=[trial.curve[-1][1] for trial in stopped],
         mode="markers",
-        name="stopped here",
+        name=f"{word} here",
         text=[hover_text(trial) for trial in stopped],
         hovertemplate="%{text}<extra></extra>",
         marker={"symbol": "x-thin", "size": 7, "line": {"color": FADED, "width": 1.5}},

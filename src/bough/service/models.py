@@ -6,7 +6,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import Header
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bough.storage import StudyRecord
 from bough.study.goals import goals_of
@@ -98,6 +98,12 @@ class ReportIn(_In):
     measures: dict[str, float] = {}
     step: Annotated[int, Field(ge=0, lt=2**62)]
     attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @model_validator(mode="after")
+    def _says_something(self) -> ReportIn:
+        if (self.value is None) == (not self.measures):
+            raise ValueError("a report has either a value or measures")
+        return self
 
 
 class ReportOut(BaseModel):
