@@ -120,6 +120,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--edits", nargs="+", default=EDITS, choices=EDITS)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=1, help="0 is what a rule was chosen by")
     parser.add_argument("--before", type=int, default=30, help="trials in the smaller space")
     parser.add_argument("--after", type=int, default=30, help="further trials of each study")
     parser.add_argument("--rows", type=Path, default=RESULTS / "change.jsonl")
@@ -129,7 +130,7 @@ def main() -> None:
     for edit in given.edits:
         pairs = []
         for name in given.problems:
-            for seed in range(given.seeds):
+            for seed in range(given.first_seed, given.first_seed + given.seeds):
                 key = f"{name} {edit} {seed} {given.before} {given.after}"
                 found = rows.once(key, partial(compare, name, edit, seed, given.before, given.after))
                 pairs.append((found["going on"], found["starting over"]))

@@ -20,6 +20,7 @@ from bough.strategies.decisions import Decision, exploit, maximise_with, thompso
 from bough.strategies.goal_based import GoalBased
 from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
+from bough.strategies.late_branches import explore_late_branches
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
@@ -103,4 +104,4 @@ class Auto(ModelOptions):
             return thompson_sampling
         if self.acquisition in INFORMATION:
             return INFORMATION[self.acquisition]
-        return self._exploiting()
+        return explore_late_branches(self._exploiting())

@@ -72,6 +72,7 @@ def context_of(
         number=number,
         level=z,
         latest_gain=int(z.argmin()),
+        early=done.take([]),
     )
 
 
@@ -133,7 +134,7 @@ def test_it_acts_when_the_search_has_stalled() -> None:
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "log-pi", "lcb"])
 def test_the_improvement_does_not_depend_on_the_criterion(acquisition: str) -> None:
-    strategy = build(method("auto", acquisition=acquisition, initial=4), SPACE)
+    strategy = build(method("auto", acquisition=acquisition, initial=1), SPACE)
     assert isinstance(strategy, ModelBased)
     told = history(SPACE, [*LEADER, ({"kind": "b", "y": 0.3}, 0.9)])
     seen: list[ProposalContext] = []

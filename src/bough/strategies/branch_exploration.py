@@ -1,6 +1,7 @@
 """Branch exploration: a second look at the branches that the model has given up.
 
-``auto`` does it with several objectives or constraints. With one objective it showed no gain and was dropped.
+``auto`` does it with several objectives or constraints. With one objective it showed no gain and was dropped,
+except for branches that came late (``late_branches``).
 
 A model that has many observations on one branch and few on the others is overconfident: it refines the best
 observation of a branch that was lucky early, while a better branch waits. So every few trials another
@@ -69,7 +70,7 @@ class BranchExploration:
                 return found
             others = other_branches(context)
             if branch := promising(context, others, self.optimism_sds):
-                explored = self._improve(context, branch, rng)
+                explored = self.improve(context, branch, rng)
             elif stuck and others:
                 fewest = min(others, key=lambda b: len(b.rows) / b.free)
                 explored = _random_configuration(context, fewest, rng)
@@ -82,7 +83,7 @@ class BranchExploration:
     def _gains(self, context: ProposalContext, found: Choice) -> bool:
         return bool(context.improvement(found.points)[0] > np.log(self.negligible_gain_sds))
 
-    def _improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
+    def improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
         """The best chance of a branch to improve on its own best observation."""
         found = search_boxes(
             context.space,

@@ -71,6 +71,7 @@ class ProposalContext:
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     latest_gain: the row of the last observation that was an improvement.
+    early: the first points that were tried, where branches that came later count as late.
     """
 
     space: Space
@@ -83,6 +84,7 @@ class ProposalContext:
     number: int
     level: FloatArray
     latest_gain: int
+    early: Points
 
     @property
     def criterion(self) -> Criterion:

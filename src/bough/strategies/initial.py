@@ -91,18 +91,42 @@ class InitialDesign:
             if (look := first_look(space, tried, rng)) is not None:
                 return look
         if len(tried) >= self.size(space):
-            return None
-        design = self.points(space, history.seed)
-        turn, believes = divmod(len(tried), 2)
-        if history.beliefs and believes and turn < BELIEVED_POINTS:
-            return self._believed(space, history, design).take([turn])
+            return self._of_new_path(space, history, tried)
+        design, row = self.points(space, history.seed), len(tried)
         if self.kind in ("middle", "paths"):
             branch = space.tree.branch_ids(Points.concat([tried, design]))
-            seen = set(branch[: len(tried)].tolist())
-            for index, number in enumerate(branch[len(tried) :].tolist()):
-                if number not in seen:
-                    return design.take([index])
-        return design.take([len(tried)])
+            new = np.flatnonzero(~np.isin(branch[len(tried) :], branch[: len(tried)]))
+            row = int(new[0]) if len(new) else row
+        turn, believes = divmod(len(tried), 2)
+        if history.beliefs and believes and turn < BELIEVED_POINTS:
+            design = self._believed(space, history, design)
+        return design.take([row])
+
+    def early_points(self, space: Space, history: History) -> Points:
+        """The first points that were tried, as many as the design has; none where no path can be late.
+
+        That is where the design does not look at every path, as with beliefs about switches, and where all
+        early points are of an earlier space that differs everywhere: then every path is new, none is behind.
+        """
+        nothing, size = history.done.take([]), self.size(space)
+        believed = any(space.layout.switch[belief.column] for belief in history.beliefs)
+        if believed or self.kind not in ("middle", "paths") or space.tree.path_count(size) > size:
+            return nothing
+        numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
+        early = tried_points(history).take(np.argsort(numbers, kind="stable")[:size])
+        return early if len(early) == size and space.legal(early).any() else nothing
+
+    def _of_new_path(self, space: Space, history: History, tried: Points) -> Points | None:
+        """The design's point on a path that came late and has no trial yet (``strategies.late_branches``)."""
+        if not len(self.early_points(space, history)):
+            return None
+        found = space.tree.branch_ids(tried)
+        if len(np.unique(found[space.legal(tried)])) >= space.tree.path_count(self.size(space)):
+            return None
+        design = self.points(space, history.seed)
+        branch = space.tree.branch_ids(Points.concat([tried, design]))
+        new = np.flatnonzero(~np.isin(branch[len(tried) :], branch[: len(tried)]))
+        return design.take(new[:1]) if len(new) else None
 
     def _believed(self, space: Space, history: History, design: Points) -> Points:
         """The design drawn from the beliefs, on likely branches; its points take turns with the plain ones.

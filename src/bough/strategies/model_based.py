@@ -178,6 +178,7 @@ class ModelBased:
             number=history.number,
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
+            early=self.initial.early_points(space, history),
         )
 
     def model(self, history: History) -> ConditionedModel:
