@@ -64,12 +64,12 @@ def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: P
     write_space(tmp_path)
     program = script(tmp_path, "program.py", PYTHON)
     words = ("run", "space.yaml", "--maximize", "--method", "random", "--seed", "1", "--json")
-    first = bough(*words, "-n", "5", "--", program, "{config}", cwd=tmp_path)
+    first = bough(*words, "-n", "3", "--", program, "{config}", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    again = bough(*words, "-n", "9", "--", program, "{config}", cwd=tmp_path)
+    again = bough(*words, "-n", "5", "--", program, "{config}", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     kept = trials(tmp_path)
-    assert [t.number for t in kept] == list(range(9))
+    assert [t.number for t in kept] == list(range(5))
     assert all(t.cost == 1.5 for t in kept)
     best = max(kept, key=lambda t: t.value)
     assert json.loads(again.stdout) == {
@@ -79,7 +79,7 @@ def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: P
         "config": best.config,
     }
     # the same seed gives the same trials whether or not the run was interrupted
-    whole = bough(*words, "-n", "9", "--name", "whole", "--", program, "{config}", cwd=tmp_path)
+    whole = bough(*words, "-n", "5", "--name", "whole", "--", program, "{config}", cwd=tmp_path)
     assert whole.returncode == 0
     assert [t.config for t in trials(tmp_path, "whole")] == [t.config for t in kept]
 
