@@ -201,3 +201,12 @@ def test_spaces_pickle_small_and_equal():
 def test_iteration_and_length():
     assert len(SPACE) == len(list(SPACE)) == 9
     assert [parameter.path for parameter in SPACE][:3] == ["model", "model=svm/C", "model=svm/degree"]
+
+
+def test_a_space_contains_exactly_what_it_validates() -> None:
+    space = Space(
+        {"m": Choice({"a": {"x": Float(0, 1)}, "b": {}}), "n": Int(1, 3)}, forbid=["m == 'b' and n == 2"]
+    )
+    assert space.contains({"m": "a", "x": 0.5, "n": 2})
+    for wrong in ({"m": "a", "n": 2}, {"m": "b", "x": 0.5, "n": 1}, {"m": "b", "n": 2}, {"m": "b", "n": 4}):
+        assert not space.contains(wrong)

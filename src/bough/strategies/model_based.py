@@ -162,15 +162,18 @@ class ModelBased:
 
     def _context(self, space: Space, history: History) -> ProposalContext:
         model = _beatable(space, history, self.model(history))
-        weights = self.chance_of_success(space, history)
-        beliefs = belief_weights(space, self._beliefs(space, history, model))
-        costs = cost_weights(self.cost_model, history) if self.acquisition.log else []
+        success = self.chance_of_success(space, history)
+        weights = list(success)
+        if self.acquisition.log and history.beliefs:
+            weights += belief_weights(space, self._beliefs(space, history, model))
+        if self.acquisition.log and history.spending is not None:
+            weights += cost_weights(self.cost_model, history)
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
             space=space,
             model=model,
-            make_criterion=_criterion_factory(history, model, self.acquisition, [*weights, *beliefs, *costs]),
-            improvement=_criterion_factory(history, model, LOG_EI, weights)(),
+            make_criterion=_criterion_factory(history, model, self.acquisition, weights),
+            improvement=_criterion_factory(history, model, LOG_EI, success)(),
             done=history.done,
             near=_best_first(history, model),
             # Repeating a trial is informative only under noise; a finite space is used up.

@@ -167,7 +167,7 @@ class EncodedTrials:
             beliefs=self._beliefs,
             stopped=done.stopped if done.stopped.any() else None,
             sources=self._sources,
-            spending=spending(view.amendments, view.costs.spent, *done.costs.T),
+            spending=spending(view.amendments, view.costs.spent, *done.costs.T) if view.amendments else None,
             is_learned=self._is_learned,
         )
 
