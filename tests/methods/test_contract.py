@@ -45,7 +45,14 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.mark.parametrize("kind", sorted(SPACES))
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        pytest.param(name, kind, marks=pytest.mark.slow if name == "mondrian" and kind != "nested" else ())
+        for name in sorted(bough.methods())
+        for kind in sorted(SPACES)
+    ],
+)
 def test_proposals_are_legal_through_results_failures_and_batches(name: str, kind: str) -> None:
     space = SPACES[kind]
     study = bough.Study(space, method=quick(name), seed=3)
