@@ -101,6 +101,7 @@ def test_a_tuner_uses_it(tmp_path: Path):
     assert ("C" in best.config) == (best.config["model"] == "svm")
 
 
+@pytest.mark.timeout(900)  # two clusters are started
 @pytest.mark.usefixtures("cluster")
 def test_a_tuner_whose_driver_died_goes_on(tmp_path: Path):
     from ray import tune
