@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # One thread per process: two test processes with two BLAS threads each would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 PEERS_PIP := .venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint benchmarks/peers-constraints.txt
 
 .DEFAULT_GOAL := help
@@ -39,15 +39,15 @@ demo: $(VENV)/.user                 ## choose and tune a scikit-learn classifier
 	$(BIN)/bough demo
 
 test: $(VENV)/.dev                  ## run the tests, a few minutes
-	$(PYTEST) -m "not slow"
+	$(PYTEST) --dist worksteal -m "not slow"
 
 test-full: test                     ## run the slow tests too: crash loops, clusters, a browser, API fuzzing, clean installs
-	$(PYTEST) -m slow
+	$(PYTEST) --dist loadfile -m slow  # clusters and clean installs are set up once per file
 
 core: $(VENV)/.dev                  ## build the compiled core (needs a C compiler) and compare it with NumPy
 	@$(PIP) ./core
 	BOUGH_CORE=compiled $(BIN)/bough --version
-	BOUGH_CORE=compiled $(PYTEST) -m "not slow" tests/gp tests/acquisition tests/strategies tests/surrogates
+	BOUGH_CORE=compiled $(PYTEST) --dist worksteal -m "not slow" tests/gp tests/acquisition tests/strategies tests/surrogates
 
 lint: $(VENV)/.dev                  ## check formatting, lint, types and layer rules
 	$(BIN)/ruff format --check src tests benchmarks examples
