@@ -12,14 +12,14 @@ sample's median. Pairs are of ``auto`` and a rival on the same task and seed.
 from __future__ import annotations
 
 import argparse
-import time
+from functools import partial
 
 import numpy as np
 
 import bough
-from benchmarks.objectives import Task, _suggested
+from benchmarks.kept_rows import KeptRows
+from benchmarks.objectives import Task, add_task_options, chosen_tasks, suggested
 from benchmarks.problems.base import Config
-from benchmarks.problems.yahpo import DEVELOPMENT
 
 TRIALS = 30
 SAMPLE = 1000
@@ -62,7 +62,7 @@ def _optuna(task: Task, budget: float, most: int, seed: int) -> list[tuple[float
     results: list[tuple[float, float]] = []
     while sum(cost for _, cost in results) < budget and len(results) < most:
         trial = study.ask()
-        error, log_time = task(_suggested(task, trial))
+        error, log_time = task(suggested(task, trial))
         study.tell(trial, error)
         results.append((error, float(np.exp(log_time))))
     return results
@@ -70,26 +70,25 @@ def _optuna(task: Task, budget: float, most: int, seed: int) -> list[tuple[float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    add_task_options(parser, "cost-aware.jsonl")
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--max-trials", type=int, default=150, help="proposals take time, too")
     given = parser.parse_args()
+    kept = KeptRows(given.rows)
     left: dict[str, list[float]] = {method: [] for method in given.methods}
-    seconds = dict.fromkeys(given.methods, 0.0)
     trials = dict.fromkeys(given.methods, 0)
-    for name in given.tasks:
+    for name in chosen_tasks(given):
         task = Task(name)
         sample = np.array([task(config) for config in task.space.sample(SAMPLE, np.random.default_rng(0))])
         budget = TRIALS * float(np.exp(sample[:, 1]).mean())
         best: dict[str, list[float]] = {method: [] for method in given.methods}
         for seed in range(given.seeds):
             for method in given.methods:
-                began = time.process_time()
-                found, count = run(task, method, budget, given.max_trials, seed)
+                key = f"{name} {method} {seed} {given.max_trials}"
+                search = partial(run, task, method, budget, given.max_trials, seed)
+                found, count = kept.once(key, search)
                 best[method].append(found)
                 trials[method] += count
-                seconds[method] += time.process_time() - began
         floor = min(sample[:, 0].min(), *(min(values) for values in best.values()))
         width = max(float(np.median(sample[:, 0]) - floor), 1e-12)
         for method in given.methods:
@@ -103,8 +102,7 @@ def main() -> None:
         pairs = "" if method == given.methods[0] else f"; {given.methods[0]} won {won}, lost {lost}"
         print(
             f"{method}: median distance {np.median(theirs):.4f}, mean {theirs.mean():.4f}, "
-            f"{trials[method] / len(theirs):.0f} trials, {seconds[method] / len(theirs):.1f} s CPU per study"
-            f"{pairs} of {len(theirs)}"
+            f"{trials[method] / len(theirs):.0f} trials{pairs} of {len(theirs)}"
         )
 
 

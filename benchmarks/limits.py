@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 import bough
-from benchmarks.objectives import Task, _suggested
+from benchmarks.kept_rows import KeptRows
+from benchmarks.objectives import Task, add_task_options, chosen_tasks, suggested
 from benchmarks.problems.base import Config
-from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, measures
+from benchmarks.problems.yahpo import ACCURACY, measures
 from bough.points import FloatArray
 
 CHECKPOINTS = (20, 40, 60)
@@ -45,8 +47,8 @@ def limited(task: Task, limit: str) -> tuple[Measure, float]:
     return lambda config: (measured(config)[0], measured(config)[1] - bound), float(feasible[:20].min())
 
 
-def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> FloatArray:
-    """(trials, 2) error and slack in the order of the trials."""
+def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> list[list[float]]:
+    """Error and slack of each trial, in their order."""
     if method == "optuna-tpe":
         return _optuna(task, measure, trials, seed)
 
@@ -64,10 +66,10 @@ def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> Fl
         seed=seed,
         progress=False,
     )
-    return np.array([[t.measures["error"], t.measures["slack"]] for t in study.trials])
+    return [[t.measures["error"], t.measures["slack"]] for t in study.trials]
 
 
-def _optuna(task: Task, measure: Measure, trials: int, seed: int) -> FloatArray:
+def _optuna(task: Task, measure: Measure, trials: int, seed: int) -> list[list[float]]:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -77,12 +79,12 @@ def _optuna(task: Task, measure: Measure, trials: int, seed: int) -> FloatArray:
     study = optuna.create_study(sampler=sampler)
 
     def objective(trial: optuna.Trial) -> float:
-        error, slack = measure(_suggested(task, trial))
+        error, slack = measure(suggested(task, trial))
         trial.set_user_attr("slack", slack)
         return error
 
     study.optimize(objective, n_trials=trials)
-    return np.array([[t.value, t.user_attrs["slack"]] for t in study.trials])
+    return [[float(t.value or 0.0), t.user_attrs["slack"]] for t in study.trials]
 
 
 def best_so_far(results: FloatArray) -> FloatArray:
@@ -92,20 +94,25 @@ def best_so_far(results: FloatArray) -> FloatArray:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    add_task_options(parser, "limits.jsonl")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--limit", choices=("timetrain", "memory"), default="timetrain")
-    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=60)
     given = parser.parse_args()
+    kept = KeptRows(given.rows)
     gaps: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
     violations: dict[str, list[float]] = {method: [] for method in given.methods}
     needed = []
-    for name in given.tasks:
+    for name in chosen_tasks(given):
         task = Task(name)
         measure, ordinary = limited(task, given.limit)
         runs = {
-            (method, seed): run(task, measure, method, given.trials, seed)
+            (method, seed): np.array(
+                kept.once(
+                    f"{name} {given.limit} {method} {seed} {given.trials}",
+                    partial(run, task, measure, method, given.trials, seed),
+                )
+            )
             for method in given.methods
             for seed in range(given.seeds)
         }

@@ -7,22 +7,25 @@ Minimises 1 - balanced accuracy and the logarithm of the training time, with --m
 Optuna's samplers are its TPE, NSGA-II and, where torch is installed, its Gaussian process. For
 each task, the best known front is that of a fixed sample of random configurations and of every run in this
 call together. The reference point lies a tenth of its range behind it. A share of 1 means as good as all of
-them. Rivals get the same trials and seeds.
+them. Rivals get the same trials and seeds. Runs are kept with ``--rows``, and a benchmark that was
+interrupted goes on; ``--published`` takes tasks that nothing was chosen by.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.problems.base import Config
-from benchmarks.problems.yahpo import ACCURACY, DATA, DEVELOPMENT, SETS, measures, space
+from benchmarks.problems.yahpo import ACCURACY, DATA, DEVELOPMENT, PUBLISHED, SETS, measures, space
 from bough.acquisition.hypervolume import hypervolume, inferred_reference, non_dominated
 from bough.points import FloatArray
 
@@ -46,8 +49,8 @@ class Task:
         logs = (float(np.log(max(found[name], 1e-3))) for name in ("timetrain", "memory"))
         return (1.0 - found[ACCURACY[self.kind]], *logs)[: len(self.names)]
 
-    def run(self, method: str, trials: int, seed: int) -> FloatArray:
-        """(trials, objectives) in the order of the trials."""
+    def run(self, method: str, trials: int, seed: int) -> list[list[float]]:
+        """The objectives of each trial, in their order."""
         if method.startswith("optuna-"):
             return self._optuna(method, trials, seed)
 
@@ -63,9 +66,9 @@ class Task:
             seed=seed,
             progress=False,
         )
-        return np.array([[t.measures[name] for name in self.names] for t in study.trials])
+        return [[t.measures[name] for name in self.names] for t in study.trials]
 
-    def _optuna(self, method: str, trials: int, seed: int) -> FloatArray:
+    def _optuna(self, method: str, trials: int, seed: int) -> list[list[float]]:
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -77,11 +80,11 @@ class Task:
         study = optuna.create_study(
             directions=["minimize"] * len(self.names), sampler=samplers[method](seed=seed)
         )
-        study.optimize(lambda trial: self(_suggested(self, trial)), n_trials=trials)
-        return np.array([t.values for t in study.trials])
+        study.optimize(lambda trial: self(suggested(self, trial)), n_trials=trials)
+        return [list(t.values) for t in study.trials]
 
 
-def _suggested(task: Task, trial: Any) -> Config:
+def suggested(task: Task, trial: Any) -> Config:
     """A config, define by run: each parameter is suggested when its condition has come true."""
     table = json.loads((DATA / SETS[task.kind] / "config_space.json").read_text())
     asked = {parameter.name for parameter in task.space.parameters}
@@ -113,23 +116,42 @@ def shares(task: Task, runs: Sequence[FloatArray]) -> FloatArray:
     return np.array([[hypervolume(run[:n], reference) / best for n in CHECKPOINTS] for run in runs])
 
 
+def add_task_options(parser: argparse.ArgumentParser, rows: str) -> None:
+    """Options that several benchmarks on these tasks have."""
+    parser.add_argument("--tasks", nargs="+", help="by default the first ten")
+    parser.add_argument("--published", action="store_true", help="tasks that nothing was chosen by")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=Path, default=RESULTS / rows, help="where runs are kept")
+
+
+def chosen_tasks(given: argparse.Namespace) -> list[str]:
+    """The tasks that the options of ``add_task_options`` name."""
+    names = PUBLISHED if given.published else DEVELOPMENT
+    return given.tasks or [name for name in names if "xgboost" in name][:10]
+
+
+def interval(values: Sequence[float]) -> str:
+    """The mean and its 95 % interval (bootstrap), as text."""
+    drawn = np.random.default_rng(0).choice(np.asarray(values), size=(2000, len(values))).mean(axis=1)
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return f"{np.mean(values):.3f} [{low:.3f}, {high:.3f}]"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:10])
+    add_task_options(parser, "objectives.jsonl")
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--memory", action="store_true", help="a third objective")
     given = parser.parse_args()
+    kept, tasks = KeptRows(given.rows), chosen_tasks(given)
     keys = [(method, seed) for method in given.methods for seed in range(given.seeds)]
     found: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
-    spent = dict.fromkeys(given.methods, 0.0)
-    for name in given.tasks:
+    for name in tasks:
         task, runs = Task(name, given.memory), []
         for method, seed in keys:
-            began = time.perf_counter()
-            runs.append(task.run(method, given.trials, seed))
-            spent[method] += time.perf_counter() - began
+            key = f"{name} {len(task.names)} {method} {seed} {given.trials}"
+            runs.append(np.array(kept.once(key, partial(task.run, method, given.trials, seed))))
         for (method, _), share in zip(keys, shares(task, runs), strict=True):
             found[method].append(share)
         print(
@@ -137,10 +159,9 @@ def main() -> None:
             {m: np.round(np.mean(found[m][-given.seeds :], axis=0), 3).tolist() for m in found},
             flush=True,
         )
-    count = len(given.tasks) * given.seeds
     for method in given.methods:
-        mean = ", ".join(f"{s:.3f}" for s in np.mean(found[method], axis=0))
-        print(f"{method}: {mean} at {CHECKPOINTS}; {spent[method] / count:.1f} s per study, {count} studies")
+        text = ", ".join(interval(column) for column in np.array(found[method]).T)
+        print(f"{method}: {text} at {CHECKPOINTS}; {len(found[method])} runs")
 
 
 if __name__ == "__main__":

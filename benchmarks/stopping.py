@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import bough
-from benchmarks.objectives import Task, _suggested
+from benchmarks.objectives import Task, suggested
 from benchmarks.problems.base import Config
 from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, surrogate
 from bough.points import FloatArray
@@ -142,7 +142,7 @@ def run_optuna(curves: Curves, pruner: str, spent: Spent, seed: int) -> None:
     while not spent.over:
         trial = study.ask()
         value = spent.train(
-            curves, _suggested(curves.asked, trial), lambda *given, t=trial: _pruned(t, *given)
+            curves, suggested(curves.asked, trial), lambda *given, t=trial: _pruned(t, *given)
         )
         if value is None:
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
