@@ -121,19 +121,28 @@ def _check_names(entries: Sequence[_Entry]) -> None:
     """A name may repeat only under different options of a common choice; paths never."""
     if len(entries) > MAX_PARAMETERS:
         raise SpaceError(f"a space of {len(entries)} parameters is larger than {MAX_PARAMETERS}")
-    by_name: dict[str, list[_Entry]] = {}
     paths: set[str] = set()
+    # What stands at each place of the tree of choices for a name: the parameter itself (None), or a choice
+    # around it. Two things at one place can be active together. No pairs are compared, which may be many.
+    known: dict[tuple[str, Scope], str | None] = {}
     for entry in entries:
         if entry.path in paths:
             raise SpaceError(f"two parameters have the path {entry.path!r}: rename one")
         paths.add(entry.path)
-        for other in by_name.setdefault(entry.name, []):
-            if not _exclusive(entry.scope, other.scope):
-                raise SpaceError(
-                    f"parameter name {entry.name!r} is used twice ({other.path!r} and {entry.path!r}); "
-                    "only different options of one Choice may share a name"
-                )
-        by_name[entry.name].append(entry)
+        around: list[str | None] = [*(choice for choice, _ in entry.scope), None]
+        for depth, choice in enumerate(around):
+            place = entry.name, entry.scope[:depth]
+            if known.setdefault(place, choice) != choice:
+                raise _used_twice(entry, entries)
+
+
+def _used_twice(entry: _Entry, entries: Sequence[_Entry]) -> SpaceError:
+    others = (each for each in entries if each.name == entry.name and each is not entry)
+    other = next(each for each in others if not _exclusive(entry.scope, each.scope))
+    return SpaceError(
+        f"parameter name {entry.name!r} is used twice ({other.path!r} and {entry.path!r}); "
+        "only different options of one Choice may share a name"
+    )
 
 
 def _exclusive(left: Scope, right: Scope) -> bool:
