@@ -203,6 +203,20 @@ def test_contour_takes_names_and_refuses_strangers():
         figures.contour(snapshot, "x", "x")
 
 
+def test_contour_takes_the_best_trial_that_has_two_numeric_parameters():
+    space = Space({"model": Choice({"bayes": {}, "svm": {"C": Float(0, 1), "gamma": Float(0, 1)}})})
+    trials = [Trial(0, {"model": "bayes"}, "done", value=0.0, attempt=1)]
+    for i, config in enumerate(space.sample(40, 0), start=1):
+        trials.append(Trial(i, config, "done", value=1.0 + config.get("C", 0.0), attempt=1))
+    snapshot = StudySnapshot("example", space, "minimize", tuple(trials))
+    figure = drawn("contour", snapshot)
+    assert figure["data"][0]["type"] == "contour"
+    assert {figure["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")} == {
+        "model=svm/C",
+        "model=svm/gamma",
+    }
+
+
 def test_contour_and_slice_take_parameters_of_other_branches_than_the_best():
     snapshot = study(nested(), 80)
     best = snapshot.best

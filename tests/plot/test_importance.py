@@ -10,7 +10,7 @@ import pytest
 
 from bough.plot import StudySnapshot
 from bough.plot.decomposition import decompose, dependencies
-from bough.plot.draw_importance import importances
+from bough.plot.draw_importance import _short_names, importances
 from bough.plot.ensemble import fit_ensemble
 from bough.points import FloatArray, Points
 from bough.space import Categorical, Choice, Int, Space
@@ -201,3 +201,17 @@ def test_the_ensemble_knows_when_it_knows_nothing():
     noise = np.random.default_rng(0).normal(size=300)
     assert fit_ensemble(FLAT.layout, snapshot.points, noise, np.random.default_rng(0)).skill < 0.2
     assert np.isnan(fit_ensemble(FLAT.layout, snapshot.points, np.ones(300), np.random.default_rng(0)).skill)
+
+
+def test_long_paths_show_their_ends() -> None:
+    deep = "choice_at_level_1=go_deeper_1/"
+    paths = [
+        "scale",
+        f"{deep}rate_at_level_1",
+        f"{deep}choice_at_level_2=one/width",
+        f"{deep}other=two/width",
+    ]
+    short = _short_names(paths)
+    assert short[:2] == ["scale", "…/rate_at_level_1"]
+    assert len(set(short)) == 4 and max(map(len, short)) <= 40
+    assert all(name.endswith("/width") for name in short[2:])

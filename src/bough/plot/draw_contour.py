@@ -28,7 +28,7 @@ MAX_TRIALS = 500
 def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
     """The model's mean over two numeric parameters, given by name or path.
 
-    Without names, the two of the best trial that explain most of the variance.
+    Without names, the two that explain most of the variance, of the best trial that has two.
     """
     drawn = graph_objects().Figure()
     named = [None if name is None else _numeric_column(snapshot, name) for name in (x, y)]
@@ -40,8 +40,10 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
     pair = _pair(snapshot, named[0], named[1])
     if pair is None:
         why = "no finished trial has two numeric parameters"
-        if named != [None, None]:
+        if None not in named:
             why = "these parameters are never active together"
+        elif named != [None, None]:
+            why = f"no finished trial has {label(str(x or y))} and another numeric parameter"
         return empty_note(titled(drawn, snapshot, "Contour"), why)
     across, up = pair
     row = centre_row(snapshot, [across, up])
@@ -105,23 +107,21 @@ def _numeric_column(snapshot: StudySnapshot, name: str) -> int:
 
 
 def _pair(snapshot: StudySnapshot, across: int | None, up: int | None) -> tuple[int, int] | None:
-    """The two columns to draw; the most important ones of the best trial where names are missing."""
+    """The columns to draw; where names are missing, the most important ones of the best trial with two."""
     if across is not None and up is not None:
         return (across, up) if centre_row(snapshot, [across, up]) is not None else None
     given = across if across is not None else up
-    row = centre_row(snapshot, [] if given is None else [given])
-    if row is None:
+    numeric = [not isinstance(parameter.domain, Categorical) for parameter in snapshot.space.parameters]
+    enough = (snapshot.active & numeric).sum(axis=1) >= 2
+    if given is not None:
+        enough &= snapshot.active[:, given]
+    rows = [row for row in snapshot.ranking if enough[row]]
+    if not rows:
         return None
     found, _ = importances(snapshot)
-    layout = snapshot.space.layout
-    others = [
-        i
-        for i, parameter in enumerate(snapshot.space.parameters)
-        if snapshot.active[row, i] and not isinstance(parameter.domain, Categorical) and i != given
-    ]
-    others.sort(key=lambda i: (bool(layout.switch[i]), -found.shares[i].total))
-    if len(others) < (2 if given is None else 1):
-        return None
+    switch = snapshot.space.layout.switch
+    others = [i for i in np.flatnonzero(snapshot.active[rows[0]] & numeric).tolist() if i != given]
+    others.sort(key=lambda i: (bool(switch[i]), -found.shares[i].total))
     if given is None:
         return others[0], others[1]
     return (given, others[0]) if across is not None else (others[0], given)

@@ -5,7 +5,7 @@ The shares are those of ``decomposition``, for the tree ensemble fitted to the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,10 @@ __all__ = ["importance", "importances"]
 
 SAMPLES = 1024
 MAX_BARS = 20
+MAX_NAME = 24
+MAX_PATH = 40
+"""Characters of a name beside its bar, and of one that another parameter has, too. Longer ones would leave no
+room for the bars on a phone."""
 MIN_SHARE = 0.001
 """Smaller shares are Monte Carlo error."""
 
@@ -66,7 +70,7 @@ def importance(snapshot: StudySnapshot) -> Any:
     shares = sorted(shares, key=lambda share: share.total)[-MAX_BARS:]
     if not shares:
         return empty_note(titled(drawn, snapshot, "Importance"), "no parameter explains any variance")
-    names = [label(share.path) for share in shares]
+    names, paths = _short_names([share.path for share in shares]), [label(share.path) for share in shares]
     for switch, colour, what in (
         (True, CATEGORIES[1], "between branches"),
         (False, CATEGORIES[0], "within branches"),
@@ -77,7 +81,8 @@ def importance(snapshot: StudySnapshot) -> Any:
             orientation="h",
             name=f"{what}: by itself",
             marker={"color": colour},
-            hovertemplate="%{y}: %{x:.1%} by itself<extra></extra>",
+            customdata=paths,
+            hovertemplate="%{customdata}: %{x:.1%} by itself<extra></extra>",
         )
         drawn.add_bar(
             x=[max(share.total - share.main, 0.0) if share.switch == switch else None for share in shares],
@@ -86,8 +91,8 @@ def importance(snapshot: StudySnapshot) -> Any:
             name="with others",
             showlegend=False,
             marker={"color": colour, "opacity": 0.35},
-            customdata=[share.total for share in shares],
-            hovertemplate="%{y}: %{customdata:.1%} with its interactions<extra></extra>",
+            customdata=[[path, share.total] for path, share in zip(paths, shares)],
+            hovertemplate="%{customdata[0]}: %{customdata[1]:.1%} with its interactions<extra></extra>",
         )
     drawn.update_layout(
         barmode="stack",
@@ -109,6 +114,13 @@ def importance(snapshot: StudySnapshot) -> Any:
     return titled(
         drawn, snapshot, "Importance", joined(note, f"the model explains {skill:.0%} of held-out values")
     )
+
+
+def _short_names(paths: Sequence[str]) -> list[str]:
+    """Paths for a narrow axis: of a long one its end, unless another path ends alike."""
+    ends = [f"…/{path.rsplit('/', 1)[-1]}" if len(path) > MAX_NAME else path for path in paths]
+    longer = [path if len(path) <= MAX_PATH else f"…{path[1 - MAX_PATH :]}" for path in paths]
+    return [label(end if ends.count(end) == 1 else other) for end, other in zip(ends, longer)]
 
 
 def _restriction(snapshot: StudySnapshot) -> Callable[[FloatArray], FloatArray]:

@@ -34,7 +34,8 @@ class Choice:
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, Mapping) or not self.options:
-            raise SpaceError("Choice needs options: {label: {name: parameter, ...}, ...}")
+            hint = "; options without parameters are a Categorical" if isinstance(self.options, list) else ""
+            raise SpaceError(f"Choice needs options: {{label: {{name: parameter, ...}}, ...}}{hint}")
         depths = [0]
         for label, children in self.options.items():
             if not isinstance(label, str):
