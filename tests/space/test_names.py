@@ -41,3 +41,10 @@ def test_names_in_a_choice_of_thousands_of_options_are_not_compared_in_pairs(
 ) -> None:
     monkeypatch.setattr("bough.space.desugar._exclusive", lambda *_: pytest.fail("a pair was compared"))
     assert len(Space({"m": Choice({f"o{i}": {"x": Float(0, 1)} for i in range(300)})})) == 301
+
+
+def test_a_choice_of_plain_options_is_a_categorical() -> None:
+    with pytest.raises(
+        SpaceError, match=r"Choice needs options: .*; options without parameters are a Categorical"
+    ):
+        Choice(["svm", "forest"])  # type: ignore[arg-type]

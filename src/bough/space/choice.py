@@ -33,8 +33,9 @@ class Choice:
     depth: int = field(default=1, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.options, Mapping) or not self.options:
-            hint = "; options without parameters are a Categorical" if isinstance(self.options, list) else ""
+        given: Any = self.options
+        if not isinstance(given, Mapping) or not given:
+            hint = "; options without parameters are a Categorical" if isinstance(given, list) else ""
             raise SpaceError(f"Choice needs options: {{label: {{name: parameter, ...}}, ...}}{hint}")
         depths = [0]
         for label, children in self.options.items():
