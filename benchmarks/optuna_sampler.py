@@ -6,6 +6,7 @@ Every problem becomes a function that asks for a parameter when its conditions h
 ``bough.Study`` on the declared space, ``given`` the sampler with that space, ``learned`` the sampler that
 learns it, ``asked`` is ``bough.minimize`` without a space. Each prints the best value after a half and all of
 the trials, and the share of pairs (problem, seed) in which it beats ``native``, ties counted as half.
+``optuna gp``, Optuna's GPSampler, needs PyTorch: name it with ``--methods`` in an environment that has it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import optuna
-from optuna.samplers import TPESampler
+from optuna.samplers import GPSampler, TPESampler
 
 import bough
 from benchmarks.problems import Problem, build
@@ -27,7 +28,7 @@ from bough.integrations.optuna_trials import distribution_of
 from bough.space.asking import AskingTrial
 
 PROBLEMS = ("small-shifted", "large-shared-shifted", "unbalanced-3-shifted", "nested", "deep", "layers")
-PROBLEMS += ("cash-artificial",)
+PROBLEMS += ("cash-artificial", "yahpo-xgboost-12", "yahpo-xgboost-1485")
 
 Ask = Callable[[str, Any], Any]
 """Answers a parameter, by name and domain."""
@@ -93,6 +94,7 @@ def run(method: str, problem: Problem, seed: int, trials: int) -> list[float]:
         "learned": lambda: BoughSampler(seed=seed),
         "optuna tpe": lambda: TPESampler(seed=seed),
         "optuna group": lambda: TPESampler(seed=seed, multivariate=True, group=True),
+        "optuna gp": lambda: GPSampler(seed=seed),
     }
     study = optuna.create_study(sampler=samplers[method]())
     study.optimize(
