@@ -25,14 +25,22 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
     assert len({scheduled(n, 0.05) for n in range(100, 200)}) < 20
 
 
-def test_a_reopened_study_reaches_the_beginning_in_few_fits() -> None:
-    lengths = [scheduled(100_000, 0.05)]
+@pytest.mark.parametrize("n", [129, 500, 1_000, 10_000, 100_000, 10**7])
+def test_a_reopened_study_reaches_the_beginning_in_few_fits(n: int) -> None:
+    lengths = [following(n, 0.05)]
     while (before := earlier(lengths[-1], 0.05)) is not None:
         assert before < lengths[-1]
         assert before == scheduled(before, 0.05)
         lengths.append(before)
-    assert sum(length > LONGEST_CHAIN for length in lengths) < 30
-    assert len(lengths) < 80
+    assert sum(length > LONGEST_CHAIN for length in lengths) <= 16
+    assert len(lengths) <= 40
+
+
+def test_most_fits_start_from_a_recent_one() -> None:
+    lengths = sorted({scheduled(n, 0.05) for n in range(LONGEST_CHAIN + 1, 10_000)} - {126})
+    shares = [(earlier(length, 0.05) or 0) / length for length in lengths]
+    assert sum(share > 0.9 for share in shares) > 0.7 * len(shares)
+    assert earlier(1_000, 0.05) == scheduled(1_000, 0.05) < 1_000  # a surprised fit: from the latest one
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.02, 0.05, 0.5])

@@ -100,11 +100,14 @@ def noise_seen(space: Space, history: History) -> bool:
         done, y, noise = done.take(told), y[told], noise[told]
     if np.any(noise > 0):
         return True
-    _, group, count = np.unique(row_hashes(space.layout, done), return_inverse=True, return_counts=True)
-    repeated = np.flatnonzero(count[group] > 1)
+    hashes = row_hashes(space.layout, done)
+    order = np.argsort(hashes, kind="stable")
+    ordered, values = hashes[order], y[order]
+    differ = np.flatnonzero((ordered[1:] == ordered[:-1]) & (values[1:] != values[:-1]))
+    suspects = np.flatnonzero(np.isin(hashes, ordered[differ])) if len(differ) else differ
     first: dict[bytes, float] = {}
-    keys = row_keys(space.layout, done.take(repeated))
-    return any(first.setdefault(key, value) != value for key, value in zip(keys, y[repeated]))
+    keys = row_keys(space.layout, done.take(suspects))
+    return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -8,8 +8,13 @@ hyperparameters of the longest scheduled prefix, and all the data.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from functools import lru_cache
 
 __all__ = ["LONGEST_CHAIN", "earlier", "following", "scheduled"]
+
+FEWEST_TO_START_FROM = 16
+"""Hyperparameters of fewer observations are no better as a start than the median of the prior."""
 
 LONGEST_CHAIN = 128
 """Up to this many observations each fit starts where the one before it ended."""
@@ -17,27 +22,46 @@ LONGEST_CHAIN = 128
 
 def scheduled(n: int, growth: float) -> int:
     """The largest scheduled length <= n: 1, then each max(previous + 1, previous * (1 + growth))."""
-    length = 1
-    while True:
-        longer = max(length + 1, math.ceil(length * (1 + growth)))
-        if longer > n:
-            return length
-        length = longer
+    lengths = _lengths_beyond(n, growth)
+    return lengths[bisect_right(lengths, n) - 1]
 
 
 def following(n: int, growth: float) -> int:
     """The smallest scheduled length >= n."""
-    length = scheduled(n, growth)
-    return n if length == n else max(length + 1, math.ceil(length * (1 + growth)))
+    lengths = _lengths_beyond(n, growth)
+    return lengths[bisect_right(lengths, n - 1)]
 
 
 def earlier(length: int, growth: float) -> int | None:
     """The scheduled prefix whose hyperparameters start the search for those of ``length``.
 
     The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
-    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So a
-    long prefix starts from one that is a quarter shorter, and few fits lead there.
+    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
+    beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
+    digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
+    that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
     """
-    if length < 16:
+    if length < FEWEST_TO_START_FROM:
         return None
-    return scheduled(length - 1 if length <= LONGEST_CHAIN else length * 3 // 4, growth)
+    if length <= LONGEST_CHAIN:
+        return scheduled(length - 1, growth)
+    lengths = _lengths_beyond(length, growth)
+    first = bisect_right(lengths, LONGEST_CHAIN)
+    number = bisect_right(lengths, length) - first
+    if (latest := scheduled(length, growth)) < length:  # a surprised fit
+        return latest
+    before = number & (number - 1) or number // 2
+    return lengths[first + before - 1] if before else scheduled(LONGEST_CHAIN // 2, growth)
+
+
+def _lengths_beyond(n: int, growth: float) -> tuple[int, ...]:
+    """The scheduled lengths from 1 on, as far as the first one beyond n and maybe further."""
+    return _lengths_to(growth, 1 << max(n, 1).bit_length())
+
+
+@lru_cache(maxsize=256)
+def _lengths_to(growth: float, end: int) -> tuple[int, ...]:
+    lengths = [1]
+    while lengths[-1] <= end:
+        lengths.append(max(lengths[-1] + 1, math.ceil(lengths[-1] * (1 + growth))))
+    return tuple(lengths)
