@@ -42,22 +42,29 @@ class Points:
     x: (n, columns) values in the unit cube, always *snapped*: a grid or category sits exactly on
        its unit position. The value of an inactive column is arbitrary and never read.
     on: (n, groups) whether each group of parameters is active.
+    hashes: (n,) what ``row_hashes`` says of them, where that was kept: long histories only grow.
     """
 
     x: FloatArray
     on: BoolArray
+    hashes: NDArray[np.uint64] | None = None
 
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, rows: slice | Sequence[int] | IntArray | BoolArray) -> Points:
         """The given rows, as new Points."""
-        return Points(self.x[rows], self.on[rows])
+        return Points(self.x[rows], self.on[rows], None if self.hashes is None else self.hashes[rows])
 
     @staticmethod
     def concat(parts: Sequence[Points]) -> Points:
         """All rows of ``parts`` (at least one), in order."""
-        return Points(np.concatenate([part.x for part in parts]), np.concatenate([part.on for part in parts]))
+        hashes = [part.hashes for part in parts if part.hashes is not None]
+        return Points(
+            np.concatenate([part.x for part in parts]),
+            np.concatenate([part.on for part in parts]),
+            np.concatenate(hashes) if len(hashes) == len(parts) else None,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +116,8 @@ def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:
     Keys are exact and cost a Python object per row. These cost a few array operations, so long histories
     look for candidates with hashes and compare the keys of those.
     """
+    if points.hashes is not None:
+        return points.hashes
     seen = np.ascontiguousarray(np.where(layout.active(points.on), points.x, -1.0) + 0.0)
     bits = np.hstack([seen.view(np.uint64), np.packbits(points.on, axis=1).astype(np.uint64)])
     bits ^= bits >> np.uint64(32)  # round numbers differ in their first bits only

@@ -85,6 +85,9 @@ class InitialDesign:
         Points that came from elsewhere (defaults, queued or added trials) count: where the design has a point
         per path, a path they cover is not visited again.
         """
+        known = len(history.done) + len(history.failed) + len(history.pending)
+        if history.fidelity is None and known >= max(self.size(space), MAX_POINTS):
+            return None  # without copying a long history
         tried = tried_points(history)
         if history.is_learned and len(tried) < MAX_POINTS and self.kind in ("middle", "paths"):
             rng = np.random.default_rng([history.seed, len(tried), streams.FIRST_LOOK])

@@ -26,7 +26,7 @@ from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies import streams
-from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, same_point, tried_points
+from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, same_point, tried_points, unseen
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
@@ -37,7 +37,7 @@ from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.schedule import earlier, following, scheduled
 from bough.strategies.viability import viability
-from bough.strategies.working_set import LIMIT, working_rows
+from bough.strategies.working_set import LIMIT, lowest_rows, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "mixture_moments"]
@@ -47,6 +47,9 @@ T = TypeVar("T")
 
 _CACHED_FITS = 64
 _CACHED_MODELS = 4
+
+MAX_NEAR = 2000
+"""Of so many of the best observations, those on different branches have candidates around them."""
 
 SURPRISE_GROWTH = 0.02
 """Surprising observations cause at most one refit while the data grow by this fraction."""
@@ -296,7 +299,7 @@ class ModelBased:
 def _best_first(history: History, model: ConditionedModel) -> Points:
     """Points to search beside: finished ones by value, or with a fidelity all tried ones by prediction."""
     if history.fidelity is None:
-        return history.done.take(np.argsort(model.z, kind="stable"))
+        return history.done.take(lowest_rows(model.z, MAX_NEAR))
     tried = tried_points(history)
     return tried.take(np.argsort(mixture_moments(model.posteriors, tried)[0], kind="stable"))
 
@@ -322,9 +325,8 @@ def choose(
 ) -> Choice:
     """The initial design, then ``decide``; the least likely to fail where there is nothing to decide by."""
     check_exhausted(space, history)
-    tried = tried_points(history)
     first = initial.next(space, history)
-    if first is not None and set(row_keys(space.layout, first)).isdisjoint(row_keys(space.layout, tried)):
+    if first is not None and len(unseen(space, first, set(row_keys(space.layout, tried_points(history))))):
         return Choice(first, initial.reason, "initial design")
     if len(history.done) == 0:
         return most_viable(space, history, rng)
@@ -394,6 +396,7 @@ def _content(points: Points) -> bytes:
 
 def _digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:
     content = hashlib.blake2b(digest_size=16)
-    for array in (points.x, points.on, y, noise, np.array([seed, len(y)])):
+    rows = [points.x, points.on] if points.hashes is None else [points.hashes]
+    for array in (*rows, y, noise, np.array([seed, len(y)])):
         content.update(np.ascontiguousarray(array).tobytes())
     return content.digest()

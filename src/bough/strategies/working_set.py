@@ -12,7 +12,7 @@ import numpy as np
 
 from bough.points import FloatArray, IntArray
 
-__all__ = ["LIMIT", "PAPER_LIMIT", "working_rows"]
+__all__ = ["LIMIT", "PAPER_LIMIT", "lowest_rows", "working_rows"]
 
 LIMIT = 400
 PAPER_LIMIT = 2000
@@ -25,9 +25,17 @@ def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
     if n <= limit:
         return np.arange(n)
     chosen = np.zeros(n, dtype=bool)
-    chosen[np.argsort(y, kind="stable")[: limit // 2]] = True
+    chosen[lowest_rows(y, limit // 2)] = True
     chosen[n - limit // 4 :] = True
     others = np.flatnonzero(~chosen)
     free = limit - int(chosen.sum())
     chosen[others[np.linspace(0, len(others) - 1, free).astype(np.intp)]] = True
     return np.flatnonzero(chosen)
+
+
+def lowest_rows(y: FloatArray, count: int) -> IntArray:
+    """The rows of the ``count`` smallest values, smallest first, and the earlier ones of equals first."""
+    rows = np.arange(len(y))
+    if 0 < count < len(y):
+        rows = np.flatnonzero(y <= np.partition(y, count - 1)[count - 1])
+    return rows[np.argsort(y[rows], kind="stable")][:count]

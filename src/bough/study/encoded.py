@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.history import History, Outcomes, Source
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, Points, row_hashes
 from bough.storage import Amendment
 from bough.study.beliefs import present_beliefs
 from bough.study.curves import Branches
@@ -113,7 +113,11 @@ class EncodedTrials:
     def __init__(self, model: ModelSpace, seed: int, goals: Goals) -> None:
         space = model.space
         self._model, self._space, self._seed, self._goals = model, space, seed, goals
-        self._none = Points(np.empty((0, space.layout.columns)), np.empty((0, space.layout.groups), np.bool_))
+        self._none = Points(
+            np.empty((0, space.layout.columns)),
+            np.empty((0, space.layout.groups), np.bool_),
+            np.empty(0, np.uint64),
+        )
         self._branches = Branches(model)
         self._said = 0  # how many amendments the next three know of
         self._beliefs = present_beliefs(space, [])
@@ -243,5 +247,6 @@ class EncodedTrials:
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]
         if new:
-            points = self._model.encode(new)
+            encoded = self._model.encode(new)
+            points = Points(encoded.x, encoded.on, row_hashes(self._space.layout, encoded))
             self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))

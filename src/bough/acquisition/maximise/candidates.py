@@ -31,16 +31,21 @@ class CandidateFilter:
     avoid: Points
 
     @cached_property
-    def _hashes(self) -> NDArray[np.uint64]:
-        return row_hashes(self.space.layout, self.avoid)
+    def _hashes(self) -> tuple[NDArray[np.uint64], IntArray]:
+        """Hashes of the points to avoid in ascending order, and the row of each."""
+        hashes = row_hashes(self.space.layout, self.avoid)
+        order = np.argsort(hashes, kind="stable")
+        return hashes[order], order
 
     def mask(self, points: Points) -> BoolArray:
         """(n,) whether each point may be proposed."""
         allowed, layout = self.space.legal(points), self.space.layout
-        hashes = row_hashes(layout, points)
-        suspects = np.flatnonzero(np.isin(hashes, self._hashes) & allowed)
+        hashes, (avoided, rows) = row_hashes(layout, points), self._hashes
+        begin, end = (np.searchsorted(avoided, hashes, side) for side in ("left", "right"))
+        suspects = np.flatnonzero((begin < end) & allowed)
         if len(suspects):
-            twins = self.avoid.take(np.isin(self._hashes, hashes[suspects]))
+            spans = set(zip(begin[suspects].tolist(), end[suspects].tolist()))
+            twins = self.avoid.take(np.concatenate([rows[first:last] for first, last in spans]))
             known = set(row_keys(layout, twins))
             allowed[suspects] = [key not in known for key in row_keys(layout, points.take(suspects))]
         return allowed

@@ -39,9 +39,9 @@ class Moves(NamedTuple):
     def points(self, rows: slice | IntArray = slice(None)) -> Points:
         """The points that these moves lead to."""
         owner, column, place = self.owner[rows], self.column[rows], self.place[rows]
-        moved, moving = self.bases.take(owner), np.flatnonzero(column != STAYS)
-        moved.x[moving, column[moving]] = place[moving]
-        return moved
+        x, moving = self.bases.x[owner], np.flatnonzero(column != STAYS)
+        x[moving, column[moving]] = place[moving]
+        return Points(x, self.bases.on[owner])
 
 
 def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -> Moves:
