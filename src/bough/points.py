@@ -84,7 +84,7 @@ class Layout:
     switch: BoolArray
     groups: int
 
-    @property
+    @cached_property
     def columns(self) -> int:
         return len(self.kinds)
 

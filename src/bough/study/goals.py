@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from bough.errors import StudyError
@@ -88,21 +89,21 @@ class Goals:
     reference: tuple[tuple[str, float], ...] = ()
     fidelity: tuple[str, float] | None = None
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether there is one objective called value, and nothing else."""
         return self.names == ("value",) and not self.limits and not self.reference
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.objectives)
 
-    @property
+    @cached_property
     def direction(self) -> str:
         """The direction of ``trial.value``."""
         return self.objectives[0][1] if self.objectives else "minimize"
 
-    @property
+    @cached_property
     def sign(self) -> float:
         """1 if ``trial.value`` is minimised, -1 if it is maximised."""
         return 1.0 if self.direction == "minimize" else -1.0
@@ -112,7 +113,7 @@ class Goals:
         """What ``trial.value`` is: the first objective."""
         return self.names[0] if self.objectives else VIOLATED
 
-    @property
+    @cached_property
     def signs(self) -> tuple[float, ...]:
         """For each objective 1 if it is minimised, -1 if it is maximised."""
         return tuple(1.0 if direction == "minimize" else -1.0 for _, direction in self.objectives)
