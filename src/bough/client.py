@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack, overload
+from typing import Any, Unpack, cast, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -26,11 +26,12 @@ from bough.strategies.base import Strategy
 from bough.study.goals import parse_goals
 from bough.study.handles import checked_count, number_and_attempt
 from bough.study.loop import run_objective
+from bough.study.races import check_no_race, in_order_of, raced_objective
 from bough.study.recommend import Recommendation, recommend
 from bough.study.records import STOPPING_RULES
 from bough.study.reporting import checked_report
 from bough.study.results import failure, told
-from bough.study.run_options import RunOptions, listing_options
+from bough.study.run_options import LocalRunOptions, RunOptions, listing_options
 from bough.study.spending import checked_budget
 from bough.study.study import Study
 from bough.study.table_export import table
@@ -284,12 +285,21 @@ class RemoteStudy(AmendingClient):
             raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
-    @listing_options(Study.run, RunOptions)
+    @listing_options(Study.run, LocalRunOptions)
     def run(
-        self, objective: Callable[..., Any], trials: int | None = None, **options: Unpack[RunOptions]
+        self, objective: Callable[..., Any], trials: int | None = None, **options: Unpack[LocalRunOptions]
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
-        return run_objective(self, objective, trials, **options)
+        instances = options.get("instances")
+        shared = cast(RunOptions, {name: each for name, each in options.items() if name != "instances"})
+        if instances is None:
+            check_no_race(self)
+        else:
+            order = in_order_of(
+                instances, lambda given: self._post("instances", {"instances": given})["instances"]
+            )
+            objective = raced_objective(objective, order, self.goals)
+        return run_objective(self, objective, trials, **shared)
 
     @property
     def spent(self) -> float:

@@ -10,7 +10,7 @@ import pytest
 from tests.service.running import SPACE, Service
 
 import bough
-from bough.errors import ConflictError, TrialError
+from bough.errors import ConflictError, StudyError, TrialError
 
 space = bough.Space.from_json(SPACE)
 CONFIG = {"model": "bayes", "scale": "none"}
@@ -61,6 +61,30 @@ def test_a_served_study_takes_reports_of_several_measures(served: Service) -> No
     assert study.trial(trial.number).curves == {"error": ((1, 0.5),), "size": ((1, 2.0),)}
     with pytest.raises(TrialError, match="report a dict of error, size"):
         study.report(trial, 0.5, 2)
+
+
+def test_a_served_study_races_over_instances(served: Service) -> None:
+    flat = bough.Space({"x": bough.Float(0, 1)})
+    instances = ["a", "b", "c", "d", "e", "f"]
+    study = bough.connect(served.url, served.write, "race", space=flat, method="random", seed=3)
+    tried: list[str] = []
+
+    def value(config: dict[str, Any], instance: str) -> float:
+        tried.append(instance)
+        return config["x"] + 0.01 * instances.index(instance)
+
+    study.run(value, 6, instances=instances, progress=False)
+    assert sorted(tried[:6]) == instances and tried[:6] != instances  # the first trial has no rival
+    assert study.status().stopped >= 1 and len(tried) < 36
+    local = bough.Study(flat, method="random", seed=3)
+    local.run(value, 6, instances=instances, progress=False)
+    assert [trial.state for trial in local.trials] == [trial.state for trial in study.trials]
+    with pytest.raises(StudyError, match="races over 6 instances: give them again"):
+        study.run(lambda config: 0.0, 7)
+    with pytest.raises(StudyError, match="they changed"):
+        study.run(value, 7, instances=["a", "z"])
+    with pytest.raises(StudyError, match="must be a list"):
+        study.run(value, 7, instances="abc")
 
 
 def test_errors_are_those_of_a_local_study(served: Service) -> None:

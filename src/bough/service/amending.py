@@ -1,4 +1,4 @@
-"""Routes that amend a study under ``/api/v1``: retract, correct, note, stop runs, change the space."""
+"""Routes that amend a study under ``/api/v1``: retract, correct, note, race, stop runs, change the space."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bough.space import Space
 from bough.storage import Amendment
 from bough.study import Study
 from bough.study.changing import differences
+from bough.study.races import race_order
 from bough.trial import Trial
 
 __all__ = ["add_amending_routes"]
@@ -31,6 +32,12 @@ class _In(BaseModel):
 
 class Retract(_In):
     reason: Reason
+
+
+class Instances(_In):
+    """The instances of a race: JSON data such as the names of files."""
+
+    instances: Annotated[list[Any], Field(min_length=1, max_length=10_000)]
 
 
 class Correct(_In):
@@ -116,6 +123,11 @@ def add_amending_routes(
         opened, who = studies.open(study), request.scope["principal"]
         mark = request_mark(who.id, key)
         return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
+
+    @api.post("/studies/{study:name}/instances", response_model=Instances, tags=["studies"])
+    def instances(study: Name, given: Instances) -> Response:
+        """Race over these instances; the reply has them in the order of the race."""
+        return JSONResponse({"instances": race_order(studies.open(study), given.instances)})
 
     @api.post("/studies/{study:name}/stop", response_model=AmendmentOut, status_code=201, tags=["studies"])
     def stop(request: Request, study: Name, given: Stop) -> Response:

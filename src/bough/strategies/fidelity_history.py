@@ -56,9 +56,9 @@ def history_with_fidelity(
     parts = [history.done.take(history.is_lower), history.pending]
     waiting = at_highest(Points.concat(parts), fidelity)
     numbers = np.concatenate([history.done_numbers[history.is_lower], history.pending_numbers])
-    first: dict[bytes, int] = {}
+    keys, first = row_keys(space.layout, waiting), dict[bytes, int]()
     for row in np.argsort(numbers, kind="stable").tolist():
-        first.setdefault(row_keys(space.layout, waiting.take([row]))[0], row)
+        first.setdefault(keys[row], row)
     seen = set(row_keys(space.layout, finished))
     rows = [row for key, row in first.items() if key not in seen]
     return replace(

@@ -26,6 +26,8 @@ def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment
     likely = {}
     for name, value in (given or {}).items():
         parameter = _parameter(space, name)
+        if parameter == space.fidelity:
+            raise StudyError(f"the fidelity {name!r} is chosen by the study: nothing can be believed of it")
         try:
             checked = checked_likely(parameter.domain, value, f"parameter {parameter.path!r}:")
         except SpaceError as error:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,8 +35,10 @@ __all__ = [
     "RacedObjective",
     "begin_race",
     "check_no_race",
+    "in_order_of",
     "mean_result",
     "race_order",
+    "raced_objective",
     "reason_to_drop",
     "with_standard_error",
 ]
@@ -49,14 +51,24 @@ def begin_race(
     study: AmendableStudy, objective: Callable[..., Any], instances: Iterable[Any]
 ) -> RacedObjective:
     """An objective with a run, which evaluates ``objective(config, instance)`` on the study's instances."""
-    order = race_order(study, instances)
+    return raced_objective(objective, race_order(study, instances), study.goals)
+
+
+def raced_objective(objective: Callable[..., Any], order: Sequence[Any], goals: Goals) -> RacedObjective:
+    """The objective on instances in the order of the race; StudyError if it does not take an instance."""
     try:
         inspect.signature(objective).bind({}, order[0])
     except TypeError as error:
         raise StudyError(f"instances= needs an objective(config, instance): {error}") from None
     except ValueError:  # some builtins have no signature
         pass
-    return RacedObjective(objective, order, study.goals)
+    return RacedObjective(objective, order, goals)
+
+
+def in_order_of(instances: Iterable[Any], answer: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
+    """The instances in the order in which ``answer`` gives back their JSON data."""
+    given = _by_text(instances)
+    return [given[_text(each)] for each in answer([json.loads(text) for text in given])]
 
 
 def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
@@ -83,7 +95,16 @@ def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
     return [given[_text(each)] for each in instances_of(study.amendments)]
 
 
-def check_no_race(study: AmendableStudy) -> None:
+class Amended(Protocol):
+    """A study with a record, here or served."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def amendments(self) -> list[Amendment]: ...
+
+
+def check_no_race(study: Amended) -> None:
     """StudyError if the study races over instances, and none are given."""
     if known := instances_of(study.amendments):
         raise StudyError(f"study {study.name!r} races over {len(known)} instances: give them again")
