@@ -243,7 +243,7 @@ class StoredStudy:
             if view.best is None:
                 why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
                 raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
-            return own_copy(view.shown(view.best.number))
+            return own_copy(view.resuming(view.curves.shown(view.best)))
 
     @property
     def front(self) -> list[Trial]:
