@@ -7,6 +7,9 @@
 - spaces: a study of n trials on each space; the mean over its last ten suggestions, refits included.
 - long:   a study that already holds n results: the first suggestion (reopening), the mean of the next 20.
 - batch:  `ask(64)` at n = 500.
+- objectives: two objectives at n = 60, beside one.
+- surprising: 1,000 results with heavy tails, so that the model keeps being wrong; the mean of the last 100
+  suggestions, and the longest.
 
 Every number is CPU time, and the minimum over repetitions in new processes. Repetitions of all engines are
 interleaved, so a busy moment of the machine hits each of them. Timings beside other work are worthless.
@@ -15,6 +18,7 @@ interleaved, so a busy moment of the machine hits each of them. Timings beside o
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import json
 import math
@@ -38,6 +42,7 @@ ENGINES = {"compiled": {"BOUGH_CORE": "compiled"}, "numpy": {"BOUGH_CORE": "nump
 SPACES = {"cash": 100, "large-shared": 100, "rbv2_super": 100, "pipeline": 50}
 SIZES = (1_000, 10_000, 100_000)
 LATE_TRIALS, NEXT_TRIALS, BATCH = 10, 20, 64
+GOAL_TRIALS, SURPRISING_TRIALS = 60, 1_000
 
 Objective = Callable[[Config], float]
 
@@ -58,6 +63,17 @@ def smooth(space: bough.Space) -> Objective:
             else:
                 total += float((points.x[0, column] - fixed(parameter.path)) ** 2)
         return total
+
+    return value
+
+
+def surprising(objective: Objective) -> Objective:
+    """An objective plus a fixed draw from a Cauchy distribution for each config."""
+
+    def value(config: Config) -> float:
+        digest = hashlib.blake2b(repr(sorted(config.items())).encode(), digest_size=4).digest()
+        unit = (int.from_bytes(digest) + 0.5) / 2**32
+        return objective(config) + 0.05 * math.tan(math.pi * (unit - 0.5))
 
     return value
 
@@ -178,6 +194,43 @@ def batch() -> float:
     return time.process_time() - begin
 
 
+def objectives(name: str) -> dict[str, float]:
+    """CPU ms of a suggestion for one objective and for two: the mean of the last ones."""
+    space, objective = problem(name)
+    found = {}
+    for number in ("one", "two"):
+        study = bough.Study(
+            space, seed=1, objectives={"a": "minimize", "b": "minimize"} if number == "two" else None
+        )
+        times = []
+        for _ in range(GOAL_TRIALS):
+            begin = time.process_time()
+            trial = study.ask()
+            times.append(1e3 * (time.process_time() - begin))
+            value = objective(trial.config)
+            other = float(np.sum((space.encode([trial.config]).x - 0.8) ** 2))
+            study.tell(trial, {"a": value, "b": other} if number == "two" else value)
+        found[number] = float(np.mean(times[-LATE_TRIALS:]))
+    return found
+
+
+def surprising_study(engine: str) -> dict[str, float]:
+    """CPU ms of suggestions where results keep lying far from what is expected."""
+    if engine == "optuna":
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        peer = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+        ask = functools.partial(_optuna_ask, peer)
+    else:
+        ask = None
+    space, objective = problem("cash")
+    objective = surprising(objective)
+    study = bough.Study(space, seed=1)
+    times = [ask(space, objective) if ask else _ask(study, objective) for _ in range(SURPRISING_TRIALS)]
+    return {"late": float(np.mean(times[-100:])), "longest": float(np.max(times))}
+
+
 def measure(engine: str, part: str, argument: str) -> Any:
     """Run one part in a new process, with one thread."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -196,6 +249,10 @@ def _inside(engine: str, part: str, argument: str) -> Any:
     if part == "spaces":
         run = optuna_study if engine == "optuna" else bough_study
         return float(np.mean(run(argument, SPACES[argument])[-LATE_TRIALS:]))
+    if part == "objectives":
+        return objectives(argument)
+    if part == "surprising":
+        return surprising_study(engine)
     return long_study(int(argument)) if part == "long" else batch()
 
 
@@ -228,20 +285,47 @@ def report_batch(repeat: int) -> None:
             print(f"ask({BATCH}) at n = 500  {engine:8}  {min(runs):.2f} s", flush=True)
 
 
+def report_objectives(repeat: int) -> None:
+    print(f"CPU ms of a suggestion at n = {GOAL_TRIALS} for two objectives and for one")
+    for name in ("cash", "rbv2_super"):
+        for engine in ("compiled", "numpy"):
+            runs = [run for _ in range(repeat) if (run := measure(engine, "objectives", name))]
+            if runs:
+                one, two = (min(run[number] for run in runs) for number in ("one", "two"))
+                print(f"  {name:13} {engine:8}  {two:6.1f}  {one:6.1f}  ({two / one:.1f} x)", flush=True)
+
+
+def report_surprising(repeat: int) -> None:
+    print(f"surprising results, n = {SURPRISING_TRIALS}: mean of the last 100 suggestions, and the longest")
+    for engine in ENGINES:
+        runs = [run for _ in range(repeat) if (run := measure(engine, "surprising", ""))]
+        if runs:
+            late, longest = (min(run[key] for run in runs) for key in ("late", "longest"))
+            print(f"  {engine:8}  {late:6.1f} ms  {longest:6.0f} ms", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.cost",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("parts", nargs="*", help="spaces, long, batch; all of them unless given")
+    parser.add_argument(
+        "parts", nargs="*", help="spaces, long, batch, objectives, surprising; all of them unless given"
+    )
     parser.add_argument("--repeat", type=int, default=3, help="processes per number")
     parser.add_argument("--inside", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
         print(json.dumps(_inside(*options.inside)))
         return
-    reports = {"spaces": report_spaces, "long": report_long, "batch": report_batch}
+    reports = {
+        "spaces": report_spaces,
+        "long": report_long,
+        "batch": report_batch,
+        "objectives": report_objectives,
+        "surprising": report_surprising,
+    }
     for part in options.parts or reports:
         reports[part](options.repeat)
 

@@ -36,6 +36,15 @@ def test_numbers_with_few_bits_do_not_collide() -> None:
     assert len(np.unique(row_hashes(space.layout, points))) == len(grid)
 
 
+def test_kept_hashes_follow_their_rows() -> None:
+    points = SPACE.encode(SPACE.sample(50, np.random.default_rng(2)))
+    kept = Points(points.x, points.on, row_hashes(SPACE.layout, points))
+    chosen = Points.concat([kept.take([3, 1]), kept.take(np.arange(50) > 40), kept.take(slice(5, 9))])
+    assert chosen.hashes is not None
+    np.testing.assert_array_equal(chosen.hashes, row_hashes(SPACE.layout, Points(chosen.x, chosen.on)))
+    assert Points.concat([kept, points]).hashes is None
+
+
 def test_no_rows_and_no_columns() -> None:
     empty = Points(np.empty((0, SPACE.layout.columns)), np.empty((0, SPACE.layout.groups), bool))
     assert row_hashes(SPACE.layout, empty).shape == (0,)

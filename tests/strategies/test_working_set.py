@@ -8,7 +8,7 @@ from tests.strategies.histories import history
 
 import bough
 from bough.registry import build
-from bough.strategies.working_set import working_rows
+from bough.strategies.working_set import lowest_rows, working_rows
 
 
 def test_small_histories_are_seen_whole() -> None:
@@ -25,6 +25,12 @@ def test_large_ones_keep_the_best_the_latest_and_a_spread() -> None:
     others = [row for row in rows if row < 1900 and row not in set(np.argsort(y)[:200])]
     assert min(others) < 50
     assert max(np.diff(others)) < 100
+
+
+@pytest.mark.parametrize("count", [1, 7, 29, 30, 99])
+def test_the_lowest_rows_are_those_of_a_stable_sort(count: int) -> None:
+    y = np.random.default_rng(count).integers(0, 6, size=30).astype(float)  # many ties
+    np.testing.assert_array_equal(lowest_rows(y, count), np.argsort(y, kind="stable")[:count])
 
 
 @pytest.mark.parametrize(("options", "rows"), [({}, 30), ({"working_set": 20}, 20)])

@@ -44,13 +44,16 @@ def maximise(
     median = prior_median(params)
     if len(median) == 0:
         return median
+    known: dict[bytes, tuple[float, FloatArray]] = {}  # the search begins where values are known
     if start is not None:
-        starts = [max(clip(params, start), median, key=lambda theta: objective(theta)[0])]
+        either = [clip(params, start), median]
+        known = {theta.tobytes(): objective(theta) for theta in either}
+        starts = [max(either, key=lambda theta: known[theta.tobytes()][0])]
     else:
         starts = [median, prior_draw(params, rng)]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = objective(theta)
+        value, gradient = known.get(theta.tobytes()) or objective(theta)
         return -value, -gradient
 
     box = optimize.Bounds(*bounds(params))
