@@ -160,14 +160,13 @@ class Token(NamedTuple):
     at: int
 
 
-TOKEN = re.compile(
-    r"""(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+TOKEN = r"""(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
       | (?P<name>[^\W\d]\w*)
       | `(?P<quoted>[^`]+)`
       | (?P<string>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")
-      | (?P<op>==|!=|<=|>=|[<>()\[\],+-])""",
-    re.VERBOSE,
-)
+      | (?P<op>==|!=|<=|>=|[<>()\[\],+-])"""
+"""A verbose pattern. Parsers compile it when they first need it, which takes a while."""
+
 WORDS = {"and", "or", "not", "in"}
 CONSTANTS = {"True": True, "False": False, "None": None}
 SYMBOLS = {"&": "and", "|": "or", "!": "not"}
@@ -198,12 +197,13 @@ class Parser:
         self.at = 0
 
     def _tokenise(self) -> Iterator[Token]:
+        pattern = re.compile(self.pattern, re.VERBOSE)
         at, end = 0, len(self.text)
         while at < end:
             if self.text[at].isspace():
                 at += 1
                 continue
-            found = self.pattern.match(self.text, at)
+            found = pattern.match(self.text, at)
             if found is None:
                 raise self.error(self._why_not(at), at)
             kind = str(found.lastgroup)

@@ -14,7 +14,6 @@ relation that names an inactive one outside ``sum``, or whose ``sum`` has no act
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -184,7 +183,7 @@ def names_in(expression: Expression, sums: bool = True) -> list[str]:
 
 class _RelationParser(Parser):
     noun = "relation"
-    pattern = re.compile(TOKEN.pattern.replace(",+-]", ",+*/-]"), re.VERBOSE)
+    pattern = TOKEN.replace(",+-]", ",+*/-]")
 
     def relation(self) -> Relation:
         if sum(token.kind == "op" and token.text in PRECEDENCE for token in self.tokens) > MAX_OPERATORS:

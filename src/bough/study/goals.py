@@ -29,7 +29,7 @@ RESERVED = ("noise", "cost")
 VIOLATED = "violated constraints"
 """The name of ``trial.value`` where a study has constraints only."""
 
-_LIMIT = re.compile(r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*")
+_LIMIT = r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*"
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Limit:
     @staticmethod
     def parse(text: Any) -> Limit:
         """A limit from ``name <= number``; StudyError if it cannot be read."""
-        found = _LIMIT.fullmatch(text) if isinstance(text, str) else None
+        found = re.fullmatch(_LIMIT, text) if isinstance(text, str) else None
         try:
             bound = float(found["bound"]) if found else math.nan
         except ValueError:
