@@ -71,7 +71,7 @@ def test_any_name_of_a_study_works_in_a_path(served: Service, name: str) -> None
 @pytest.mark.parametrize("name", [".", ".."])
 def test_a_name_that_no_path_can_hold_is_refused(api: httpx.Client, name: str) -> None:
     refused = api.post("/studies", json={"name": name, "space": SPACE})
-    assert refused.status_code == 409 and "cannot be named" in refused.json()["error"]["message"]
+    assert refused.status_code == 400 and "cannot be named" in refused.json()["error"]["message"]
 
 
 def test_asking_needs_no_body(api: httpx.Client) -> None:
