@@ -298,19 +298,17 @@ class ModelBased:
 
 def _best_first(history: History, model: ConditionedModel) -> Points:
     """Points to search beside: finished ones by value, or with a fidelity all tried ones by prediction."""
-    if history.fidelity is None:
-        return history.done.take(lowest_rows(model.z, MAX_NEAR))
-    tried = tried_points(history)
-    return tried.take(np.argsort(mixture_moments(model.posteriors, tried)[0], kind="stable"))
+    tried = history.done if history.fidelity is None else tried_points(history)
+    z = model.z if history.fidelity is None else mixture_moments(model.posteriors, tried)[0]
+    return tried.take(lowest_rows(z, MAX_NEAR))
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
-    """The model with an incumbent that the space still has: results of an earlier space may be forbidden."""
+    """The model with an incumbent that the space has now; what waits for promotion is none."""
     rows = np.flatnonzero(space.legal(history.done)) if space.forbid or space.require else np.arange(0)
     if len(rows) in (0, len(history.done)):
         return model
     best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
-    # Configurations that wait for promotion are nothing to beat: the best of many predictions is too good.
     if len(history.pending) and history.fidelity is None:
         best = [min(b, float(p.predict(history.pending)[0].min())) for b, p in zip(best, model.posteriors)]
     return replace(model, best=best)
