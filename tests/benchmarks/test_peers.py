@@ -200,6 +200,7 @@ def test_optuna_suggests_legal_configs(peer: str, name: str) -> None:
     assert (failed > 0) == (name != "finite")
 
 
+@pytest.mark.slow
 def test_a_study_over_the_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "peer_python", lambda peer: Path(sys.executable))
     record = run_peer(problem("tangled"), "optuna", 0, 30)

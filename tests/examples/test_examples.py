@@ -24,7 +24,13 @@ def test_every_program_is_tested():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(BUDGETS)
 
 
-@pytest.mark.parametrize("name", BUDGETS)
+SLOW = ("any_program", "sklearn_pipeline")
+"""Run among the long tests; ``tests/cli/test_run.py`` and ``tests/integrations/test_sklearn.py`` are quick."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in BUDGETS]
+)
 def test_a_program_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):

@@ -44,6 +44,7 @@ def branching(trial: optuna.Trial) -> float:
     return 5.0
 
 
+@pytest.mark.slow
 def test_it_learns_branches_and_beats_random_search() -> None:
     best = {}
     for name, make in {"bough": BoughSampler, "random": optuna.samplers.RandomSampler}.items():

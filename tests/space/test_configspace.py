@@ -61,7 +61,9 @@ def rounded(data: Any) -> Any:
     return float(np.round(data, 13)) if isinstance(data, float) else data
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "autoweka" else ()) for name in FILES]
+)
 def test_published_spaces(name: str, shared_data: Path) -> None:
     path = shared_data / "configspaces" / f"{name}.json"
     space = Space.load(path)

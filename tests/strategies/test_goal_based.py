@@ -247,6 +247,7 @@ def test_other_acquisitions_are_refused() -> None:
         Study(SPACE, method=bough.method("auto", acquisition="lcb"), **GOALS)
 
 
+@pytest.mark.slow
 def test_failures_are_avoided_with_several_objectives() -> None:
     def fails(config: dict[str, Any]) -> dict[str, float]:
         if config["model"] == "large":
