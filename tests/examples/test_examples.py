@@ -25,7 +25,7 @@ def test_every_program_is_tested():
 
 
 SLOW = ("any_program", "sklearn_pipeline")
-"""Run among the long tests; ``tests/cli/test_run.py`` and ``tests/integrations/test_sklearn.py`` are quick."""
+"""Among the long tests; ``tests/cli/test_run.py`` and ``tests/integrations/test_sklearn.py`` are quick."""
 
 
 @pytest.mark.parametrize(
