@@ -24,7 +24,7 @@ from bough.strategies.late_branches import explore_late_branches
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
-from bough.surrogates.nested import TERMS, nested
+from bough.surrogates.nested import LENGTHSCALE_OF_COSTS, TERMS, nested
 
 __all__ = ["Auto"]
 
@@ -61,8 +61,9 @@ class Auto(ModelOptions):
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
+        surrogate = partial(nested, space.layout, space.tree, without=self.drop_term, samples=self.samples)
         model = ModelBased(
-            surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
+            surrogate=surrogate(),
             decide=self._decision(),
             acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
             initial=initial_design(self.initial),
@@ -77,7 +78,9 @@ class Auto(ModelOptions):
         return replace(
             model,
             success=lambda _, history: success_probability(labels.model, history),
-            cost_model=costs if self.cost_aware else None,
+            cost_model=replace(costs, surrogate=surrogate(lengthscale=LENGTHSCALE_OF_COSTS))
+            if self.cost_aware
+            else None,
         )
 
     def goal_strategy(self, space: Space) -> GoalBased:

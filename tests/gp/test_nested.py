@@ -118,10 +118,12 @@ def test_switch_without_groups_of_its_own_keeps_a_term() -> None:
 
 
 def test_priors_are_those_given() -> None:
-    priors = [LogNormal(float(i), 0.5) for i in range(5)]
+    priors = [LogNormal(float(i), 0.5) for i in range(6)]
     kernel = Nested(SPACE.layout, frozenset(), *priors)
-    assert [param.prior for param in kernel.params[:5]] == priors
-    assert len(kernel.params) == 5 + SPACE.layout.columns
+    assert [param.prior for param in kernel.params[:5]] == priors[:5]
+    lengths = [param.prior for param in kernel.params[5:]]
+    group_sizes = np.bincount(SPACE.layout.group)[SPACE.layout.group]
+    assert lengths == [LogNormal(5.0 + 0.5 * math.log(size), 0.5) for size in group_sizes]
 
 
 @pytest.mark.parametrize(

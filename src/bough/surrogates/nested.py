@@ -7,6 +7,10 @@ tight prior: with a handful of observations per branch, the size of a function a
 same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
 the branch, two bad observations say little about the rest of it.
 
+A branch with one or two trials has the length-scales of the prior, so their prior decides what those trials
+say about the rest of the branch. If it is too long, one bad trial condemns a branch. The median was chosen by
+predictions: of models fitted to a few trials, for random points of every branch (``benchmarks.prediction``).
+
 Residuals of the smooth terms count as roughness first (about a tenth of the variance, within a factor of a
 hundred). They count as noise only when trials close to each other disagree.
 """
@@ -23,13 +27,19 @@ from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 
-__all__ = ["TERMS", "nested"]
+__all__ = ["LENGTHSCALE", "LENGTHSCALE_OF_COSTS", "TERMS", "nested"]
 
 LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
 INTERACTION = LogNormal(-1.4, 1.0)
 SPREAD = LogNormal(0.35, 0.5)
 """Length-scales of the joint term are about √2 times those of the groups: a path has about two groups."""
+
+LENGTHSCALE = LogNormal(math.log(0.25), 0.7)
+"""Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
+
+LENGTHSCALE_OF_COSTS = LogNormal(math.log(0.5), 1.0)
+"""Costs grow smoothly with sizes and steps. With short length-scales an expensive trial is not foreseen."""
 
 ROUGHNESS = LogNormal(math.log(0.1), 2.0)
 
@@ -45,9 +55,19 @@ ABSENT = LogNormal(math.log(1e-4), 0.1)
 TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION, "roughness": ROUGHNESS}
 
 
-def nested(layout: Layout, tree: Tree, *, without: str | None = None, samples: int = 0) -> KernelGP:
-    """The Gaussian process of ``auto`` on a space. without: one of TERMS to leave out, for comparisons."""
+def nested(
+    layout: Layout,
+    tree: Tree,
+    *,
+    without: str | None = None,
+    samples: int = 0,
+    lengthscale: LogNormal = LENGTHSCALE,
+) -> KernelGP:
+    """The Gaussian process of ``auto`` on a space.
+
+    without: one of TERMS to leave out; lengthscale: another prior. Both are for comparisons.
+    """
     implied = tree.roles.implied
     level, function, interaction, rough = (ABSENT if name == without else TERMS[name] for name in TERMS)
-    kernel = Nested(layout, implied, level, function, interaction, SPREAD, rough)
+    kernel = Nested(layout, implied, level, function, interaction, SPREAD, rough, lengthscale)
     return KernelGP(GPModel(kernel, LOW_NOISE if without == "roughness" else LITTLE_NOISE), samples)

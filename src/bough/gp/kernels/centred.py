@@ -8,7 +8,7 @@ range, the centroid of the options.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,9 +17,13 @@ import numpy as np
 from bough.gp.kernels.mapped import FeatureMap, FeaturePullback
 from bough.gp.kernels.stationary import LONGEST, SHORTEST, default_lengthscale
 from bough.gp.params import Param
+from bough.gp.priors import LogNormal
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 
 __all__ = ["Centred"]
+
+ALONE = default_lengthscale(1)
+"""The usual prior of a length-scale in a group of one column."""
 
 
 class _Table(NamedTuple):
@@ -40,19 +44,20 @@ class Centred(FeatureMap):
     """The features of all columns of a layout. theta: log ℓ of each column.
 
     unit: a common factor of all features.
+    lengthscale: the prior of ℓ in a group of one column. In a group of d columns it is √d times as long, and
+    typical distances stay alike.
     """
 
     layout: Layout
     unit: float = 1.0
+    lengthscale: LogNormal = ALONE
 
     @cached_property
     def params(self) -> tuple[Param, ...]:
-        # As for every kernel: typical distances within a group stay alike as it gets more columns.
         size = np.bincount(self.layout.group, minlength=self.layout.groups)
-        return tuple(
-            Param("lengthscale", 1, default_lengthscale(int(size[group])), SHORTEST, LONGEST)
-            for group in self.layout.group
-        )
+        means = self.lengthscale.mean + 0.5 * np.log(size[self.layout.group])
+        priors = [replace(self.lengthscale, mean=float(mean)) for mean in means]
+        return tuple(Param("lengthscale", 1, prior, SHORTEST, LONGEST) for prior in priors)
 
     @property
     def size(self) -> int:

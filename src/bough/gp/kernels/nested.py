@@ -51,6 +51,7 @@ class Nested(Kernel):
     implied: nominal switches whose options each have a group. The group's offset is their level, so only
     the terms over all columns read them.
     offset, additive, joint, spread, rough: priors of o, s, j, φ and t.
+    lengthscale: the prior of ℓ in a group of one column (see ``Centred``).
     """
 
     layout: Layout
@@ -60,6 +61,7 @@ class Nested(Kernel):
     joint: LogNormal
     spread: LogNormal
     rough: LogNormal
+    lengthscale: LogNormal
 
     @cached_property
     def expression(self) -> Kernel:
@@ -90,7 +92,7 @@ class Nested(Kernel):
 
     @cached_property
     def centred(self) -> Centred:
-        return Centred(self.layout, Matern52.unit)
+        return Centred(self.layout, Matern52.unit, self.lengthscale)
 
     @cached_property
     def additive_terms(self) -> list[tuple[int, IntArray]]:
