@@ -92,6 +92,30 @@ static void whiten(int rows, const double *RESTRICT rt, const double *RESTRICT k
     for (; j < rows; j++) add_to(rows - j, k[j], rt + (size_t)j * n + j, out + j);
 }
 
+/* The same for TOGETHER vectors, k and out (TOGETHER, rows): each row of the matrix is read once for all of them. */
+#define TOGETHER 4
+
+static void whiten_together(int rows, const double *RESTRICT rt, const double *RESTRICT k, double *RESTRICT out) {
+    const size_t n = (size_t)rows;
+    double *RESTRICT out1 = out + n, *RESTRICT out2 = out1 + n, *RESTRICT out3 = out2 + n;
+    int i, j;
+    memset(out, 0, sizeof(double) * TOGETHER * n);
+    for (j = 0; j + 2 <= rows; j += 2) {
+        const double *RESTRICT a = rt + (size_t)j * n, *RESTRICT b = a + n;
+        const double *ka = k + j;
+        const double a0 = ka[0], b0 = ka[1], a1 = ka[n], b1 = ka[n + 1], a2 = ka[2 * n], b2 = ka[2 * n + 1];
+        const double a3 = ka[3 * n], b3 = ka[3 * n + 1];
+        for (i = j; i < rows; i++) {
+            out[i] += a0 * a[i] + b0 * b[i];
+            out1[i] += a1 * a[i] + b1 * b[i];
+            out2[i] += a2 * a[i] + b2 * b[i];
+            out3[i] += a3 * a[i] + b3 * b[i];
+        }
+    }
+    if (j < rows)
+        for (i = 0; i < TOGETHER; i++) out[i * n + j] += k[i * n + j] * rt[(size_t)j * n + j];
+}
+
 /* Eight partial sums: the order is fixed, and the loop still vectorises without -ffast-math. */
 static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
     double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0}, rest = 0.0;

@@ -126,40 +126,58 @@ static double shift_option(const side_t *d, const posterior_t *p, const base_t *
     return mean;
 }
 
-/* Mean, and L^-1 k in work.white, of a base with one column moved; place -1 for none. Another option changes the
+/* Mean, and L^-1 k in `white`, of a base with another option at a place, or with none (place -1). It changes the
    covariances with two kinds of rows only: those with the old option, the same for all moves of a column, and those with
    the new one. */
-static double moved_mean(const side_t *d, const posterior_t *p, const double *z, base_t *b, int place, double to,
-                         double *memory, int *at, work_t work) {
-    const size_t rows = (size_t)d->rows, bytes = sizeof(double) * rows;
+static double mean_of_option(const side_t *d, const posterior_t *p, const double *z, base_t *b, int place, double to,
+                             double *memory, int *at, double *white) {
+    const size_t bytes = sizeof(double) * (size_t)d->rows;
     if (place < 0 || to == z[place]) {
-        memcpy(work.white, b->white, bytes);
+        memcpy(white, b->white, bytes);
         return b->mean;
-    }
-    if (!d->shape->levels[place]) {
-        moved_covariance(d, z, b, place, to, memory, memory + rows, memory + 2 * rows, work.k);
-        whiten(d->rows, p->rt, work.k, work.white);
-        return dot(d->rows, work.k, p->alpha);
     }
     if (b->away != place) {
         memcpy(b->away_white, b->white, bytes);
         b->away_mean = b->mean + shift_option(d, p, b, place, z[place], d->apart[place], memory, at, b->away_white);
         b->away = place;
     }
-    memcpy(work.white, b->away_white, bytes);
-    return b->away_mean + shift_option(d, p, b, place, to, -d->apart[place], memory, at, work.white);
+    memcpy(white, b->away_white, bytes);
+    return b->away_mean + shift_option(d, p, b, place, to, -d->apart[place], memory, at, white);
+}
+
+/* Moves of numbers change all covariances, so they wait until several can be whitened together.
+   k, white (TOGETHER, rows) */
+typedef struct {
+    int count, move[TOGETHER];
+    double prior[TOGETHER], *k, *white;
+} waiting_t;
+
+static void finish(const side_t *d, const posterior_t *p, const moves_t *v, waiting_t *w) {
+    const size_t n = (size_t)d->rows;
+    int i;
+    if (w->count == TOGETHER)
+        whiten_together(d->rows, p->rt, w->k, w->white);
+    else
+        for (i = 0; i < w->count; i++) whiten(d->rows, p->rt, w->k + i * n, w->white + i * n);
+    for (i = 0; i < w->count; i++) {
+        const double *white = w->white + i * n, variance = w->prior[i] - dot(d->rows, white, white);
+        v->mean[w->move[i]] = dot(d->rows, w->k + i * n, p->alpha);
+        v->sd[w->move[i]] = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
+    }
+    w->count = 0;
 }
 
 static int predict_moves(const model_t *m, const posterior_t *p, const moves_t *v) {
     const shape_t *s = &m->shape;
     const size_t n = (size_t)m->data.count, terms = (size_t)s->terms;
     side_t d;
-    double *memory, *z;
+    double *memory, *temporary, *z;
     work_t work;
+    waiting_t wait = {0};
     base_t b = {0};
     int move, base = -1, *at;
     if (prepare_side(m, &d) < 0) return -1;
-    memory = malloc(sizeof(double) * (work_size(&d) + (2 * terms + 9) * n + 1));
+    memory = malloc(sizeof(double) * (work_size(&d) + (2 * terms + 9 + 2 * TOGETHER) * n + 1));
     at = malloc(sizeof(int) * (n + 1));
     if (memory && at) {
         work = work_at(memory, &d);
@@ -171,21 +189,33 @@ static int predict_moves(const model_t *m, const posterior_t *p, const moves_t *
         b.whole = b.rest + n;
         b.white = b.whole + n;
         b.away_white = b.white + n;
+        wait.k = b.away_white + n;
+        wait.white = wait.k + TOGETHER * n;
+        temporary = wait.white + TOGETHER * n;
         for (move = 0; move < v->count; move++) {
             const int owner = v->owner[move], place = v->column[move] < 0 ? -1 : d.place[v->column[move]];
-            double variance, to = 0.0;
+            double variance, to;
             if (owner != base) {
                 const unsigned char *on = v->bases.on + (size_t)owner * (size_t)s->groups;
                 read_point(&d, v->bases.x + (size_t)owner * (size_t)s->columns, on, z);
-                prepare_base(&d, p, z, on, &b, b.away_white + n);
+                prepare_base(&d, p, z, on, &b, temporary);
                 base = owner;
             }
-            if (place >= 0)
-                to = s->levels[place] ? floor(v->x[move] * s->levels[place]) : (v->x[move] - 0.5) * d.unit[place];
-            v->mean[move] = moved_mean(&d, p, z, &b, place, to, b.away_white + n, at, work);
+            if (place >= 0 && !s->levels[place]) {
+                to = (v->x[move] - 0.5) * d.unit[place];
+                moved_covariance(&d, z, &b, place, to, temporary, temporary + n, temporary + 2 * n,
+                                 wait.k + (size_t)wait.count * n);
+                wait.prior[wait.count] = b.prior;
+                wait.move[wait.count++] = move;
+                if (wait.count == TOGETHER) finish(&d, p, v, &wait);
+                continue;
+            }
+            to = place < 0 ? 0.0 : floor(v->x[move] * s->levels[place]);
+            v->mean[move] = mean_of_option(&d, p, z, &b, place, to, temporary, at, work.white);
             variance = b.prior - dot(d.rows, work.white, work.white);
             v->sd[move] = sqrt(variance > SMALLEST_VARIANCE ? variance : SMALLEST_VARIANCE);
         }
+        finish(&d, p, v, &wait);
     }
     release_side(&d);
     move = memory && at ? 0 : -1;
