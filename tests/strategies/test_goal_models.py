@@ -57,7 +57,7 @@ def test_told_noise_of_one_objective_smooths_that_one_alone() -> None:
     )
     with told._current() as view:
         history = told._history(view)
-    models = told._strategy._models(history, np.array([0.5, 0.5]))  # type: ignore[attr-defined]
+    models = told._strategy._models(SQUARE, history, np.array([0.5, 0.5]))  # type: ignore[attr-defined]
     noisy, exact = (model.posteriors[0].data.noise for model in models.objectives)
     assert np.all(noisy > 0) and np.all(np.isnan(exact))
     a, _ = told.predict(configs)
@@ -73,7 +73,7 @@ def test_told_noise_of_a_limit_decides_by_the_expected_slack() -> None:
         told.add(config, {"a": config["y"], "m": measured, "noise": {"m": 0.3}})
     with told._current() as view:
         history = told._history(view)
-    models = told._strategy._models(history, np.ones(1))  # type: ignore[attr-defined]
+    models = told._strategy._models(SQUARE, history, np.ones(1))  # type: ignore[attr-defined]
     truth = np.array([trial.config["x"] <= 0.5 for trial in told.trials])
     observed = np.array([trial.feasible for trial in told.trials])
     assert np.sum(models.feasible == truth) > np.sum(observed == truth)

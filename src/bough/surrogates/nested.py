@@ -27,7 +27,7 @@ from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 
-__all__ = ["LENGTHSCALE", "LENGTHSCALE_OF_COSTS", "TERMS", "nested"]
+__all__ = ["LENGTHSCALE", "LONG_LENGTHSCALE", "TERMS", "nested"]
 
 LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
@@ -38,8 +38,9 @@ SPREAD = LogNormal(0.35, 0.5)
 LENGTHSCALE = LogNormal(math.log(0.25), 0.7)
 """Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
 
-LENGTHSCALE_OF_COSTS = LogNormal(math.log(0.5), 1.0)
-"""Costs grow smoothly with sizes and steps. With short length-scales an expensive trial is not foreseen."""
+LONG_LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
+"""Of costs, which grow smoothly with sizes and steps: with short length-scales an expensive trial is not
+foreseen. And of several objectives and of limits, where the shorter prior was not measured."""
 
 ROUGHNESS = LogNormal(math.log(0.1), 2.0)
 
