@@ -10,10 +10,10 @@ from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.strategies.base import RemainingGain
-from bough.study.current_trials import CurrentSpace
 from bough.study.handles import number_and_attempt
-from bough.study.revisions import revisions_of
-from bough.study.spending import budget_of
+from bough.study.revising.current_trials import CurrentSpace
+from bough.study.revising.revisions import revisions_of
+from bough.study.running.spending import budget_of
 from bough.trial import Trial
 
 __all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]

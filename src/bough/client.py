@@ -23,18 +23,18 @@ from bough.registry import Method, describe
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
+from bough.study.analysis.recommend import Recommendation, recommend
+from bough.study.formats.table_export import table
 from bough.study.goals import parse_goals
 from bough.study.handles import checked_count, number_and_attempt
-from bough.study.loop import run_objective
-from bough.study.races import check_no_race, in_order_of, raced_objective
-from bough.study.recommend import Recommendation, recommend
 from bough.study.records import STOPPING_RULES
-from bough.study.reporting import checked_report
 from bough.study.results import failure, told
-from bough.study.run_options import LocalRunOptions, RunOptions, listing_options
-from bough.study.spending import checked_budget
+from bough.study.running.loop import run_objective
+from bough.study.running.run_options import LocalRunOptions, RunOptions, listing_options
+from bough.study.running.spending import checked_budget
+from bough.study.stopping.races import check_no_race, in_order_of, raced_objective
+from bough.study.stopping.reporting import checked_report
 from bough.study.study import Study
-from bough.study.table_export import table
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
 from bough.wire import QUICK_SECONDS, HttpConnection

@@ -15,7 +15,7 @@ from bough.cli.command import ENVIRONMENT_BYTES, Command, shared_variables
 from bough.cli.placeholders import units_of
 from bough.space import Float, Space
 from bough.study import Study
-from bough.study.orphans import Guardian
+from bough.study.running.orphans import Guardian
 from bough.trial import Config, Trial
 
 from .programs import STUBBORN_PARENT, alive, pid_in, script

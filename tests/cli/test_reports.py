@@ -12,7 +12,7 @@ from bough.cli.placeholders import units_of
 from bough.cli.reported_lines import ReportedLines
 from bough.space import Float, Space
 from bough.study import Study, open_study
-from bough.study.orphans import Guardian
+from bough.study.running.orphans import Guardian
 
 from .programs import STUBBORN_PARENT, alive, bough, pid_in, script
 

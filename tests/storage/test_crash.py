@@ -22,8 +22,8 @@ from bough.storage import Storage, StudyRecord, open_storage
 from bough.storage.database import Database
 from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
-from bough.study import loop as study_loop
-from bough.study.leases import Leases
+from bough.study.running import loop as study_loop
+from bough.study.running.leases import Leases
 from bough.trial import Trial
 
 FORK = multiprocessing.get_context("fork")

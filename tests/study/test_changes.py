@@ -15,7 +15,7 @@ import bough
 from bough import Categorical, Choice, Float, Int, Space
 from bough.errors import BoughError, ConfigError, ConflictError, StudyError
 from bough.study import copy_study, export_study, import_study, open_study
-from bough.study.changing import differences
+from bough.study.revising.changing import differences
 from bough.trial import Config
 
 MODELS = {

@@ -8,8 +8,8 @@ import bough
 from bough.errors import SpaceError, StudyError
 from bough.space.fidelity import full_space, rungs
 from bough.study import export_study, import_study
-from bough.study.fidelities import Fidelity, Halving
 from bough.study.goals import Goals
+from bough.study.stopping.fidelities import Fidelity, Halving
 from bough.trial import Trial
 
 EPOCHS = bough.Int(3, 81, fidelity=True)

@@ -7,11 +7,11 @@ import pytest
 from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
 from bough.study import Study, export_study, import_study
-from bough.study.curves import Curve
-from bough.study.final_values import TrialCurve
-from bough.study.goal_stopping import MeasuredTrial, reason_to_stop_goals
 from bough.study.goals import parse_goals
-from bough.study.stopping import RULES
+from bough.study.stopping.curves import Curve
+from bough.study.stopping.final_values import TrialCurve
+from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals
+from bough.study.stopping.rules import RULES
 
 FLAT = Space({"x": Float(0, 1)})
 STEPS = 10

@@ -11,8 +11,8 @@ from typing import TextIO
 import pytest
 
 from bough.errors import StudyError
-from bough.study.events import Event, Progress, reporter
-from bough.study.progress import bar, describe, log_lines, sparkline
+from bough.study.running.events import Event, Progress, reporter
+from bough.study.running.progress import bar, describe, log_lines, sparkline
 from bough.trial import Trial
 
 BEST = Trial(3, {"model": "svm", "C": 2.0}, "done", value=0.0213)

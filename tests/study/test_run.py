@@ -23,7 +23,7 @@ from bough.errors import StudyError
 from bough.space import Categorical, Float, Space
 from bough.storage import MemoryStorage
 from bough.study import Event, Study, maximize, minimize, open_study
-from bough.study import loop as study_loop
+from bough.study.running import loop as study_loop
 from bough.trial import Trial
 
 LINE = Space({"x": Float(0, 1)})

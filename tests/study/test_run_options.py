@@ -9,8 +9,8 @@ import pytest
 import bough
 from bough.client import RemoteStudy
 from bough.study.learned_study import LearnedStudy
-from bough.study.loop import run_trials
-from bough.study.run_options import LocalRunOptions, RunOptions
+from bough.study.running.loop import run_trials
+from bough.study.running.run_options import LocalRunOptions, RunOptions
 from bough.study.study import Study
 
 

@@ -10,7 +10,7 @@ import pytest
 import bough
 from bough.errors import StudyError
 from bough.strategies.base import RemainingGain
-from bough.study.settling import SETTLED_RESULTS, Settling
+from bough.study.running.settling import SETTLED_RESULTS, Settling
 from bough.trial import Trial
 
 SPACE = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {"y": bough.Float(0, 1)}})})

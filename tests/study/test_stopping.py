@@ -27,11 +27,11 @@ from bough.study import (
     open_study,
     optimize,
 )
-from bough.study.curves import Curve
-from bough.study.final_values import TrialCurve, predicted_final
-from bough.study.progress import log_lines
-from bough.study.report_channel import ReportServer
-from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
+from bough.study.running.progress import log_lines
+from bough.study.running.report_channel import ReportServer
+from bough.study.stopping.curves import Curve
+from bough.study.stopping.final_values import TrialCurve, predicted_final
+from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
 from bough.trial import Report, Trial
 
 FLAT = Space({"x": Float(0, 1)})

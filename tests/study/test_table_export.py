@@ -9,7 +9,7 @@ import pytest
 
 from bough.errors import MissingExtraError
 from bough.space import Categorical, Choice, Float, Space
-from bough.study.table_export import csv_lines, table
+from bough.study.formats.table_export import csv_lines, table
 from bough.trial import Trial
 
 

@@ -63,7 +63,7 @@ def change(
     """
     from bough.space import Space
     from bough.study import open_study
-    from bough.study.changing import differences
+    from bough.study.revising.changing import differences
 
     opened = open_study(study, existing(storage))
     wanted = Space.load(space)
@@ -97,7 +97,7 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
     """
     from bough.space.beliefs import likely_text
     from bough.study import open_study
-    from bough.study.beliefs import present_beliefs
+    from bough.study.revising.beliefs import present_beliefs
 
     if withdraw_all and beliefs:
         raise click.UsageError("--withdraw-all goes without NAME=LIKELY")

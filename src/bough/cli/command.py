@@ -29,8 +29,8 @@ from bough.cli.reported_lines import ReportedLines
 from bough.errors import ConfigError
 from bough.space import Space
 from bough.study import Study, failure, outcome
-from bough.study.orphans import KILL, Guardian, signal_group
 from bough.study.results import stopped
+from bough.study.running.orphans import KILL, Guardian, signal_group
 from bough.trial import Trial
 
 __all__ = ["Command", "log_files", "logs_of", "shared_variables"]

@@ -73,6 +73,6 @@ def _json_lines(study: Study) -> Iterator[str]:
 
 
 def _csv(study: Study) -> Iterator[str]:
-    from bough.study.table_export import csv_lines  # loads NumPy, which a mere --help does not need
+    from bough.study.formats.table_export import csv_lines  # loads NumPy, which a mere --help does not need
 
     return csv_lines(study.space, study.trials, feasible=bool(study.goals.limits))

@@ -119,6 +119,6 @@ def front_data(study: Study) -> dict[str, Any]:
 
 def no_feasible_trial(study: Study) -> str:
     """Which trial came closest to meeting the constraints, and what it violates."""
-    from bough.study.fronts import closest  # loads NumPy, which a mere --help does not need
+    from bough.study.analysis.fronts import closest  # loads NumPy, which a mere --help does not need
 
     return str(closest(study.goals, study.trials, study.name))

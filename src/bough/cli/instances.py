@@ -11,8 +11,8 @@ import click
 from bough.cli.command import Command
 from bough.errors import StudyError
 from bough.study import outcome
-from bough.study.races import mean_result
 from bough.study.results import stopped
+from bough.study.stopping.races import mean_result
 from bough.trial import Trial
 
 __all__ = ["RacedCommand", "instances_option", "read_instances"]

@@ -136,7 +136,7 @@ def method_of(text: str) -> Any:
 
 def progress_of(choice: str | None) -> Any:
     """The ``progress=`` of a run for a choice of ``--progress``."""
-    from bough.study.progress import bar, log_lines
+    from bough.study.running.progress import bar, log_lines
 
     if choice == "none":
         return False

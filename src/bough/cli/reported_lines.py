@@ -10,7 +10,7 @@ from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.study import Study
-from bough.study.reporting import reports_several
+from bough.study.stopping.reporting import reports_several
 from bough.trial import Trial
 
 __all__ = ["ReportedLines"]

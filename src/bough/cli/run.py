@@ -28,7 +28,7 @@ from bough.cli.placeholders import Unit, check_command, example_configs, fill
 from bough.cli.style import printable
 from bough.cli.text import config_text, counted
 from bough.errors import SpaceError, StudyError
-from bough.study.orphans import Guardian
+from bough.study.running.orphans import Guardian
 
 if TYPE_CHECKING:
     from bough.space import Space
@@ -152,7 +152,7 @@ def run(
     """
     from bough.space import Space
     from bough.study import Study, run_trials
-    from bough.study.races import check_no_race, race_order
+    from bough.study.stopping.races import check_no_race, race_order
 
     wanted = _load(space, Space)
     raced = None if instances is None else read_instances(instances)

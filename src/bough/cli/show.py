@@ -15,7 +15,7 @@ from bough.cli.style import bold, printable, struck
 from bough.cli.text import branch_tree, config_text, number, table, value_text
 from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
-from bough.study.progress import sparkline
+from bough.study.running.progress import sparkline
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:

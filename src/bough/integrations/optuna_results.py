@@ -16,8 +16,8 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from bough.points import BoolArray, FloatArray
-from bough.study.curves import Curve
-from bough.study.final_values import TrialCurve, predicted_final
+from bough.study.stopping.curves import Curve
+from bough.study.stopping.final_values import TrialCurve, predicted_final
 
 if TYPE_CHECKING:
     from optuna.study import Study

@@ -12,8 +12,8 @@ from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
 from bough.plot.traces import counted, empty_note, hover_text, joined, titled
-from bough.study.fidelities import Fidelity, results_by_config
-from bough.study.stopping import RULES
+from bough.study.stopping.fidelities import Fidelity, results_by_config
+from bough.study.stopping.rules import RULES
 from bough.trial import Trial
 
 __all__ = ["curves"]

@@ -14,7 +14,7 @@ from bough.plot.snapshot import StudySnapshot, near
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
 from bough.plot.traces import counted, empty_note, hover_text, joined, titled
 from bough.points import BoolArray, FloatArray
-from bough.study.fronts import front_of
+from bough.study.analysis.fronts import front_of
 from bough.trial import Trial
 
 __all__ = ["front"]

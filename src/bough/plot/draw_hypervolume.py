@@ -10,7 +10,7 @@ from bough.plot.figure import figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, GOOD, graph_objects, label, number
 from bough.plot.traces import counted, empty_note, hover_text, titled
-from bough.study.fronts import front_of, hypervolume_course, reference_of
+from bough.study.analysis.fronts import front_of, hypervolume_course, reference_of
 
 __all__ = ["hypervolume"]
 

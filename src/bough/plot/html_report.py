@@ -19,7 +19,7 @@ from bough.plot.figures import FIGURES
 from bough.plot.printing import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
-from bough.study.fronts import front_of, hypervolume_of
+from bough.study.analysis.fronts import front_of, hypervolume_of
 from bough.trial import Trial
 
 __all__ = ["report"]

@@ -16,8 +16,8 @@ from bough.service.studies import OpenStudies, request_mark
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study import Study
-from bough.study.changing import differences
-from bough.study.races import race_order
+from bough.study.revising.changing import differences
+from bough.study.stopping.races import race_order
 from bough.trial import Trial
 
 __all__ = ["add_amending_routes"]

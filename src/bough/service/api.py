@@ -55,8 +55,8 @@ from bough.service.studies import NoTrial, OpenStudies, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
 from bough.study import Study, study_lines
+from bough.study.formats.table_export import csv_lines
 from bough.study.results import failure
-from bough.study.table_export import csv_lines
 from bough.trial import State, Trial
 
 __all__ = ["router"]

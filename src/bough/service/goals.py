@@ -12,7 +12,7 @@ from bough.errors import ConfigError, TrialError
 from bough.service.models import Known, Tell, TrialsOut, trial_json
 from bough.service.studies import OpenStudies
 from bough.strict_json import JsonError, loads
-from bough.study.fronts import hypervolume_of, reference_of
+from bough.study.analysis.fronts import hypervolume_of, reference_of
 from bough.study.goals import RESERVED, Goals
 from bough.study.results import told
 from bough.trial import Trial

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from bough.study.catalogue import import_study as import_study
     from bough.study.catalogue import open_study as open_study
     from bough.study.catalogue import studies as studies
-    from bough.study.events import Event as Event
-    from bough.study.files import study_lines as study_lines
-    from bough.study.loop import run_trials as run_trials
+    from bough.study.formats.files import study_lines as study_lines
+    from bough.study.formats.table_import import add_results as add_results
     from bough.study.results import failure as failure
     from bough.study.results import outcome as outcome
-    from bough.study.runnable import RunnableStudy as RunnableStudy
+    from bough.study.running.events import Event as Event
+    from bough.study.running.loop import run_trials as run_trials
+    from bough.study.running.runnable import RunnableStudy as RunnableStudy
     from bough.study.shortcuts import maximize as maximize
     from bough.study.shortcuts import minimize as minimize
     from bough.study.shortcuts import optimize as optimize
     from bough.study.study import Study as Study
-    from bough.study.table_import import add_results as add_results
 
 _HOME = {
-    "Event": "events",
-    "RunnableStudy": "runnable",
+    "Event": "running.events",
+    "RunnableStudy": "running.runnable",
     "Study": "study",
-    "add_results": "table_import",
+    "add_results": "formats.table_import",
     "copy_study": "catalogue",
     "delete_study": "catalogue",
     "export_study": "catalogue",
@@ -42,9 +42,9 @@ _HOME = {
     "open_study": "catalogue",
     "optimize": "shortcuts",
     "outcome": "results",
-    "run_trials": "loop",
+    "run_trials": "running.loop",
     "studies": "catalogue",
-    "study_lines": "files",
+    "study_lines": "formats.files",
 }
 
 __all__ = [

@@ -10,14 +10,14 @@ from typing import Any
 from bough.errors import ConfigError, ConflictError, MethodError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
-from bough.study.beliefs import belief_amendment
-from bough.study.changing import differences, space_change
-from bough.study.corrections import correction, remark, remarks_of, retraction
 from bough.study.handles import number_and_attempt
 from bough.study.records import check_limits
-from bough.study.revisions import names_asked
-from bough.study.spending import new_budget
-from bough.study.stop_requests import stop_request
+from bough.study.revising.beliefs import belief_amendment
+from bough.study.revising.changing import differences, space_change
+from bough.study.revising.corrections import correction, remark, remarks_of, retraction
+from bough.study.revising.revisions import names_asked
+from bough.study.running.spending import new_budget
+from bough.study.running.stop_requests import stop_request
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial

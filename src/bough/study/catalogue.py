@@ -8,9 +8,9 @@ from pathlib import Path
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
-from bough.study.curves import reports_in
-from bough.study.files import read_study_file, study_lines
-from bough.study.revisions import names_asked, revision_of, revisions_of
+from bough.study.formats.files import read_study_file, study_lines
+from bough.study.revising.revisions import names_asked, revision_of, revisions_of
+from bough.study.stopping.curves import reports_in
 from bough.study.study import Study
 from bough.trial import Trial
 

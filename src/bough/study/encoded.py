@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from bough.history import History, Outcomes, Source
 from bough.points import BoolArray, FloatArray, Points, row_hashes
 from bough.storage import Amendment
-from bough.study.beliefs import present_beliefs
-from bough.study.curves import Branches
-from bough.study.final_values import TrialCurve, predicted_final
-from bough.study.goal_stopping import MeasuredTrial, predicted_measures
 from bough.study.goals import Goals
-from bough.study.model_space import ModelSpace
-from bough.study.race_amendment import instances_of
-from bough.study.race_values import predicted_in_race
-from bough.study.reporting import measured_trial, reports_several
-from bough.study.revisions import names_asked
+from bough.study.revising.beliefs import present_beliefs
+from bough.study.revising.model_space import ModelSpace
+from bough.study.revising.revisions import names_asked
+from bough.study.running.spending import spending, untold_cost
 from bough.study.sources import present_sources
-from bough.study.spending import spending, untold_cost
+from bough.study.stopping.curves import Branches
+from bough.study.stopping.final_values import TrialCurve, predicted_final
+from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
+from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.race_values import predicted_in_race
+from bough.study.stopping.reporting import measured_trial, reports_several
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 

@@ -24,17 +24,17 @@ from bough.strategies.best_answer import best_answer
 from bough.strategies.first_look import fresh_answer, is_design
 from bough.study.amendable_study import AMEND_TRIES
 from bough.study.lessons import AskedResult, domains_of, is_news, taught
-from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.results import failure
-from bough.study.revisions import names_asked
-from bough.study.run_options import RunOptions, listing_options
+from bough.study.revising.revisions import names_asked
+from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.study import Study
 from bough.trial import Trial
 
 if TYPE_CHECKING:
     from bough.storage import Storage
     from bough.study.goals import Goals
-    from bough.study.run_handle import ReportTo
+    from bough.study.running.run_handle import ReportTo
 
 __all__ = ["LearnedStudy"]
 
@@ -76,9 +76,9 @@ class LearnedStudy(Study):
 
         An objective with a second argument gets a run, to which it reports: ``objective(trial, run)``.
         """
-        from bough.study.loop import run_trials
-        from bough.study.report_channel import reporting
-        from bough.study.run_handle import check_objective
+        from bough.study.running.loop import run_trials
+        from bough.study.running.report_channel import reporting
+        from bough.study.running.run_handle import check_objective
 
         if instances is not None:
             raise StudyError(

@@ -22,7 +22,7 @@ from bough.space.choice import Declared
 from bough.space.discovery import ASKED, discover, whole_runs
 from bough.space.parameters import Domain
 from bough.strategies.best_answer import completions
-from bough.study.revisions import Names
+from bough.study.revising.revisions import Names
 from bough.trial import Trial
 
 __all__ = ["AskedResult", "domains_of", "is_news", "taught"]

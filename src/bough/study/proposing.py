@@ -8,8 +8,8 @@ from bough.errors import ExhaustedError
 from bough.history import History
 from bough.registry import BUILT_IN
 from bough.strategies.base import Strategy, check_proposal
-from bough.study.fidelities import Halving
-from bough.study.model_space import ModelSpace
+from bough.study.revising.model_space import ModelSpace
+from bough.study.stopping.fidelities import Halving
 from bough.trial import Config
 
 __all__ = ["NO_LIMIT", "propose"]

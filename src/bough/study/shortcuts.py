@@ -11,7 +11,7 @@ from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
 from bough.strategies.base import Strategy
-from bough.study.run_options import LocalRunOptions, listing_options
+from bough.study.running.run_options import LocalRunOptions, listing_options
 from bough.study.study import Study
 
 __all__ = ["maximize", "minimize", "optimize"]

@@ -24,19 +24,19 @@ from bough.registry import build, is_registered
 from bough.space import Space
 from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
-from bough.study.current_trials import CurrentSpace, nothing_current
-from bough.study.curves import Branches
 from bough.study.encoded import EncodedTrials
-from bough.study.fidelities import Fidelity, Halving, promotion_reason
+from bough.study.formats.table_export import table
 from bough.study.goals import goals_of
 from bough.study.handles import number_and_attempt, own_copy
-from bough.study.model_space import ModelSpace, model_space
 from bough.study.records import STOPPING_RULES, method_of
-from bough.study.reporting import StoppingDecision
-from bough.study.revisions import Revision, names_asked, revision_of, revisions_of
-from bough.study.settling import check_foresees, gain_after
-from bough.study.spending import budget_of
-from bough.study.table_export import table
+from bough.study.revising.current_trials import CurrentSpace, nothing_current
+from bough.study.revising.model_space import ModelSpace, model_space
+from bough.study.revising.revisions import Revision, names_asked, revision_of, revisions_of
+from bough.study.running.settling import check_foresees, gain_after
+from bough.study.running.spending import budget_of
+from bough.study.stopping.curves import Branches
+from bough.study.stopping.fidelities import Fidelity, Halving, promotion_reason
+from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import Status, TrialIndex
 from bough.trial import Config, Trial
 
@@ -160,7 +160,7 @@ class StoredStudy:
         return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
 
     def _repr_html_(self) -> str:
-        from bough.study.html import study_html  # for notebooks only
+        from bough.study.formats.html import study_html  # for notebooks only
 
         return study_html(self)
 
@@ -237,7 +237,7 @@ class StoredStudy:
                 earlier = nothing_current(self.name, self._now.since, view.trials, self.goals.sign)
                 if earlier is not None:
                     raise earlier
-                from bough.study.fronts import closest
+                from bough.study.analysis.fronts import closest
 
                 raise closest(self.goals, view.trials, self.name)
             if view.best is None:
@@ -248,7 +248,7 @@ class StoredStudy:
     @property
     def front(self) -> list[Trial]:
         """The feasible trials that no other one dominates, the best of the first objective first."""
-        from bough.study.fronts import front_of  # SciPy, which ask and tell may not need
+        from bough.study.analysis.fronts import front_of  # SciPy, which ask and tell may not need
 
         return [own_copy(trial) for trial in front_of(self.goals, self.current_trials)]
 
@@ -258,13 +258,13 @@ class StoredStudy:
         reference: a value per objective, by default that of the study. Objectives without one get a value a
         little behind the worst of the front: to compare studies, give one for each.
         """
-        from bough.study.fronts import hypervolume_of
+        from bough.study.analysis.fronts import hypervolume_of
 
         return hypervolume_of(self.goals, self.current_trials, reference)
 
     def reference(self) -> dict[str, float]:
         """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
-        from bough.study.fronts import reference_of
+        from bough.study.analysis.fronts import reference_of
 
         return reference_of(self.goals, self.current_trials)
 
@@ -311,7 +311,7 @@ class StoredStudy:
     def _explain_branches(
         self, trial: Trial | int | None, wanted: Mapping[str, Any] | None
     ) -> dict[str, Any]:
-        from bough.study.branches import explain_branches, known_paths, matching_paths
+        from bough.study.analysis.branches import explain_branches, known_paths, matching_paths
 
         if trial is not None:
             raise TrialError("explain a trial or a branch, not both")

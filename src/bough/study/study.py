@@ -13,7 +13,7 @@ from bough.space import Space
 from bough.storage import Storage, open_storage
 from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
-from bough.study.current_trials import left_the_space
+from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.goals import parse_goals
 from bough.study.handles import (
     check_lease,
@@ -24,20 +24,20 @@ from bough.study.handles import (
     this_process,
 )
 from bough.study.proposing import NO_LIMIT, propose
-from bough.study.race_amendment import instances_of
-from bough.study.recommend import Recommendation, recommend
 from bough.study.records import check_same, new_record
-from bough.study.reporting import checked_report
 from bough.study.results import completed, failure, told
+from bough.study.revising.current_trials import left_the_space
 from bough.study.sources import check_sources, source_amendments
+from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.reporting import checked_report
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.study.events import ProgressOption
-    from bough.study.objective import OnError
+    from bough.study.running.events import ProgressOption
+    from bough.study.running.objective import OnError
 
 __all__ = ["Study"]
 
@@ -171,7 +171,7 @@ class Study(AmendableStudy):
 
     def _reason_to_stop(self, view: TrialIndex, number: int) -> str | None:
         if instances_of(view.amendments):
-            from bough.study.races import reason_to_drop
+            from bough.study.stopping.races import reason_to_drop
 
             return None if self.stopping == "none" else reason_to_drop(view, number, self.goals.sign)
         self._model_space(view)
@@ -272,8 +272,10 @@ class Study(AmendableStudy):
         raises ``bough.Transient`` has its trial tried again, three times at most. Ctrl-C ends
         the run: all results are kept, then KeyboardInterrupt is raised.
         """
-        from bough.study.loop import run_objective  # executors and signals, which ask and tell do not need
-        from bough.study.races import begin_race, check_no_race
+        from bough.study.running.loop import (
+            run_objective,  # executors and signals, which ask and tell do not need
+        )
+        from bough.study.stopping.races import begin_race, check_no_race
 
         if instances is not None:
             objective = begin_race(self, objective, instances)
@@ -303,7 +305,7 @@ class Study(AmendableStudy):
         if result.state == "done" and (not self._view.has_begun(result.number) or self._view.is_race):
             with self._current() as view:
                 if view.is_race:
-                    from bough.study.races import with_standard_error
+                    from bough.study.stopping.races import with_standard_error
 
                     result = with_standard_error(result, view, self.goals.sign)
         return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 from bough.storage.base import Amendment, Changes
 from bough.storage.transitions import available
-from bough.study.corrections import KINDS, amended
-from bough.study.current_trials import CurrentSpace
-from bough.study.curves import CurveIndex
-from bough.study.fidelities import config_key, resumed_by
 from bough.study.goals import Goals
-from bough.study.race_amendment import instances_of
-from bough.study.revisions import SPACE_KINDS
-from bough.study.spending import Costs
-from bough.study.stop_requests import KIND as STOP
+from bough.study.revising.corrections import KINDS, amended
+from bough.study.revising.current_trials import CurrentSpace
+from bough.study.revising.revisions import SPACE_KINDS
+from bough.study.running.spending import Costs
+from bough.study.running.stop_requests import KIND as STOP
+from bough.study.stopping.curves import CurveIndex
+from bough.study.stopping.fidelities import config_key, resumed_by
+from bough.study.stopping.race_amendment import instances_of
 from bough.trial import Trial
 
 __all__ = ["Status", "TrialIndex"]

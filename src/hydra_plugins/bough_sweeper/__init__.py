@@ -84,7 +84,7 @@ class BoughSweeper(Sweeper):
             raise CompactHydraException(str(error)) from None  # which Hydra shows without a traceback
 
     def _run(self, arguments: list[str]) -> Study:
-        from bough.study.leases import LEASE, Leases
+        from bough.study.running.leases import LEASE, Leases
 
         assert self.config is not None
         assert self.launcher is not None

@@ -19,7 +19,7 @@ from bough.errors import SpaceError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
-from bough.study.changing import differences
+from bough.study.revising.changing import differences
 
 __all__ = ["act_on_study", "act_on_trial", "preview", "space_of"]
 

@@ -21,13 +21,13 @@ from bough.errors import StudyError
 from bough.storage import Amendment
 from bough.strategies import streams
 from bough.study.amendable_study import AmendableStudy
-from bough.study.final_values import TrialCurve
 from bough.study.goals import Goals
-from bough.study.objective import NoResult
-from bough.study.race_amendment import KIND, instances_of
-from bough.study.race_values import LEAST_CHANCE, adjusted_mean, chance_to_win, is_complete, seen_by
 from bough.study.results import outcome
-from bough.study.run_handle import Run
+from bough.study.running.objective import NoResult
+from bough.study.running.run_handle import Run
+from bough.study.stopping.final_values import TrialCurve
+from bough.study.stopping.race_amendment import KIND, instances_of
+from bough.study.stopping.race_values import LEAST_CHANCE, adjusted_mean, chance_to_win, is_complete, seen_by
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 

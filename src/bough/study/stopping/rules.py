@@ -19,7 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bough.study.final_values import MIN_CURVES, TrialCurve, predicted_final
+from bough.study.stopping.final_values import MIN_CURVES, TrialCurve, predicted_final
 
 __all__ = ["RULES", "Rule", "Trust", "reason_to_stop", "trust"]
 

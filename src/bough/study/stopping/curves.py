@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from bough.study.model_space import ModelSpace
+from bough.study.revising.model_space import ModelSpace
 from bough.trial import Report, Trial
 
 __all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]

@@ -30,7 +30,7 @@ from math import sqrt
 import numpy as np
 
 from bough.points import FloatArray
-from bough.study.final_values import LEAST_SHARE, TrialCurve
+from bough.study.stopping.final_values import LEAST_SHARE, TrialCurve
 
 __all__ = ["adjusted_mean", "chance_to_win", "first_test", "is_complete", "predicted_in_race", "seen_by"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bough.errors import ConfigError
-from bough.study.runnable import RunnableStudy
+from bough.study.running.runnable import RunnableStudy
 from bough.trial import Trial
 
 __all__ = ["RepeatedFailures"]

@@ -24,7 +24,7 @@ from bough.space.parameters import Categorical, Domain
 from bough.space.relations import parse_relation, rename_relation
 from bough.space.scalars import scalar_key
 from bough.space.union import bare, join_domains
-from bough.study.revisions import Revision, backfills, fixed_values
+from bough.study.revising.revisions import Revision, backfills, fixed_values
 
 __all__ = ["ByPath", "Union", "make_union"]
 

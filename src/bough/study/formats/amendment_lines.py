@@ -9,14 +9,14 @@ from typing import Any
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
-from bough.study.beliefs import check_belief_body
-from bough.study.corrections import CORRECTED
 from bough.study.goals import Goals
-from bough.study.race_amendment import check_race_body
 from bough.study.results import completed, storable
+from bough.study.revising.beliefs import check_belief_body
+from bough.study.revising.corrections import CORRECTED
+from bough.study.running.spending import checked_budget
+from bough.study.running.stop_requests import check_stop_body
 from bough.study.sources import check_source_body
-from bough.study.spending import checked_budget
-from bough.study.stop_requests import check_stop_body
+from bough.study.stopping.race_amendment import check_race_body
 from bough.trial import Trial
 
 __all__ = ["amendment_row", "read_amendment"]

@@ -18,11 +18,11 @@ from bough.registry import Method, with_present_names
 from bough.space import Space
 from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, loads
-from bough.study.amendment_lines import amendment_row, read_amendment
+from bough.study.formats.amendment_lines import amendment_row, read_amendment
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.results import storable
-from bough.study.revisions import revision_of, revisions_of
+from bough.study.revising.revisions import revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
 
 __all__ = ["read_study_file", "study_lines"]

@@ -15,8 +15,8 @@ from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 from bough.space.scalars import scalar_key
 from bough.storage import Amendment
-from bough.study.model_space import model_space
-from bough.study.revisions import Revision
+from bough.study.revising.model_space import model_space
+from bough.study.revising.revisions import Revision
 from bough.trial import Trial
 
 __all__ = ["differences", "space_change"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.study.events import ProgressOption
-    from bough.study.objective import OnError
+    from bough.study.running.events import ProgressOption
+    from bough.study.running.objective import OnError
     from bough.trial import Trial
 
 __all__ = ["LocalRunOptions", "RunOptions", "listing_options"]

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, TextIO
 
-from bough.study.events import Event, Progress
+from bough.study.running.events import Event, Progress
 from bough.trial import Trial
 
 __all__ = ["bar", "describe", "log_lines", "someone_watches", "sparkline"]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bough.errors import TrialError
-from bough.study.curves import Branches, Curve
-from bough.study.final_values import TrialCurve
-from bough.study.goal_stopping import MeasuredTrial, reason_to_stop_goals
 from bough.study.goals import Goals
 from bough.study.results import real_number
-from bough.study.stopping import RULES, Rule, Trust, reason_to_stop, trust
+from bough.study.stopping.curves import Branches, Curve
+from bough.study.stopping.final_values import TrialCurve
+from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals
+from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
 from bough.study.trial_index import TrialIndex
 from bough.trial import Report, Trial
 
@@ -103,7 +103,9 @@ class StoppingDecision:
         return reason_to_stop(self._rule, trial, curves, self._trust)
 
     def _by_goals(self, rule: Rule, view: TrialIndex, trial: Trial, others: list[Trial]) -> str | None:
-        from bough.study.fronts import front_of  # NumPy's array functions, which one objective does without
+        from bough.study.analysis.fronts import (
+            front_of,  # NumPy's array functions, which one objective does without
+        )
 
         front = {each.number for each in front_of(self._goals, others)}
 

@@ -15,10 +15,10 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from bough.errors import StudyError
-from bough.study.objective import ObjectiveRaised, in_worker, reason
-from bough.study.orphans import KILL, Guardian, signal_group
 from bough.study.results import failure
-from bough.study.runnable import Evaluate
+from bough.study.running.objective import ObjectiveRaised, in_worker, reason
+from bough.study.running.orphans import KILL, Guardian, signal_group
+from bough.study.running.runnable import Evaluate
 from bough.trial import Trial
 
 __all__ = ["Pool", "WorkerLost", "open_pool"]

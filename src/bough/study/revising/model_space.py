@@ -24,11 +24,11 @@ from bough.points import Points
 from bough.space import Space
 from bough.space.encoding import encode_exact
 from bough.space.fidelity import full_space
-from bough.study.revisions import Revision, backfills, revision_of
+from bough.study.revising.revisions import Revision, backfills, revision_of
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
-    from bough.study.union_space import ByPath, Union
+    from bough.study.revising.union_space import ByPath, Union
 
 __all__ = ["ModelSpace", "model_space"]
 
@@ -115,7 +115,7 @@ def model_space(revisions: Sequence[Revision], trials: Sequence[Trial]) -> Model
             return carried
         except ConfigError:
             pass  # some trial does not fit into the current space
-    from bough.study.union_space import make_union  # few studies need it
+    from bough.study.revising.union_space import make_union  # few studies need it
 
     rows = _rows_by_revision(revisions, earlier)
     for share, keep_fixed in ((True, True), (True, False), (False, False)):

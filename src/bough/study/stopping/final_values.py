@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import hypot
 from statistics import median, stdev
 
-from bough.study.curves import Curve
+from bough.study.stopping.curves import Curve
 
 __all__ = ["MIN_CURVES", "TrialCurve", "predicted_final"]
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 from bough.errors import Transient
 from bough.study.goals import VALUE, Goals
 from bough.study.results import failure, outcome, stopped, storable
-from bough.study.run_handle import ReportTo, Run
-from bough.study.runnable import Evaluate
+from bough.study.running.run_handle import ReportTo, Run
+from bough.study.running.runnable import Evaluate
 from bough.trial import Trial
 
 __all__ = ["NoResult", "ObjectiveRaised", "OnError", "crashed", "evaluate_objective", "in_worker", "reason"]

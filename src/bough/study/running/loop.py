@@ -15,19 +15,19 @@ from typing import Any, Generic, Literal, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
-from bough.study.events import Event, Progress, ProgressOption, reporter
-from bough.study.executors import Pool, WorkerLost, open_pool
-from bough.study.leases import LEASE, Leases
-from bough.study.objective import ObjectiveRaised, OnError, evaluate_objective
-from bough.study.repeated_failures import RepeatedFailures
-from bough.study.report_channel import reporting
 from bough.study.results import failure
-from bough.study.run_handle import check_objective
-from bough.study.run_options import RunOptions
-from bough.study.runnable import Evaluate, RunnableStudy
-from bough.study.settling import ForeseenStudy, Settling, check_until
-from bough.study.signals import Interruption
-from bough.study.spending import checked_budget
+from bough.study.running.events import Event, Progress, ProgressOption, reporter
+from bough.study.running.executors import Pool, WorkerLost, open_pool
+from bough.study.running.leases import LEASE, Leases
+from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.running.repeated_failures import RepeatedFailures
+from bough.study.running.report_channel import reporting
+from bough.study.running.run_handle import check_objective
+from bough.study.running.run_options import RunOptions
+from bough.study.running.runnable import Evaluate, RunnableStudy
+from bough.study.running.settling import ForeseenStudy, Settling, check_until
+from bough.study.running.signals import Interruption
+from bough.study.running.spending import checked_budget
 from bough.trial import Trial
 
 __all__ = ["run_objective", "run_trials"]

@@ -19,8 +19,8 @@ from typing import Any
 
 from bough.errors import BoughError, StudyError, TrialError
 from bough.study.results import real_number
-from bough.study.run_handle import ReportTo, takes_run
-from bough.study.run_options import RunOptions
+from bough.study.running.run_handle import ReportTo, takes_run
+from bough.study.running.run_options import RunOptions
 from bough.trial import Trial
 
 __all__ = ["reporting"]

@@ -56,6 +56,6 @@ def reporter(progress: ProgressOption) -> Progress:
         return lambda event: None
     if progress not in (None, True, "bar", "log"):
         raise StudyError(f"progress must be True, False, None, 'bar', 'log' or a callable, not {progress!r}")
-    from bough.study.progress import bar, log_lines, someone_watches
+    from bough.study.running.progress import bar, log_lines, someone_watches
 
     return bar() if progress == "bar" or (progress != "log" and someone_watches()) else log_lines()

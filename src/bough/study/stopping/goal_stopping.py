@@ -17,9 +17,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bough.study.final_values import MIN_CURVES, TrialCurve, predicted_final
 from bough.study.goals import Goals
-from bough.study.stopping import Rule
+from bough.study.stopping.final_values import MIN_CURVES, TrialCurve, predicted_final
+from bough.study.stopping.rules import Rule
 
 __all__ = ["MeasuredTrial", "predicted_measures", "reason_to_stop_goals"]
 

@@ -1,0 +1,1 @@
+"""Studies and trials in other forms: files, tables, HTML."""

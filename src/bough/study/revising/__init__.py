@@ -1,0 +1,1 @@
+"""Studies that live: changed spaces, corrected results, beliefs told while a study runs."""

@@ -1,0 +1,1 @@
+"""How a study is run: the loop, where evaluations run, leases, signals, progress, budgets."""

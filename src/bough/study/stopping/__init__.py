@@ -1,0 +1,1 @@
+"""Spending less on bad trials: rules over learning curves, fidelities, races over instances."""
