@@ -103,13 +103,15 @@ def _rounded(value: float) -> float | None:
     return float(f"{value:.8g}") if math.isfinite(value) else None
 
 
-def run_study(problem: Problem, method: str, seed: int, trials: int) -> Record:
-    """One study, one process, one thread; ``method`` may carry options as ``name(option=value)``.
+def run_study(problem: Problem, method: str | bough.Strategy, seed: int, trials: int) -> Record:
+    """One study, one process, one thread; a name may carry options as ``name(option=value)``.
 
     A trial fails when the function raises or does not return a finite number. A finite space may be used up
     before the budget: the record is then shorter.
     """
-    study = bough.Study(problem.space, method=parse_method(method), seed=seed)
+    study = bough.Study(
+        problem.space, method=parse_method(method) if isinstance(method, str) else method, seed=seed
+    )
     values: list[float] = []
     branches, ask_ms = [], []
     for _ in range(trials):
@@ -128,7 +130,7 @@ def run_study(problem: Problem, method: str, seed: int, trials: int) -> Record:
             study.tell(trial, value)
         values.append(value if math.isfinite(value) else math.nan)
         branches.append(str(problem.branch(trial.config)))
-    return Record(problem.name, method, seed, trials, values, branches, ask_ms)
+    return Record(problem.name, str(method), seed, trials, values, branches, ask_ms)
 
 
 def parse_method(text: str) -> Any:
