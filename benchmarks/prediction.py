@@ -54,7 +54,7 @@ def without(term: str) -> Model:
 MODELS: Mapping[str, Model] = {
     "auto": lambda space: nested(space.layout, space.tree),
     **{f"without {term}": without(term) for term in TERMS},
-    "length-scales of version 0.1: median 0.5, sd 1": with_lengthscale(2.0, 1.0),
+    "length-scales half as long, sd 0.7": with_lengthscale(0.5, 0.7),
     "length-scales half as long": with_lengthscale(0.5, LENGTHSCALE.sd),
     "length-scales twice as long": with_lengthscale(2.0, LENGTHSCALE.sd),
 }

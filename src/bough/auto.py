@@ -13,7 +13,6 @@ from functools import partial
 from bough.acquisition.maximise.paths import search_paths
 from bough.errors import MethodError
 from bough.gp.output_transform import OutputTransform
-from bough.gp.priors import LogNormal
 from bough.space import Space
 from bough.strategies.branch_exploration import BranchExploration
 from bough.strategies.composition import ACQUISITIONS, THOMPSON
@@ -25,7 +24,7 @@ from bough.strategies.late_branches import explore_late_branches
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
-from bough.surrogates.nested import LENGTHSCALE, LONG_LENGTHSCALE, TERMS, nested
+from bough.surrogates.nested import TERMS, nested
 
 __all__ = ["Auto"]
 
@@ -62,12 +61,8 @@ class Auto(ModelOptions):
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
-        return self._model_based(space, LENGTHSCALE)
-
-    def _model_based(self, space: Space, lengthscale: LogNormal) -> ModelBased:
-        surrogate = partial(nested, space.layout, space.tree, without=self.drop_term, samples=self.samples)
         model = ModelBased(
-            surrogate=surrogate(lengthscale=lengthscale),
+            surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
             decide=self._decision(),
             acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
             initial=initial_design(self.initial),
@@ -82,16 +77,14 @@ class Auto(ModelOptions):
         return replace(
             model,
             success=lambda _, history: success_probability(labels.model, history),
-            cost_model=replace(costs, surrogate=surrogate(lengthscale=LONG_LENGTHSCALE))
-            if self.cost_aware
-            else None,
+            cost_model=costs if self.cost_aware else None,
         )
 
     def goal_strategy(self, space: Space) -> GoalBased:
         """For several objectives, or under constraints."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
-        model, explore = self._model_based(space, LONG_LENGTHSCALE), BranchExploration().wrap
+        model, explore = self.strategy(space), BranchExploration().wrap
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={}),

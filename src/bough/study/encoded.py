@@ -225,15 +225,17 @@ class EncodedTrials:
         return replace(trial, value=value, noise=noise, measures=measures)
 
     def _predicted_measures(self, trial: Trial, view: TrialIndex) -> Trial | None:
-        """A stopped trial with the predicted values of all measures."""
+        """A stopped trial with the measures that were told, and predicted values of the others."""
         signs = dict(zip(self._goals.names, self._goals.signs))
-        found = predicted_measures(self._measured(trial, view), self._measured_curves)
+        reported = self._measured(trial, view)
+        open_curves = {name: each for name, each in reported.curves.items() if name not in trial.measures}
+        found = predicted_measures(replace(reported, curves=open_curves), self._measured_curves)
         if found is None:
             return None
         measures = {name: signs.get(name, 1.0) * value for name, (value, _) in found.items()}
         noises = {name: noise for name, (_, noise) in found.items()}
         first = self._goals.names[0] if self._goals.names else None
-        value = 0.0 if first is None else measures[first]
+        value = 0.0 if first is None else measures.get(first, trial.measures.get(first))
         return replace(trial, value=value, measures={**trial.measures, **measures}, noises=noises)
 
     def _measured(self, trial: Trial, view: TrialIndex) -> MeasuredTrial:

@@ -7,10 +7,6 @@ tight prior: with a handful of observations per branch, the size of a function a
 same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
 the branch, two bad observations say little about the rest of it.
 
-A branch with one or two trials has the length-scales of the prior, so their prior decides what those trials
-say about the rest of the branch. If it is too long, one bad trial condemns a branch. The median was chosen by
-predictions: of models fitted to a few trials, for random points of every branch (``benchmarks.prediction``).
-
 Residuals of the smooth terms count as roughness first (about a tenth of the variance, within a factor of a
 hundred). They count as noise only when trials close to each other disagree.
 """
@@ -27,7 +23,7 @@ from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 
-__all__ = ["LENGTHSCALE", "LONG_LENGTHSCALE", "TERMS", "nested"]
+__all__ = ["LENGTHSCALE", "TERMS", "nested"]
 
 LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
@@ -35,12 +31,8 @@ INTERACTION = LogNormal(-1.4, 1.0)
 SPREAD = LogNormal(0.35, 0.5)
 """Length-scales of the joint term are about √2 times those of the groups: a path has about two groups."""
 
-LENGTHSCALE = LogNormal(math.log(0.25), 0.7)
+LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
 """Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
-
-LONG_LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
-"""Of costs, which grow smoothly with sizes and steps: with short length-scales an expensive trial is not
-foreseen. And of several objectives and of limits, where the shorter prior was not measured."""
 
 ROUGHNESS = LogNormal(math.log(0.1), 2.0)
 
