@@ -37,9 +37,11 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
 
 def share_trials(url: str, askers: int, total: int) -> None:
     study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    ready = multiprocessing.get_context("fork").Barrier(askers)
 
     def ask_and_tell(number: int) -> int:
         mine, told = open_study("s", url), 0
+        ready.wait()  # on a busy machine, one that starts last would find the work done
         while mine.status().finished < total:
             trial = mine.ask_within(total, 600.0)
             if trial is None:  # the others are about to finish the last ones
