@@ -37,7 +37,7 @@ def together(count: int, work: Callable[[int], Any]) -> list[Any]:
 
 def share_trials(url: str, askers: int, total: int) -> None:
     study = Study(SPACE, name="s", storage=url, method="random", seed=0)
-    ready = multiprocessing.get_context("fork").Barrier(askers)
+    ready = FORK.Barrier(askers)
 
     def ask_and_tell(number: int) -> int:
         mine, told = open_study("s", url), 0
