@@ -44,7 +44,7 @@ class Grids:
         return ranks
 
     def position(self, rank: FloatArray, column: IntArray) -> FloatArray:
-        """(n,) the unit positions of ranks (n,), each of its own column (n,)."""
+        """The unit positions (n,) of n ranks; rank i belongs to column ``column[i]``."""
         place = (rank + 0.5) / self.levels[column]
         if len(self.log):
             scaled = np.flatnonzero(self._index[column] >= 0)

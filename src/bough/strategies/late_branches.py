@@ -20,7 +20,7 @@ from bough.strategies.decisions import Choice, Decision, ProposalContext
 __all__ = ["explore_late_branches"]
 
 EVERY = 2
-"""Trials between two turns of late branches; the even ones, so that exploitation keeps its turns."""
+"""Late branches get the even trials. Exploitation has the odd ones."""
 
 
 def explore_late_branches(decide: Decision) -> Decision:
