@@ -151,16 +151,6 @@ def test_a_branch_that_is_little_known_is_compared_with_itself_alone():
     assert found.due() == {"x": 7.0, "epochs": 9}
 
 
-def test_a_rung_that_saves_little_is_left_out():
-    study = bough.Study(two_models(), method="random", seed=0)
-    costs = {3: 1.0, 9: 3.5, 27: 4.0, 81: 10.0}  # 9 costs almost as much as 27, and 3 is cheap
-    for _ in range(20):
-        trial = study.ask()
-        study.tell(trial, error(trial.config), cost=costs[trial.config["epochs"]])
-    assert [trial.config["epochs"] for trial in study.trials[:4]] == [3, 9, 27, 81]
-    assert {trial.config["epochs"] for trial in study.trials[4:]} == {3, 27, 81}
-
-
 def test_what_is_left_is_promoted_when_nothing_new_is():
     done = {3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}
     assert halving([done, {3: 2.0}, {3: 1.5}]).left() == {"x": 2.0, "epochs": 9}

@@ -11,9 +11,6 @@ of one model and a boosting round of another are different things. In each branc
 promoted in any case, and a branch with fewer than three results at the highest fidelity is compared with
 itself alone. So a branch that starts slowly is not lost.
 
-Where results tell what they cost, a rung that costs more than 60 % of the next one is left out: training on a
-tenth of the rows may take a third of the time.
-
 All of it is a function of the stored trials. Here, everything minimises.
 """
 
@@ -23,7 +20,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import median, quantiles
+from statistics import quantiles
 from typing import Any
 
 from bough.history import History
@@ -37,9 +34,6 @@ from bough.trial import Config, Trial
 
 __all__ = ["Fidelity", "Halving", "config_key", "promotion_reason", "results_by_config", "resumed_by"]
 
-
-MOST_OF_NEXT_COST = 0.6
-"""A rung that costs a larger share of the next one saves too little."""
 
 MIN_CHANGES = 3
 """A branch with fewer results at the highest fidelity is not compared with others."""
@@ -135,28 +129,6 @@ class _Candidate:
     reached: int
 
 
-def _worthwhile(fidelity: Fidelity, configs: Iterable[Sequence[Trial]]) -> Fidelity:
-    """The fidelity without the rungs that save too little, by the costs that were told.
-
-    The cost of a rung is the median share of the cost at the highest fidelity, over configurations with both.
-    """
-    shares: dict[Any, list[float]] = {}
-    for trials in configs:
-        costs = {
-            t.config.get(fidelity.name): t.cost for t in trials if t.state == "done" and t.cost is not None
-        }
-        if full := costs.get(fidelity.full):
-            for value, cost in costs.items():
-                shares.setdefault(value, []).append(cost / full)
-    kept, price = [fidelity.full], 1.0
-    for value in reversed(fidelity.rungs[:-1]):
-        share = median(shares[value]) if value in shares else price * value / kept[-1]
-        if share <= MOST_OF_NEXT_COST * price:
-            kept.append(value)
-            price = share
-    return Fidelity(fidelity.name, tuple(reversed(kept)))
-
-
 class Halving:
     """What is to be promoted, as of the trials so far.
 
@@ -170,8 +142,7 @@ class Halving:
         branch: Callable[[Trial], bytes],
         goals: Goals,
     ) -> None:
-        configs = list(configs)
-        self._fidelity, self._goals = _worthwhile(fidelity, configs), goals
+        self._fidelity, self._goals = fidelity, goals
         self._candidates = [self._candidate(trials, branch(trials[0])) for trials in configs]
 
     def _candidate(self, trials: Sequence[Trial], branch: bytes) -> _Candidate:
