@@ -48,7 +48,8 @@ def run(script: Path) -> Any:
     for number, (kind, source) in enumerate(cells(script)):
         made.cells.append(new[kind](source, id=f"cell-{number}"))
     os.environ["PLOTLY_RENDERER"] = "png"
-    NotebookClient(made, timeout=KERNEL_SECONDS, kernel_name="python3").execute()
+    # A kernel sends what a cell prints in as many messages as the clock makes of it: they become one output.
+    NotebookClient(made, timeout=KERNEL_SECONDS, kernel_name="python3", coalesce_streams=True).execute()
     for cell in made.cells:
         cell.metadata.pop("execution", None)  # times, which differ from run to run
     made.metadata.pop("language_info", None)  # the version of Python likewise
