@@ -70,6 +70,10 @@ def test_a_fidelity_survives_json_and_yaml(tmp_path):
     [
         (lambda: bough.Int(0, 9, fidelity=True), "low above 0"),
         (lambda: bough.Int(1, 9, fidelity="yes"), "must be True or False"),
+        (
+            lambda: bough.Int(1, 10, step=4, fidelity=True),
+            "high of a fidelity must be 1 plus a multiple of 4",
+        ),
         (lambda: bough.Float(1, 9, fidelity=True, default=2), "cannot have default="),
         (lambda: bough.Float(1, 9, fidelity=True, when="x > 1"), "cannot have when="),
         (lambda: bough.Space({"e": EPOCHS}), "no parameter besides the fidelity 'e'"),
@@ -276,6 +280,38 @@ def test_a_change_of_other_parameters_keeps_the_fidelity():
         trial = study.ask()
         study.tell(trial, 0.0 if trial.config["model"] == "new" else error(trial.config))
     assert {"model": "new", "epochs": 81} in [trial.config for trial in study.trials]
+
+
+def test_a_config_that_a_change_completed_is_promoted_once():
+    rate, epochs = bough.Float(0, 1), bough.Int(1, 27, fidelity=True)
+    study = bough.Study(bough.Space({"c": rate, "epochs": epochs}), seed=0, method="random")
+    for value in (0.1, 0.2, 0.3):
+        study.add({"c": value, "epochs": 1}, value)
+    wider = bough.Space({"c": rate, "kind": bough.Categorical(["a", "b"]), "epochs": epochs})
+    study.change(wider, backfill={"kind": "a"})
+    for _ in range(6):
+        trial = study.ask()
+        study.tell(trial, trial.config["c"])
+    promoted = [(trial.config["c"], trial.config["epochs"], trial.resumes) for trial in study.trials[3:6]]
+    assert promoted == [(0.1, 3, 0), (0.1, 9, 3), (0.1, 27, 4)]
+    assert study.trials[6].config["epochs"] == 1
+
+
+def test_a_config_whose_result_is_retracted_may_be_promoted_again():
+    study = asked(bough.Study(two_models(), seed=0, method="random"), 4)
+    assert study.trials[3].config["epochs"] == 81
+    study.retract(3, "the wrong data")
+    again = study.ask()
+    assert (again.config, again.resumes) == (study.trials[3].config, 2)
+
+
+def test_results_may_come_in_any_order():
+    study = bough.Study(two_models(), seed=0)
+    slow = study.ask(3)
+    asked(study, 12)
+    for trial in slow:
+        study.tell(trial, error(trial.config))
+    assert asked(study, 3).best.config["epochs"] == 81
 
 
 def test_an_exported_study_goes_on_as_it_would_have(tmp_path):

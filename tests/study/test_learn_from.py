@@ -126,6 +126,15 @@ def test_maximising_and_retracted_results() -> None:
     assert SPACE.decode(found.points) == configs[:5]
 
 
+def test_results_below_the_highest_fidelity_are_left_out() -> None:
+    x = bough.Float(0, 1)
+    study = bough.Study(bough.Space({"x": x, "epochs": bough.Int(1, 9, fidelity=True)}), seed=0)
+    for epochs in (1, 3, 9):
+        study.add_many([({"x": i / 10, "epochs": epochs}, i + 1 / epochs) for i in range(4)])
+    found = source_of(study, bough.Space({"x": x}))
+    assert found.y.tolist() == [1 / 9, 1 + 1 / 9, 2 + 1 / 9, 3 + 1 / 9]
+
+
 def test_parameters_are_matched_by_path_then_by_name(earlier: bough.Study) -> None:
     """C of svm is 0 to 0.5 here, so some results do not fit; w is the same; depth is new; ridge is gone."""
     space = bough.Space(

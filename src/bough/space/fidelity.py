@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.errors import SpaceError
+from bough.errors import ConfigError, SpaceError
 
 if TYPE_CHECKING:
     from bough.space.desugar import Flat, Parameter
@@ -34,6 +34,10 @@ def check_fidelity(parameter: Float | Int) -> None:
         return
     if parameter.low <= 0:
         raise SpaceError(f"a fidelity needs low above 0, not low={parameter.low!r}")
+    try:
+        parameter.check(parameter.high)
+    except ConfigError as error:
+        raise SpaceError(f"the high of a fidelity {error}") from None
     for name in ("default", "when", "likely"):
         if getattr(parameter, name) is not None:
             raise SpaceError(f"a fidelity is chosen by the study, so it cannot have {name}=")

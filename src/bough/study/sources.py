@@ -2,7 +2,8 @@
 
 The results are stored in the study itself, so its proposals depend on nothing else. Parameters are
 matched by path, or by name where only one parameter has it on either side, and must be numbers on both sides
-or options on both. A result with a value that this space does not allow is left out. A parameter that
+or options on both. A result with a value that this space does not allow is left out, and so is one
+below the highest fidelity: it is not comparable with the others. A parameter that
 the earlier study does not have takes a random value, so its model finds no effect of it.
 """
 
@@ -155,7 +156,8 @@ def _body(study: Any) -> dict[str, Any]:
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
         for trial in study.trials
-        if trial.state == "done" and trial.retracted is None and study.space.contains(trial.config)
+        if trial.state == "done" and not trial.partial and trial.retracted is None
+        if study.space.contains(trial.config)
     ]
     rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
     kept = [list(results[row]) for row in rows.tolist()]

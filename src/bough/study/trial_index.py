@@ -89,8 +89,7 @@ class TrialIndex:
             if is_new and trial.request is not None:
                 self._of_request.setdefault(trial.request, []).append(trial.number)
             if is_new and self._goals.fidelity is not None:
-                key = config_key(trial.config, self._goals.fidelity[0])
-                self._of_config.setdefault(key, []).append(trial.number)
+                self._of_config.setdefault(self._config_key(trial), []).append(trial.number)
             if known.is_finished and not is_new:
                 continue  # a finished trial may come again, but counts once
             if trial.is_finished:
@@ -127,6 +126,10 @@ class TrialIndex:
         self._space, self.best = space, None
         for number in self.over:
             self._compare(self.trials[number])
+        if self._goals.fidelity is not None:
+            self._of_config = {}
+            for trial in self.trials:
+                self._of_config.setdefault(self._config_key(trial), []).append(trial.number)
 
     def _no_costs(self) -> Costs:
         return Costs(None if self._goals.fidelity is None else self._goals.fidelity[0])
@@ -148,11 +151,14 @@ class TrialIndex:
         """The trial with the number of the one that it resumes, where the study has a fidelity."""
         if self._goals.fidelity is None:
             return trial
-        fidelity = self._goals.fidelity[0]
-        numbers = self._of_config.get(config_key(trial.config, fidelity), [])
-        return replace(
-            trial, resumes=resumed_by(trial, fidelity, [self.trials[number] for number in numbers])
-        )
+        same = [self.trials[number] for number in self._of_config.get(self._config_key(trial), [])]
+        return replace(trial, resumes=resumed_by(trial, self._goals.fidelity[0], same))
+
+    def _config_key(self, trial: Trial) -> str:
+        """Equal for trials whose configs, completed for the current space, differ in their fidelity alone."""
+        assert self._goals.fidelity is not None
+        current = self._space.find(trial) if self._space else None
+        return config_key((current or trial).config, self._goals.fidelity[0])
 
     def by_config(self) -> list[list[Trial]]:
         """The trials of each configuration, whatever their fidelity."""

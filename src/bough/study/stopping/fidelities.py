@@ -150,7 +150,8 @@ class Halving:
         ordered = sorted(trials, key=lambda trial: trial.config.get(self._fidelity.name, self._fidelity.full))
         done = [trial for trial in ordered if trial.value is not None and trial.retracted is None]
         results = {rung(trial.config): trial for trial in done}
-        tried = [rung(trial.config) for trial in trials if trial.state != "failed" or trial.learn]
+        counted = [trial for trial in trials if trial.learn and trial.retracted is None]
+        tried = [rung(trial.config) for trial in counted]
         return _Candidate(trials[0].config, branch, results, max(tried, default=-1))
 
     def begin(self, config: Config) -> Config:
