@@ -28,8 +28,9 @@ import bough
 from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.problems import Problem, build
 from benchmarks.problems.base import Config
+from bough.space.neighbourhood import perturb
 from bough.space.parameters import Categorical
-from bough.space.sampling import perturb, sample_points
+from bough.space.sampling import sample_points
 from bough.space.space import Space
 
 PROBLEMS = (

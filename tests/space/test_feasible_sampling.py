@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 from bough.space import Categorical, Float, Int, Mixture, Space
-from bough.space.neighbourhood import neighbours
-from bough.space.sampling import perturb, sample_points, sobol_points
+from bough.space.neighbourhood import neighbours, perturb
+from bough.space.sampling import sample_points, sobol_points
 
 NAMES = list("abcdefghij")
 UNIT = {name: Float(0, 1) for name in NAMES}

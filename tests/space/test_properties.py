@@ -16,12 +16,11 @@ import bough
 from bough.errors import SpaceError
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.conditions import canonical, parse
-from bough.space.neighbourhood import neighbours
+from bough.space.neighbourhood import neighbours, perturb
 from bough.space.parameters import UNSET
 from bough.space.sampling import (
     box_points,
     path_points,
-    perturb,
     sample_points,
     sobol_points,
     spread_points,

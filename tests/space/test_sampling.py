@@ -10,11 +10,10 @@ import pytest
 from bough.errors import SpaceError
 from bough.points import Points
 from bough.space import Categorical, Choice, Float, Int, Space
-from bough.space.neighbourhood import neighbours
+from bough.space.neighbourhood import neighbours, perturb
 from bough.space.sampling import (
     box_points,
     path_points,
-    perturb,
     sample_points,
     sobol_points,
     spread_points,

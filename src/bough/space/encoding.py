@@ -19,7 +19,7 @@ from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 from bough.space.scalars import Scalar
 
-__all__ = ["Config", "decode", "encode", "encode_exact", "snap", "units"]
+__all__ = ["Config", "decode", "encode_exact", "snap", "units"]
 
 Config = dict[str, Scalar]
 
@@ -62,19 +62,15 @@ def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> lis
     return configs
 
 
-def encode(rules: Rules, parameters: Sequence[Parameter], configs: Sequence[Mapping[str, Any]]) -> Points:
-    """The points of ``configs``, each of which must have exactly its active parameters."""
-    return encode_exact(rules, parameters, configs)[0]
-
-
 def encode_exact(
     rules: Rules,
     parameters: Sequence[Parameter],
     configs: Sequence[Mapping[str, Any]],
     fill: Mapping[str, Any] | None = None,
 ) -> tuple[Points, EncodedView]:
-    """Points, and the view of them that knows the exact numbers (a relation may need them).
+    """Configs as points, and a view of these with the exact numbers, which a relation may need.
 
+    Each config must have exactly its active parameters.
     fill: values of active parameters that a config lacks.
     """
     fill = fill or {}

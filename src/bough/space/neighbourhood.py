@@ -1,7 +1,7 @@
-"""One-exchange neighbourhoods: all points that differ from a given one in one active parameter.
+"""Points near given ones: small random moves, and neighbours that differ in one active parameter.
 
-Numbers take a few Gaussian steps, grids and ordered options also the two adjacent values, categories every
-other option. If a switch changes, the parameters that it activates are drawn at random.
+A neighbour has a number a few Gaussian steps away, one of the two adjacent values of a grid or of ordered
+options, or another category. If a switch changes, the parameters that it activates are drawn at random.
 """
 
 from __future__ import annotations
@@ -16,12 +16,33 @@ from bough.space.parameters import Domain
 if TYPE_CHECKING:
     from bough.space.space import Space
 
-__all__ = ["neighbours", "neighbours_of_each", "reflect"]
+__all__ = ["neighbours", "neighbours_of_each", "perturb"]
 
 GAUSSIAN_STEPS = 4
 STEP_SD = 0.2
 REDRAW_ROUNDS = 4
 """How often the parameters that a switch activates are drawn, if the first draw is forbidden."""
+
+
+def perturb(space: Space, points: Points, rng: np.random.Generator, *scales: float) -> Points:
+    """Each row moved a little on its branch, once per scale.
+
+    Numbers take Gaussian steps of that size, one nominal parameter in ten takes another option, and switches
+    stay. A row whose move is forbidden stays.
+    """
+    layout, active = space.layout, space.layout.active(points.on)
+    movable = active & ~layout.switch
+    numeric, nominal, shape = movable & ~layout.nominal, movable & layout.nominal, points.x.shape
+    steps = []
+    for scale in scales:
+        x = np.where(numeric, points.x + scale * rng.standard_normal(shape), points.x)
+        redrawn = nominal & (rng.random(shape) < 0.1)
+        steps.append(np.where(active, np.where(redrawn, rng.random(shape), _reflect(x)), 0.5))
+    moved = space.snap(np.concatenate(steps))
+    if not (space.forbid or space.require):
+        return moved
+    keep, still = space.legal(moved)[:, None], Points.concat([points] * len(scales))
+    return Points(np.where(keep, moved.x, still.x), np.where(keep, moved.on, still.on))
 
 
 def neighbours(
@@ -83,7 +104,7 @@ def _other_places(
 def _steps(unit: FloatArray, rng: np.random.Generator, fixed_step: float | None, real: bool) -> FloatArray:
     """(n, steps) unit positions some way from ``unit`` (n,)."""
     if fixed_step is None:
-        return reflect(unit[:, None] + STEP_SD * rng.standard_normal((len(unit), GAUSSIAN_STEPS)))
+        return _reflect(unit[:, None] + STEP_SD * rng.standard_normal((len(unit), GAUSSIAN_STEPS)))
     both = np.array([-fixed_step, fixed_step]) if real else np.empty(0)
     return np.clip(unit[:, None] + both, 0.0, 1.0)
 
@@ -102,7 +123,7 @@ def _distinct(space: Space, points: Points, found: Points, owner: IntArray) -> t
     return found.take(rows), owner[rows]
 
 
-def reflect(x: FloatArray) -> FloatArray:
+def _reflect(x: FloatArray) -> FloatArray:
     """Steps that left the unit interval, folded back into it."""
     folded: FloatArray = 1.0 - np.abs(1.0 - np.mod(x, 2.0))
     return folded

@@ -1,4 +1,4 @@
-"""Draw legal points: uniform, low-discrepancy, one per path, inside a path's box, and beside known points.
+"""Draw legal points: uniform, low-discrepancy, one per path, and inside a path's box.
 
 Every function takes one ``Generator``. Forbidden points are rejected and drawn again, a bounded number of
 times. After that, only the parameters of violated clauses are drawn again. If no legal point turns up, an
@@ -18,7 +18,6 @@ from bough.space.activity import EncodedView
 from bough.space.binding import columns_read
 from bough.space.feasible_sampling import uniform_points
 from bough.space.halton import halton
-from bough.space.neighbourhood import reflect
 from bough.space.parameters import Domain
 from bough.space.tree import Path
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "box_points",
     "path_points",
-    "perturb",
     "sample_points",
     "sobol_points",
     "spread_points",
@@ -101,24 +99,6 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     points = space.scatter(np.clip(x, low, high))
     same = (points.on == path.on).all(axis=1)
     return points.take(np.flatnonzero(same & space.legal(points))[:n])
-
-
-def perturb(space: Space, points: Points, rng: np.random.Generator, *scales: float) -> Points:
-    """Each row moved a little on its own branch, once per scale: Gaussian steps of that size for numbers,
-    another option for one nominal parameter in ten; switches stay. A row whose move is forbidden stays."""
-    layout, active = space.layout, space.layout.active(points.on)
-    movable = active & ~layout.switch
-    numeric, nominal, shape = movable & ~layout.nominal, movable & layout.nominal, points.x.shape
-    steps = []
-    for scale in scales:
-        x = np.where(numeric, points.x + scale * rng.standard_normal(shape), points.x)
-        redrawn = nominal & (rng.random(shape) < 0.1)
-        steps.append(np.where(active, np.where(redrawn, rng.random(shape), reflect(x)), 0.5))
-    moved = space.snap(np.concatenate(steps))
-    if not _is_limited(space):
-        return moved
-    keep, still = space.legal(moved)[:, None], Points.concat([points] * len(scales))
-    return Points(np.where(keep, moved.x, still.x), np.where(keep, moved.on, still.on))
 
 
 # ---- helpers ---------------------------------------------------------------------------------

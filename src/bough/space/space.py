@@ -244,7 +244,7 @@ class Space:
 
     def encode(self, configs: Sequence[Mapping[str, Any]]) -> Points:
         """Configs as points; each must have exactly its active parameters."""
-        return encoding.encode(self.rules, self.parameters, configs)
+        return encoding.encode_exact(self.rules, self.parameters, configs)[0]
 
     def decode(self, points: Points) -> list[Config]:
         """Points as configs."""

@@ -23,7 +23,7 @@ from bough.space.activity import Pieces, Rules, cut_columns, leaf_nodes
 from bough.space.allowed import Allowed, allowed_columns
 from bough.space.binding import Bound, Relation, Test, columns_read
 from bough.space.desugar import Flat
-from bough.space.encoding import encode
+from bough.space.encoding import encode_exact
 from bough.space.groups import Group, single_option
 from bough.space.roles import ROLE_PATHS, Roles, find_roles
 from bough.space.walk import INACTIVE, Walk
@@ -86,7 +86,8 @@ class Tree:
 
     def signature(self, config: Mapping[str, Any]) -> tuple[bool, ...]:
         """Which groups are active in a config."""
-        return tuple(encode(self._rules, self._flat.parameters, [config]).on[0].tolist())
+        points, _ = encode_exact(self._rules, self._flat.parameters, [config])
+        return tuple(points.on[0].tolist())
 
     @cached_property
     def allowed(self) -> dict[int, Allowed]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,11 +14,13 @@ from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import CandidateFilter
 from bough.acquisition.maximise.starts import near_incumbents
 from bough.acquisition.thompson import thompson
+from bough.errors import ExhaustedError
 from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
+from bough.strategies.base import same_point
 
 __all__ = [
     "Choice",
@@ -28,6 +31,7 @@ __all__ = [
     "ProposalContext",
     "exploit",
     "maximise_with",
+    "repeated_choice",
     "thompson_sampling",
 ]
 
@@ -104,6 +108,16 @@ class Choice(NamedTuple):
 
 
 Decision = Callable[[ProposalContext, np.random.Generator], Choice]
+
+
+def repeated_choice(space: Space, point: Points, choose: Callable[[], Choice]) -> Choice:
+    """The choice that led to a point, made again; one without a row if it leads to another point now."""
+    with contextlib.suppress(ExhaustedError):
+        chosen = choose()
+        if same_point(space, point, chosen.points).any():
+            return chosen
+    why = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
+    return Choice(point.take([]), why, "not the method")
 
 
 class Maximiser(Protocol):

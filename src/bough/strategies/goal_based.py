@@ -25,14 +25,19 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Scaled, Total
 from bough.acquisition.functions import LOG_SD
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, non_dominated
-from bough.errors import ExhaustedError
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
-from bough.strategies.base import noise_seen, same_point, tried_points
+from bough.strategies.base import noise_seen, tried_points
 from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.cost_aware import cost_weights
-from bough.strategies.decisions import Choice, CriterionFactory, Decision, ProposalContext
+from bough.strategies.decisions import (
+    Choice,
+    CriterionFactory,
+    Decision,
+    ProposalContext,
+    repeated_choice,
+)
 from bough.strategies.goal_models import (
     GoalModels,
     bilog,
@@ -41,13 +46,7 @@ from bough.strategies.goal_models import (
     fit_objectives,
     outcomes_of,
 )
-from bough.strategies.model_based import (
-    NOT_REPEATED,
-    NOT_THE_METHOD,
-    ModelBased,
-    choose,
-    mixture_moments,
-)
+from bough.strategies.model_based import ModelBased, choose, mixture_moments
 
 __all__ = ["GoalBased"]
 
@@ -83,21 +82,16 @@ class GoalBased:
         self, space: Space, history: History, point: Points, rng: np.random.Generator
     ) -> dict[str, Any]:
         """Repeats the proposal with the same random numbers, so the reason is the true one."""
-        try:
-            chosen = self._choose(space, history, rng)
-        except ExhaustedError:
-            chosen = Choice(point.take([]))
-        repeated = same_point(space, point, chosen.points).any()
+        chosen = repeated_choice(space, point, lambda: self._choose(space, history, rng))
         outcomes = outcomes_of(history)
         usual = (
             "the best expected gain under the constraints"
             if outcomes.objectives
             else "likely to meet the constraints, and unlike the trials that are known to"
         )
-        reason = (chosen.reason or usual) if repeated else NOT_REPEATED
-        rule = chosen.rule if repeated else NOT_THE_METHOD
+        why = {"rule": chosen.rule, "reason": chosen.reason or usual}
         if len(history.done) == 0:
-            return {"rule": rule, "reason": reason}
+            return why
         predicted = {}
         models = fit_objectives(self.objective, history, outcomes.values, outcomes.noise)
         for name, model in zip(outcomes.objectives, models, strict=True):
@@ -108,7 +102,7 @@ class GoalBased:
             name: float(np.exp(chance(point)[0]))
             for name, chance in zip(outcomes.limits, limits.chances, strict=True)
         }
-        return {"objectives": predicted, "constraints": chances, "rule": rule, "reason": reason}
+        return {"objectives": predicted, "constraints": chances, **why}
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         return choose(self.objective.initial, space, history, rng, lambda: self._decide(space, history, rng))

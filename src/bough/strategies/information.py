@@ -14,7 +14,8 @@ from bough.acquisition.maximise.paths import search_paths
 from bough.acquisition.maximise.starts import near_incumbents
 from bough.gp.posterior import GPPosterior
 from bough.points import FloatArray, Points
-from bough.space.sampling import perturb, sample_points
+from bough.space.neighbourhood import perturb
+from bough.space.sampling import sample_points
 from bough.strategies.decisions import Choice, Decision, ProposalContext
 
 __all__ = ["INFORMATION"]

@@ -17,7 +17,6 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
 from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.errors import ExhaustedError
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import GPPosterior, Posterior
@@ -26,10 +25,17 @@ from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies import streams
-from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, same_point, tried_points, unseen
+from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, tried_points, unseen
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.cost_aware import cost_weights, predicted_cost
-from bough.strategies.decisions import Choice, ConditionedModel, CriterionFactory, Decision, ProposalContext
+from bough.strategies.decisions import (
+    Choice,
+    ConditionedModel,
+    CriterionFactory,
+    Decision,
+    ProposalContext,
+    repeated_choice,
+)
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.initial import InitialDesign
@@ -53,9 +59,6 @@ MAX_NEAR = 2000
 
 SURPRISE_GROWTH = 0.02
 """Surprising observations cause at most one refit while the data grow by this fraction."""
-
-NOT_THE_METHOD = "not the method"
-NOT_REPEATED = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,14 +104,9 @@ class ModelBased:
         self, space: Space, history: History, point: Points, rng: np.random.Generator
     ) -> dict[str, Any]:
         """Repeats the proposal with the same random numbers, so the reason is the true one."""
-        try:
-            chosen = self._choose(space, history, rng)
-        except ExhaustedError:
-            chosen = Choice(point.take([]))
-        repeated = same_point(space, point, chosen.points).any()
-        rule = chosen.rule if repeated else NOT_THE_METHOD
+        chosen = repeated_choice(space, point, lambda: self._choose(space, history, rng))
         if len(history.done) == 0:
-            return {"rule": rule, "reason": chosen.reason if repeated else NOT_REPEATED}
+            return {"rule": chosen.rule, "reason": chosen.reason}
         context = self._context(space, history)
         mean, sd = mixture_moments(context.model.posteriors, point)
         centre, spread = context.model.transform.inverse(mean, sd)
@@ -121,8 +119,8 @@ class ModelBased:
             "mean": float(centre[0]),
             "sd": float(spread[0]),
             "criterion": float(context.criterion(point)[0]),
-            "rule": rule,
-            "reason": (chosen.reason or prospect) if repeated else f"{prospect} ({NOT_REPEATED})",
+            "rule": chosen.rule,
+            "reason": chosen.reason or prospect if len(chosen.points) else f"{prospect} ({chosen.reason})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
             **({"earlier_studies": self._weights(history, context.model)} if history.sources else {}),
             **predicted_cost(self.cost_model, history, point),

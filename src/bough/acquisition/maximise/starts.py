@@ -9,7 +9,7 @@ import numpy as np
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.halton import halton
-from bough.space.sampling import perturb
+from bough.space.neighbourhood import perturb
 from bough.space.tree import Path
 
 __all__ = ["near_incumbents", "select_starts", "spread", "transplant"]
