@@ -67,7 +67,7 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
 
 
 def _notes(reported: Sequence[Trial], shown: int, stopped: str) -> list[str]:
-    """What the lines are and what was saved; with a fidelity, each line is a configuration."""
+    """Counts of the lines, and the share of steps saved; with a fidelity, each line is a configuration."""
     count = sum(trial.state == "stopped" for trial in reported)
     if stopped != "stopped":
         return [

@@ -24,7 +24,7 @@ HINTS = {
     "should_prune": "give the objective a second argument, objective(trial, run), and return if run.stop",
     "set_user_attr": "return a dict, such as {'value': 0.1, 'size': 64}",
 }
-"""What stands for something that a trial of Optuna has."""
+"""The counterparts of methods that a trial of Optuna has."""
 
 _Number = float  # the methods of the class below hide the names of the types
 _Integer = int

@@ -122,8 +122,8 @@ def _check_names(entries: Sequence[_Entry]) -> None:
     if len(entries) > MAX_PARAMETERS:
         raise SpaceError(f"a space of {len(entries)} parameters is larger than {MAX_PARAMETERS}")
     paths: set[str] = set()
-    # What stands at each place of the tree of choices for a name: the parameter itself (None), or a choice
-    # around it. Two things at one place can be active together. No pairs are compared, which may be many.
+    # For a name, each place in the tree of choices has the parameter itself (None) or a choice around it.
+    # Two things at one place can be active together. No pairs are compared: there may be many.
     known: dict[tuple[str, Scope], str | None] = {}
     for entry in entries:
         if entry.path in paths:

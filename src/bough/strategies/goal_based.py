@@ -133,7 +133,7 @@ class GoalBased:
         return GoalModels(history, objectives, limits, reference, legal)
 
     def _weights(self, space: Space, history: History) -> list[Criterion]:
-        """What is added besides gains and limits."""
+        """The other terms of the criterion: success, cost and beliefs."""
         weights = self.objective.chance_of_success(space, history)
         weights += cost_weights(self.objective.cost_model, history)
         if history.beliefs:  # they fade, but no single value says whether one is wrong

@@ -158,7 +158,7 @@ class ModelBased:
         return count_beliefs(space, history, self.initial.size(space), model)
 
     def chance_of_success(self, space: Space, history: History) -> list[Criterion]:
-        """What is added to the logarithm of a gain where trials have failed."""
+        """Where trials have failed: the term that is added to the logarithm of a gain."""
         return [self.success(space, history)] if len(history.failed) else []
 
     def _context(self, space: Space, history: History) -> ProposalContext:
@@ -302,7 +302,7 @@ def _best_first(history: History, model: ConditionedModel) -> Points:
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
-    """The model with an incumbent that the space has now; what waits for promotion is none."""
+    """The model with an incumbent of the current space; trials that wait for promotion do not count."""
     rows = np.flatnonzero(space.legal(history.done)) if space.forbid or space.require else np.arange(0)
     if len(rows) in (0, len(history.done)):
         return model

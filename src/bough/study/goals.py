@@ -1,4 +1,4 @@
-"""What a study is for: its objectives, the limits on what it measures, and a reference point.
+"""The goals of a study: its objectives, the limits on its measures, and a reference point.
 
 ``Goals`` is a frozen value. The usual goals are one objective called ``value`` and no limits; a storage keeps
 nothing for them. Standard library only: worker processes load this module.
@@ -21,7 +21,7 @@ __all__ = ["VALUE", "Goals", "Limit", "MalformedError", "goals_of", "parse_goals
 
 
 class MalformedError(StudyError):
-    """What a study should be like is malformed; a service then answers 400, not 409."""
+    """A malformed description of a study; a service then answers 400, not 409."""
 
 
 DIRECTIONS = ("minimize", "maximize")
@@ -110,7 +110,7 @@ class Goals:
 
     @property
     def value_name(self) -> str:
-        """What ``trial.value`` is: the first objective."""
+        """The name of the measure that ``trial.value`` holds: the first objective."""
         return self.names[0] if self.objectives else VIOLATED
 
     @cached_property
@@ -135,7 +135,7 @@ class Goals:
         return json.dumps(stored)
 
     def measured(self, trial: Trial, name: str) -> float:
-        """What a finished trial measured under that name."""
+        """The measure of that name of a finished trial."""
         if name in self.names[:1] and trial.value is not None:
             return trial.value
         return trial.measures[name]

@@ -94,7 +94,7 @@ class LearnedStudy(Study):
 
     @property
     def domains(self) -> dict[str, Domain]:
-        """What each parameter may be that a finished trial asked for."""
+        """The domain of each parameter that a finished trial asked for."""
         return domains_of(self.space)
 
     def record_result(self, result: Trial) -> Trial:

@@ -173,7 +173,7 @@ def _other_beliefs(stored: Space, given: Space) -> str | None:
 
 
 def _parameter_difference(stored: Parameter, given: Parameter) -> str:
-    """What differs between two parameters of one path: their domains, else their conditions."""
+    """How two parameters of one path differ: in their domains, else in their conditions."""
     old, new = (replace(each.domain, when=None, likely=None) for each in (stored, given))
     if isinstance(old, Categorical) and isinstance(new, Categorical):
         for option in old.options:

@@ -113,7 +113,7 @@ def _noises(given: Any, parts: Mapping[Any, Any], goals: Goals) -> tuple[float |
 
 
 def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
-    """What was told, as a dict of measures; a number stands for the only objective."""
+    """A told value as a dict of measures; a number stands for the only objective."""
     if isinstance(value, Mapping):
         return value
     if len(goals.needed) > 1:
@@ -122,7 +122,7 @@ def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
 
 
 def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
-    """What is wrong with a measure that a goal names; None if all are finite numbers."""
+    """The fault of a measure that a goal names; None if all are finite numbers."""
     for name in goals.needed:
         if name not in parts:
             there = ", ".join(_text(each) for each in parts) or "nothing"

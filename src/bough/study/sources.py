@@ -39,7 +39,7 @@ LARGEST_VALUE = 1e300
 
 
 def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
-    """What a new study stores of the studies given to ``learn_from``; StudyError names one that cannot be."""
+    """The studies given to ``learn_from``, as amendments; StudyError names one that cannot be used."""
     given = _as_list(learn_from)
     if len(given) > MAX_STUDIES:
         raise StudyError(f"learn_from takes at most {MAX_STUDIES} studies, not {len(given)}")
@@ -110,7 +110,7 @@ def _as_list(learn_from: Any) -> list[Any]:
 
 
 def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
-    """What an earlier study is called. files: names of studies by those of files, for files that are gone."""
+    """The name of an earlier study. files: names of studies by those of files, for files that are gone."""
     if not isinstance(given, (str, os.PathLike)):
         return str(given.name)
     if os.path.isfile(given):
@@ -119,7 +119,7 @@ def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
 
 
 def _file_name(given: Any) -> dict[str, str]:
-    """What is stored of the file that an earlier study comes from."""
+    """The stored name of the file that an earlier study comes from."""
     is_file = isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
     return {"file": os.path.basename(given)} if is_file else {}
 
@@ -149,7 +149,7 @@ def _study(given: Any, storage: Storage) -> Any:
 
 
 def _body(study: Any) -> dict[str, Any]:
-    """What is stored of an earlier study."""
+    """The stored form of an earlier study."""
     goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
     if len(goals.objectives) != 1 or goals.limits:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")

@@ -110,7 +110,7 @@ class StoredStudy:
         return self._model
 
     def _history(self, view: TrialIndex) -> History:
-        """What the method sees of the study. Call it within ``_current``."""
+        """The history that the method sees. Call it within ``_current``."""
         model = self._model_space(view)
         history = self._encoded.history(view)
         if self._fidelity is None:
@@ -118,7 +118,7 @@ class StoredStudy:
         return self._fidelity.history(model.space, history, self._in_use(view)[1])
 
     def _halving(self, view: TrialIndex) -> Halving | None:
-        """What is to be promoted to a higher fidelity. Call it within ``_current``."""
+        """The configurations to promote to a higher fidelity. Call it within ``_current``."""
         if self._fidelity is None:
             return None
         self._model_space(view)
@@ -166,7 +166,7 @@ class StoredStudy:
 
     @property
     def record(self) -> StudyRecord:
-        """What the storage keeps of the study besides its trials."""
+        """The stored description of the study, without its trials."""
         return self._record
 
     @property
@@ -210,7 +210,7 @@ class StoredStudy:
 
     @property
     def amendments(self) -> list[Amendment]:
-        """What was said about the study since its creation: corrections, changes, beliefs, notes."""
+        """Everything that was added to the study since its creation: corrections, changes, beliefs, notes."""
         with self._current() as view:
             return list(view.amendments)
 
@@ -275,7 +275,7 @@ class StoredStudy:
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """What the method thought of a trial when it was asked: its rule, prediction and criterion.
+        """Why the method chose a trial: its rule, and its prediction and criterion at that time.
 
         branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
         was not chosen lately. Without either, {"branches": [...]} tells it of every branch.
@@ -354,12 +354,12 @@ class StoredStudy:
 
     @property
     def spent(self) -> float:
-        """What the finished trials cost: told costs, or seconds where none was told."""
+        """The cost of the finished trials: told costs, or seconds where none was told."""
         return self.status().spent
 
     @property
     def budget(self) -> float | None:
-        """What the trials may cost together, as ``run(budget=)`` said last."""
+        """The total cost that the trials may have, as ``run(budget=)`` said last."""
         with self._current() as view:
             return budget_of(view.amendments)
 
@@ -373,7 +373,7 @@ class StoredStudy:
             return len(self._history(view).done)
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """What was left to gain after the first ``results`` results, by default all of them."""
+        """The gain that was left after the first ``results`` results, by default all of them."""
         with self._current() as view:
             model, strategy = self._in_use(view)
             history = self._history(view)

@@ -32,7 +32,7 @@ MAX_FAILURES = 10
 """A sweep ends with an error when so many trials were tried and all of them failed."""
 
 RESULTS = "optimization_results.yaml"
-"""What was found, in the folder of the sweep; the sweepers of Ax, Nevergrad and Optuna use the same name."""
+"""The results, in the folder of the sweep; the sweepers of Ax, Nevergrad and Optuna use the same name."""
 
 
 OPTIONS: dict[str, Any] = {
@@ -154,7 +154,7 @@ def _text(value: Any) -> str:
 
 
 _WORDS = ("null", "true", "false", "nan", "inf")
-"""What Hydra does not read as a text."""
+"""Words that Hydra does not read as texts."""
 
 
 def _asked(study: Study, n: int, lease: float) -> list[Trial]:

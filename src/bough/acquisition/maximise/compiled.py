@@ -1,4 +1,4 @@
-"""What the compiled core knows of a search: the ascent of common criteria, and predictions at exchanges.
+"""The parts of a search that the compiled core does: the ascent of common criteria, predictions at exchanges.
 
 An ascent takes the same steps as ``gradient.projected_bfgs``, with one call for all of them. Compiled are log
 EI of one objective or of a hypervolume, and log probabilities that limits are met, under Gaussian processes

@@ -105,7 +105,7 @@ class Nested(Kernel):
 
     @cached_property
     def core_shape(self) -> nested_core.Shape:
-        """What the compiled core knows of the space."""
+        """The description of the space for the compiled core."""
         column = self.centred.table.column
         terms = [(group, np.unique(column[features])) for group, features in self.additive_terms]
         return nested_core.core_shape(self.layout, terms, ROUGH)

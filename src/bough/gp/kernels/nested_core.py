@@ -26,7 +26,7 @@ Shape = tuple[Any, ...]
 
 
 def core_shape(layout: Layout, terms: list[tuple[int, IntArray]], rough: float) -> Shape:
-    """What ``read_shape`` in ``core/src/module.c`` expects; ``terms``: group and columns of each one."""
+    """The arguments of ``read_shape`` in ``core/src/module.c``; ``terms``: group and columns of each one."""
     listed = np.concatenate([np.empty(0, dtype=np.intp), *(own for _, own in terms)])
     column = np.concatenate([listed, np.setdiff1d(np.arange(layout.columns), listed)])
     return (
@@ -43,12 +43,12 @@ def core_shape(layout: Layout, terms: list[tuple[int, IntArray]], rough: float) 
 
 
 def core_points(points: Points) -> tuple[Any, ...]:
-    """What ``read_points`` expects."""
+    """The arguments of ``read_points``."""
     return len(points), np.ascontiguousarray(points.x), np.ascontiguousarray(points.on)
 
 
 def core_model(kernel: Nested, theta: FloatArray, points: Points) -> tuple[Any, ...]:
-    """What ``read_model`` expects: the covariance with ``points``."""
+    """The arguments of ``read_model``: the covariance with ``points``."""
     return kernel.core_shape, np.ascontiguousarray(theta), core_points(points)
 
 

@@ -37,7 +37,7 @@ INTERVAL_PRIOR_SDS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What the covariance compares: numeric columns by difference, nominal ones by being unequal.
+    """The columns that the covariance compares: numeric ones by difference, nominal ones by being unequal.
 
     group: (columns,) what switches each column of the points on. kernel: of PROFILES.
     warp: whether numeric columns are warped by Beta CDFs first. The covariance's theta are the logs of
@@ -84,8 +84,8 @@ class Terms:
 class Densities:
     """The log densities of several targets, evaluated together.
 
-    Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. What a call leaves
-    behind in the arrays of this object only saves work in the next one.
+    Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. The arrays
+    of this object are scratch space: what a call leaves in them only saves work in the next one.
     prior: False for the pseudo-likelihood of eq. (8) alone; ``Terms`` still count the mean's prior.
     """
 

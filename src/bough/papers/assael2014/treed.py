@@ -118,7 +118,7 @@ class Treed:
         return regions
 
     def targets(self, data: Data, regions: dict[bytes, Region]) -> list[Target]:
-        """What each leaf's hyperparameters are sampled from; the last is for signatures without data."""
+        """The densities of each leaf's hyperparameters; the last is for signatures without data."""
         on = data.points.on
         found = []
         for region in regions.values():

@@ -1,1 +1,1 @@
-"""What the results of a study say: the front, the branches, the configuration to use."""
+"""Conclusions from the results of a study: the front, the branches, the configuration to use."""

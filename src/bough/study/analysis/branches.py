@@ -1,4 +1,4 @@
-"""What a study knows of its branches: their trials, and what the method's model still expects of them."""
+"""The branches of a study: their trials, and the model's expectations of each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def explain_branches(
     branches: Sequence[Sequence[Path]],
     sign: float,
 ) -> list[dict[str, Any]]:
-    """What is known of each branch, a list of paths. sign: −1 if the study maximises.
+    """Facts about each branch, a list of paths. sign: −1 if the study maximises.
 
     A trial whose result was retracted is not counted.
     """

@@ -82,7 +82,7 @@ def reference_of(
 
 
 def closest(goals: Goals, trials: Sequence[Trial], study: str) -> StudyError:
-    """What to say where no trial is feasible: which one came closest, and what it violates.
+    """The error where no trial is feasible: it names the closest one and what that violates.
 
     With a fidelity, there may be no full result at all.
 

@@ -20,7 +20,7 @@ __all__ = ["belief_amendment", "check_belief_body", "present_beliefs"]
 
 
 def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment:
-    """What ``study.believe(given)`` stores, or a StudyError that says what would be right."""
+    """The stored form of ``study.believe(given)``, or a StudyError that says what would be right."""
     if given is not None and not isinstance(given, Mapping):
         raise StudyError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
     likely = {}

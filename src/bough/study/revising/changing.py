@@ -23,7 +23,7 @@ __all__ = ["differences", "space_change"]
 
 
 def differences(old: Space, new: Space) -> list[str]:
-    """What differs between two spaces, a line each: ``+`` comes, ``-`` goes, ``~`` changes."""
+    """The differences between two spaces, a line each: ``+`` comes, ``-`` goes, ``~`` changes."""
     lines: list[str] = []
     before, after = _by_path(old), _by_path(new)
     for path, parameter in before.items():

@@ -26,7 +26,7 @@ KINDS = ("retract", "correct")
 """The kinds of amendments that this module makes and applies."""
 
 CORRECTED = ("value", "noise", "noises", "cost", "measures")
-"""What a correction has of a trial."""
+"""The fields of a trial that a correction replaces."""
 
 MAX_REASON = 2000
 """Characters of a reason that are kept."""

@@ -51,7 +51,7 @@ def left_the_space(since: int) -> str:
 
 
 def nothing_current(study: str, since: int, trials: Sequence[Trial], sign: float) -> StudyError | None:
-    """What to say where only trials of an earlier space have a feasible result; None if none has."""
+    """The error where only trials of an earlier space have a feasible result; None if no trial has one."""
     feasible = [trial for trial in trials if trial.feasible and trial.value is not None]
     if not feasible:
         return None

@@ -63,7 +63,7 @@ def revisions_of(space: Space, amendments: Sequence[Amendment]) -> list[Revision
 
 
 def names_asked(amendments: Sequence[Amendment]) -> Names:
-    """What the trials asked for that made a study learn its space (``lessons``); empty for other studies."""
+    """The names that each trial of a learned space asked for (``lessons``); empty for other studies."""
     return {
         each.trial: each.body["asked"]
         for each in amendments

@@ -20,8 +20,8 @@ _log = logging.getLogger("bough")
 class Leases:
     """Renews the leases of the trials it holds from a background thread, three times in each period.
 
-    renew: called with trials and seconds, or None to put the trials into the queue. What is still held at
-    the end goes back to the queue.
+    renew: called with trials and seconds, or None to put the trials into the queue. Trials that
+    are still held at the end go back to the queue.
     """
 
     def __init__(

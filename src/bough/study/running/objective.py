@@ -32,7 +32,7 @@ class ObjectiveRaised(Exception):
 
 
 class NoResult(Exception):
-    """What an objective returned is no result; the text says why, as the failure of its trial."""
+    """An objective returned something that is no result; the text says why, as the failure of its trial."""
 
 
 def evaluate_objective(

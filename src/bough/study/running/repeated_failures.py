@@ -34,7 +34,7 @@ class RepeatedFailures:
         return new
 
     def warning(self, trial: Trial) -> str | None:
-        """What to say once a branch has nothing but equal failures; None otherwise."""
+        """A warning once a branch has nothing but equal failures; None otherwise."""
         if not trial.learn:
             return None
         if self._study.space is not self._space:  # the study learned, or was given, another one

@@ -32,7 +32,7 @@ class ForeseenStudy(Protocol):
 
     @property
     def amendments(self) -> Sequence[Amendment]:
-        """What was said about the study: a correction changes what was left to gain."""
+        """The amendments of the study: a correction changes the gain that was left."""
         ...
 
     def count_results(self) -> int:
@@ -40,7 +40,7 @@ class ForeseenStudy(Protocol):
         ...
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """What was left to gain after the first ``results`` results; None: now."""
+        """The gain that was left after the first ``results`` results; None: now."""
         ...
 
 
@@ -66,7 +66,7 @@ def check_foresees(strategy: Strategy, method: str) -> ForeseesGain:
 
 
 def gain_after(strategy: ForeseesGain, space: Space, history: History, results: int | None) -> RemainingGain:
-    """What is left to gain after the first ``results`` results, a function of the stored history alone."""
+    """The gain that is left after the first ``results`` results, a function of the stored history alone."""
     count = len(history.done) if results is None else results
     first = slice(0, count)
     latest = int(history.done_numbers[first].max(initial=0))

@@ -1,4 +1,4 @@
-"""What the trials of a study cost, and its budget.
+"""The cost of a study's trials, and its budget.
 
 A trial costs what was told with its result. In a study where no cost is told at all, it costs the seconds
 from its start to its end by the storage's clock, or its fidelity where the space has one. Where some trials
@@ -53,7 +53,7 @@ class Costs:
 
 
 def untold_cost(trial: Trial, fidelity: str | None) -> float:
-    """What a trial costs in a study where no cost is told: its fidelity where there is one, else seconds.
+    """The cost of a trial in a study where no cost is told: its fidelity if it has one, else seconds.
 
     0 where it is not known how long the evaluation took.
     """
@@ -84,7 +84,7 @@ def budget_of(amendments: Iterable[Amendment]) -> float | None:
 def spending(
     amendments: Iterable[Amendment], spent: float, told: FloatArray, seconds: FloatArray
 ) -> Spending | None:
-    """What strategies see; None without a budget. told, seconds: (n,) of the finished trials, NaN if none."""
+    """Costs for strategies; None without a budget. told, seconds: (n,) of finished trials, NaN if none."""
     budget = budget_of(amendments)
     if budget is None:
         return None

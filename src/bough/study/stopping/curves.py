@@ -14,7 +14,7 @@ __all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]
 
 @dataclass
 class Curve:
-    """What one attempt of a trial reported, steps ascending; it only grows.
+    """The reports of one attempt of a trial, steps ascending; it only grows.
 
     measures: all measures at each step, where the study has several objectives or limits; else empty.
     """
@@ -85,7 +85,7 @@ class CurveIndex:
         return known
 
     def reports(self, trials: Sequence[Trial]) -> list[Report]:
-        """What these trials reported in their last attempt."""
+        """The reports of these trials in their last attempt."""
         curves = [(trial.number, self.of(trial)) for trial in trials]
         return [
             Report(number, step, value, curve.attempt, measures)

@@ -60,7 +60,7 @@ class Fidelity:
         return self.rungs[-1]
 
     def history(self, space: Space, history: History, strategy: Strategy) -> History:
-        """What a method sees of the trials; space: the one that it works in."""
+        """The history as the method sees it; space: the one that it works in."""
         column = next(c for c, each in enumerate(space.parameters) if each.name == self.name)
         domain = space.parameters[column].domain
         positions = domain.position(domain.ranks(self.rungs)).tolist()
@@ -71,7 +71,7 @@ class Fidelity:
     def past(
         self, space: Space, history: History, strategy: Strategy, point: Points
     ) -> tuple[History, Points]:
-        """What a method saw when it proposed a point, and this point as it proposed it."""
+        """The history that a method saw when it proposed a point, and this point as it proposed it."""
         seen = self.history(space, history, strategy)
         return seen, point if seen.fidelity is None else at_highest(point, seen.fidelity)
 
@@ -130,7 +130,7 @@ class _Candidate:
 
 
 class Halving:
-    """What is to be promoted, as of the trials so far.
+    """The configurations to promote, as of the trials so far.
 
     configs: the trials of each configuration. branch: the branch of a trial.
     """

@@ -197,7 +197,7 @@ class RacedObjective:
 
 
 def mean_result(results: Sequence[Trial], goals: Goals) -> dict[str, float]:
-    """What an objective returns that gave these results on all instances: means, and the sum of costs."""
+    """The result of a trial from its results on all instances: means, and the sum of costs."""
     shared = set.intersection(*(set(result.measures) for result in results))
     means = {name: fmean(result.measures[name] for result in results) for name in sorted(shared)}
     if goals.is_plain:

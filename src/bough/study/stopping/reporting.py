@@ -1,4 +1,4 @@
-"""What a study does with a report: check it, and decide by all curves whether its trial should stop."""
+"""Reports: check one, and decide by all curves whether its trial should stop."""
 
 from __future__ import annotations
 
