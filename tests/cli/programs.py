@@ -71,7 +71,7 @@ time.sleep(100)
 
 def pid_in(path: Path) -> int:
     """The process id that a program writes to a file, once it is there."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (path.exists() and path.read_text().strip()):
         assert time.monotonic() < deadline, f"{path} was never written"
         time.sleep(0.05)

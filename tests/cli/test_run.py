@@ -231,7 +231,7 @@ def test_results_by_file_and_the_timeout_of_a_run(tmp_path: Path):
 
 def _wait_for(folder: Path, count: int) -> None:
     """Until a running bough has told so many results."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if (folder / "bough.db").exists() and os.path.getsize(folder / "bough.db"):
             try:

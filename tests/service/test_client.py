@@ -274,13 +274,12 @@ def test_a_lost_reply_makes_no_second_trial(served: Service) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [{}, {"patience": 0.0, "timeout": 0.2}], ids=["defaults", "impatient"])
 def test_a_request_whose_reply_never_comes_is_sent_again(
-    served: Service, monkeypatch: pytest.MonkeyPatch, options: dict
+    served: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bough.wire.ATTEMPT_SECONDS", 0.5)
     with losing_replies(served.url, lost={1, 3}, silently=True) as url:
-        study = bough.connect(url, served.write, "demo", space=space, method="random", seed=0, **options)
+        study = bough.connect(url, served.write, "demo", space=space, method="random", seed=0)
         study.tell(study.ask(), 1.0)
     found = bough.connect(served.url, served.write, "demo").trials
     assert [(trial.number, trial.value) for trial in found] == [(0, 1.0)]
@@ -297,6 +296,21 @@ def test_a_request_is_sent_again_after_a_fault_of_the_server(monkeypatch: pytest
     with pytest.raises(ServiceError, match="broken"):
         HttpConnection("http://localhost:1", "token").call("POST", "/x", {}, patience=60)
     assert len(sent) == 4 and len(set(sent)) == 1  # three faults of the server are enough
+
+
+def test_a_late_reply_is_asked_for_once_more_however_impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = []
+
+    def send(self, method, path, text, headers, wait):  # type: ignore[no-untyped-def]
+        sent.append(headers["Idempotency-Key"])
+        if len(sent) == 1:
+            raise TimeoutError
+        return 200, b"[1]"
+
+    monkeypatch.setattr(HttpConnection, "_send", send)
+    found = HttpConnection("http://localhost:1", "token").call("POST", "/x", {}, patience=0.0, timeout=0.0)
+    assert found == [1]
+    assert len(sent) == 2 and len(set(sent)) == 1
 
 
 def test_beliefs_are_those_of_a_local_study(served: Service) -> None:

@@ -18,7 +18,14 @@ STRANGERS = 8
 
 @pytest.fixture(scope="module")
 def limited() -> Iterator[Service]:
+    """A service that waits half a second for the head of a request."""
     with service(limits=ConnectionLimits(head_seconds=0.5)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def usual() -> Iterator[Service]:
+    with service() as running:
         yield running
 
 
@@ -79,8 +86,8 @@ def status(connection: socket.socket, token: str) -> int:
     return response.status
 
 
-def test_bodies_are_small_on_public_paths_and_absent_in_reading_requests(limited: Service) -> None:
-    with limited.client(limited.write, {"Origin": limited.url}) as client:
+def test_bodies_are_small_on_public_paths_and_absent_in_reading_requests(usual: Service) -> None:
+    with usual.client(usual.write, {"Origin": usual.url}) as client:
         small, large = b"t" * PUBLIC_BODY_BYTES, b"t" * (PUBLIC_BODY_BYTES + 1)
         assert client.post("/sign-in", content=small).status_code == 401
         assert client.post("/sign-in", content=large).status_code == 413
@@ -91,8 +98,8 @@ def test_bodies_are_small_on_public_paths_and_absent_in_reading_requests(limited
             assert client.get(path).status_code == 200
 
 
-def test_a_forwarded_address_is_not_believed_unless_its_proxy_is_trusted(limited: Service) -> None:
-    with limited.client(headers={"Origin": limited.url}) as client:
+def test_a_forwarded_address_is_not_believed_unless_its_proxy_is_trusted(usual: Service) -> None:
+    with usual.client(headers={"Origin": usual.url}) as client:
         tries = [
             client.post("/sign-in", data={"token": "x"}, headers={"X-Forwarded-For": f"10.0.0.{n}"})
             for n in range(12)

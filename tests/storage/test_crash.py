@@ -308,7 +308,7 @@ def test_a_worker_stopped_beyond_its_lease(
         return 1.0
 
     def wait_for(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while not condition():
             assert time.monotonic() < deadline
             time.sleep(0.02)

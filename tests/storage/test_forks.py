@@ -43,7 +43,7 @@ elif ending == "kill":
 
 
 def wait_for_lines(path: Path, count: int) -> list[int]:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if path.exists() and len(path.read_text().splitlines()) >= count:
             break

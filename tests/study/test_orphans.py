@@ -29,7 +29,7 @@ if __name__ == "__main__":
 def test_no_worker_outlives_its_program(number: signal.Signals, tmp_path: Path):
     (tmp_path / "program.py").write_text(PROGRAM)
     program = subprocess.Popen([sys.executable, str(tmp_path / "program.py"), str(tmp_path)])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while len(found := list(tmp_path.glob("*.pids"))) < 2:
         assert time.monotonic() < deadline and program.poll() is None
         time.sleep(0.1)

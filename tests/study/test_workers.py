@@ -204,16 +204,19 @@ def test_timeouts_of_trials_are_refused_with_an_executor() -> None:
 
 def test_pending_trials_are_known_to_the_method(monkeypatch: pytest.MonkeyPatch) -> None:
     pending: list[list[int]] = []
+    all_asked = threading.Event()
     study = Study(Space({"n": Int(1, 10**6)}), method="random", seed=0)  # not to be drawn twice, so it looks
     propose = type(study._strategy).propose
 
     def noting(self: Any, space: Space, history: Any, rng: Any) -> Any:
         pending.append(history.pending_numbers.tolist())
+        if len(pending) == 3:
+            all_asked.set()
         return propose(self, space, history, rng)
 
     monkeypatch.setattr(type(study._strategy), "propose", noting)
     with ThreadPoolExecutor(3) as executor:
-        study.run(lambda config: time.sleep(0.1) or 1.0, 3, executor=executor, progress=False)
+        study.run(lambda config: float(all_asked.wait(60)), 3, executor=executor, progress=False)
     assert pending == [[], [0], [0, 1]]
 
 
@@ -221,13 +224,17 @@ def test_the_end_of_a_run_gives_trials_back() -> None:
     """A callback stops the run while another trial is still going on: it is waited for, not thrown away."""
     study = Study(LINE, method="random", seed=0)
     ends: list[Trial] = []
+    started, stopping = threading.Barrier(2), threading.Event()
+
+    def objective(config: dict[str, float]) -> float:
+        return 1.0 if started.wait(60) == 0 else float(stopping.wait(60))  # the other one waits for the stop
+
+    def stop(study: Study, trial: Trial) -> bool:
+        ends.append(trial)
+        stopping.set()
+        return True
+
     with ThreadPoolExecutor(2) as executor:
-        study.run(
-            lambda config: time.sleep(config["x"] / 5) or 1.0,
-            10,
-            executor=executor,
-            callbacks=[lambda study, trial: ends.append(trial) or True],
-            progress=False,
-        )
+        study.run(objective, 10, executor=executor, callbacks=[stop], progress=False)
     assert [trial.state for trial in study.trials] == ["done"] * 2
     assert len(ends) == 2
