@@ -7,7 +7,7 @@ import gc
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -78,6 +78,24 @@ def open_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+def start_as_another_user(act: Callable[[], int]) -> int:
+    """Start ``act`` in a process that root's rights do not help; its exit code is what ``act`` returns."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)  # root may write everywhere
+            code = act()
+        finally:
+            os._exit(code)
+    return pid
+
+
+def exit_code(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def test_a_file_on_a_read_only_medium_is_read(open_folder: Path) -> None:
     folder = open_folder
     url = f"sqlite:///{folder}/s.db"
@@ -88,21 +106,17 @@ def test_a_file_on_a_read_only_medium_is_read(open_folder: Path) -> None:
     assert sorted(files(folder)) == ["s.db"], "no connection is open any more"
     os.chmod(folder / "s.db", 0o444)
     os.chmod(folder, 0o555)
-    pid = os.fork()
-    if pid == 0:
-        code = 1
+
+    def read_and_ask() -> int:
+        opened = open_study("s", url)
+        assert opened.best.value == 1.0
         try:
-            if os.geteuid() == 0:
-                os.setuid(65534)  # root may write everywhere
-            opened = open_study("s", url)
-            assert opened.best.value == 1.0
-            try:
-                opened.ask()
-            except StorageError as error:
-                code = 0 if "read-only" in str(error) else 3
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+            opened.ask()
+        except StorageError as error:
+            return 0 if "read-only" in str(error) else 3
+        return 2
+
+    assert exit_code(start_as_another_user(read_and_ask)) == 0
     os.chmod(folder, 0o755)
 
 
@@ -126,19 +140,14 @@ def test_a_read_only_file_with_a_leftover_log(open_folder: Path, leftover: str) 
     for name in before:
         os.chmod(folder / name, 0o444)
     os.chmod(folder, 0o555)
-    pid = os.fork()
-    if pid == 0:
-        code = 1
+
+    def read() -> int:
         try:
-            if os.geteuid() == 0:
-                os.setuid(65534)  # root may write everywhere
-            try:
-                code = 0 if open_study("s", url).best.value == 1.0 else 2
-            except StorageError as error:
-                code = 4 if "s.db-wal, that cannot be read" in str(error) else 3
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == (4 if leftover == "log" else 0)
+            return 0 if open_study("s", url).best.value == 1.0 else 2
+        except StorageError as error:
+            return 4 if "s.db-wal, that cannot be read" in str(error) else 3
+
+    assert exit_code(start_as_another_user(read)) == (4 if leftover == "log" else 0)
     os.chmod(folder, 0o755)
     assert files(folder) == before
 
@@ -156,23 +165,20 @@ def test_a_reader_without_permission_to_write_sees_what_others_write(open_folder
 
     tell(1.0)
     to_child, to_parent = os.pipe(), os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            os.setuid(65534)
-            opened = open_study("s", url)
-            assert opened.best.value == 1.0
-            os.write(to_parent[1], b"read")
-            os.read(to_child[0], 1)
-            code = 0 if opened.best.value == 0.5 else 3
-        finally:
-            os._exit(code)
+
+    def read_twice() -> int:
+        opened = open_study("s", url)
+        assert opened.best.value == 1.0
+        os.write(to_parent[1], b"read")
+        os.read(to_child[0], 1)
+        return 0 if opened.best.value == 0.5 else 3
+
+    pid = start_as_another_user(read_twice)
     os.close(to_parent[1])
     assert os.read(to_parent[0], 4) == b"read"
     tell(0.5)
     os.write(to_child[1], b"!")
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert exit_code(pid) == 0
 
 
 @pytest.mark.parametrize("how", ["removed", "moved", "replaced"])

@@ -1,4 +1,4 @@
-"""Reports and early stopping: what is stored, which trials stop, and what their curves teach."""
+"""Reports of running trials: what is stored, which trials stop, and how objectives report."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.study.reporting_studies import FLAT, STEPS, course, finished_study, report_until_stopped, trained
 
 from bough.errors import BoughError, ConflictError, StudyError, TrialError
-from bough.space import Choice, Float, Space
 from bough.storage import MemoryStorage
 from bough.study import (
     Study,
@@ -29,53 +29,7 @@ from bough.study import (
 )
 from bough.study.running.progress import log_lines
 from bough.study.running.report_channel import ReportServer
-from bough.study.stopping.curves import Curve
-from bough.study.stopping.final_values import TrialCurve, predicted_final
-from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
 from bough.trial import Report, Trial
-
-FLAT = Space({"x": Float(0, 1)})
-TWO = Space({"model": Choice({"quick": {"a": Float(0, 1)}, "slow": {"b": Float(0, 1)}})})
-STEPS = 10
-
-MEDIAN, ASHA = RULES["median"], RULES["asha"]
-assert MEDIAN is not None and ASHA is not None
-
-
-def course(start: float, end: float, step: int, steps: int = STEPS) -> float:
-    """A curve that falls evenly from start to end."""
-    return start + (end - start) * step / steps
-
-
-def trained(config: dict[str, Any], run: Any) -> float:
-    for step in range(1, STEPS + 1):
-        if run.report(course(1.0 + config["x"], config["x"], step), step):
-            break
-    return float(config["x"])
-
-
-def finished_study(xs: tuple[float, ...] = (0.4, 0.3, 0.2, 0.1), **options: Any) -> Study:
-    """A study whose first trials ran to their ends, reporting every step."""
-    study = Study(FLAT, **{"method": "random", "seed": 1, **options})
-    for x in xs:
-        trial = study.ask()
-        assert study.trial(trial.number).curve == ()
-        for step in range(1, STEPS + 1):
-            assert not study.report(trial, course(1.0 + x, x, step), step)
-        study.tell(trial, x)
-    return study
-
-
-def report_until_stopped(study: Study, x: float) -> tuple[int, int]:
-    """The number of a new trial, and the step at which it was stopped; 0 if it never was."""
-    trial = study.ask()
-    for step in range(1, STEPS + 1):
-        if study.report(trial, course(1.0 + x, x, step), step):
-            return trial.number, step
-    return trial.number, 0
-
-
-# ---- the study -------------------------------------------------------------------------------------
 
 
 def test_a_hopeless_trial_is_stopped_and_stored(storage_url: str | None) -> None:
@@ -370,204 +324,6 @@ def test_reports_from_executors() -> None:
         study.run(trained, trials=8, executor=3, progress=False)  # type: ignore[arg-type]
     with pytest.raises(StudyError, match="objectives cannot report from Elsewhere"):
         study.run(trained, trials=8, executor=Elsewhere(), workers=1, progress=False)
-
-
-# ---- the rules -------------------------------------------------------------------------------------
-
-
-def curve(values: list[float], final: float | None = None, branch: str = "a", first: int = 1) -> TrialCurve:
-    steps = list(range(first, first + len(values)))
-    return TrialCurve(branch.encode(), Curve(1, steps, values), 1.0, final)
-
-
-def falling(start: float, end: float, upto: int = STEPS, branch: str = "a") -> TrialCurve:
-    values = [course(start, end, step) for step in range(1, upto + 1)]
-    return curve(values, end if upto == STEPS else None, branch)
-
-
-def stops(rule: Rule | None, trial: TrialCurve, others: list[TrialCurve]) -> bool:
-    assert rule is not None
-    return reason_to_stop(rule, trial, others) is not None
-
-
-def test_the_median_rule_against_the_definition() -> None:
-    """An independent statement of the rule, on random curves of one branch."""
-    rng = np.random.default_rng(0)
-    stopped = 0
-    for _ in range(300):
-        count, longest = int(rng.integers(1, 9)), int(rng.integers(2, 20))
-        others = []
-        for _ in range(count):
-            done = bool(rng.random() < 0.7)
-            length = longest if done else int(rng.integers(1, longest + 1))
-            values = rng.random(length).round(2).tolist()
-            others.append(curve(values, values[-1] if done else None))
-        upto = int(rng.integers(1, longest + 1))
-        mine = (rng.random(upto) + 0.3).round(2).tolist()
-        ends = [len(o.curve.steps) for o in others if o.final is not None]
-        reached = [o.curve.values[upto - 1] for o in others if len(o.curve.values) >= upto]
-        expected = False
-        if ends and 0.2 * max(ends) <= upto <= 0.9 * max(ends) and max(ends) > 0 and len(reached) >= 3:
-            rank = sorted([*reached, min(mine)]).index(min(mine))  # how many are strictly better
-            expected = rank >= 3 and rank >= (len(reached) + 1) / 2
-        assert (reason_to_stop(MEDIAN, curve(mine), others, Trust(losers=False)) is not None) == expected
-        stopped += expected
-    assert 30 < stopped < 270
-
-
-def test_few_curves_say_nothing() -> None:
-    bad = falling(9, 8, upto=5)
-    assert not stops(MEDIAN, bad, [])
-    assert not stops(MEDIAN, bad, [falling(1, 0)] * 2)
-    assert not stops(MEDIAN, bad, [falling(1, 0, upto=9)] * 5), "nothing is finished yet"
-    assert stops(MEDIAN, bad, [falling(1, 0)] * 3)
-
-
-def test_early_and_late_steps_are_not_judged() -> None:
-    others = [falling(1, 0)] * 5
-    judged = [step for step in range(1, STEPS + 1) if stops(MEDIAN, falling(9, 8, upto=step), others)]
-    assert judged == [2, 3, 4, 5, 6, 7, 8, 9]
-    rungs = [step for step in range(1, STEPS + 1) if stops(ASHA, falling(9, 8, upto=step), others)]
-    assert rungs == [1, 2, 4], "at or after 1/27, 1/9 and 1/3 of ten steps"
-
-
-def test_the_best_three_are_never_stopped() -> None:
-    others = [falling(1, 0), falling(2, 1), falling(9, 8), falling(9, 8)]
-    assert not stops(MEDIAN, falling(3, 2, upto=5), others)
-
-
-def test_a_test_that_would_have_stopped_the_best_is_not_trusted() -> None:
-    assert MEDIAN is not None and ASHA is not None
-    usual = [falling(1.0 + i / 10, 0.5 + (3 * i % 5) / 10) for i in range(5)]
-    assert trust(MEDIAN, usual) == Trust()
-    assert trust(MEDIAN, [*usual, falling(9.0, 0.1)]) == Trust(places=False, losers=False)
-    assert trust(MEDIAN, [*usual, falling(9.0, 0.6)]) == Trust(), "it is not the best"
-    crossing = [*usual, falling(1.45, 0.45)]
-    assert trust(MEDIAN, crossing) == Trust(places=False), "it began in the worse half, not far behind"
-    assert trust(ASHA, crossing) == Trust(), "asha has no such safeguard"
-    study = finished_study()
-    trial = study.ask()
-    for step in range(1, STEPS + 1):  # a test that was wrong about the best one stops nobody any more
-        study.keep_report(trial, 9.0 if step < STEPS else 0.01, step)
-    study.tell(trial, 0.01)
-    assert report_until_stopped(study, 0.9)[1] == 0
-
-
-def test_a_certain_loser_is_stopped_whatever_its_place() -> None:
-    others = [falling(1.0 + i / 100, i / 100) for i in range(3)]
-    middling = falling(1.6, 0.6, upto=9)
-    assert MEDIAN is not None
-    worse = [falling(1.8, 0.8) for _ in range(4)]
-    fourth = [*others[:3], *worse]
-    why = reason_to_stop(MEDIAN, middling, fourth)
-    assert why is not None and "far behind the best, 0" in why
-    assert reason_to_stop(MEDIAN, middling, fourth, Trust(losers=False)) is None
-    assert not stops(MEDIAN, middling, fourth[1:]), "it may become one of the best three"
-    assert not stops(MEDIAN, middling, fourth[:2]), "two curves say too little"
-    assert not stops(MEDIAN, falling(1.02, 0.02, upto=9), fourth)
-
-
-def test_raw_values_of_other_branches_are_not_compared() -> None:
-    quick = [falling(1, 0.5, branch="quick") for _ in range(5)]
-    assert not stops(MEDIAN, falling(9, 0.1, upto=5, branch="slow"), quick), "its first trial runs to the end"
-    slow = [*quick, falling(9, 0.1, branch="slow")]
-    assert not stops(MEDIAN, falling(9, 0.1, upto=5, branch="slow"), slow)
-    assert stops(MEDIAN, falling(14, 5, upto=5, branch="slow"), slow), "this one will not catch up"
-
-
-def test_predicted_final_values() -> None:
-    own = [falling(1.0, end, branch="a") for end in (0.1, 0.2, 0.4)]
-    other = [falling(1.0, 3.0, branch="b") for _ in range(6)]
-    trial = falling(2.0, 1.0, upto=5)
-    changes = [end - course(1.0, end, 5) for end in (0.1, 0.2, 0.4)]
-    found = predicted_final(trial, [*own, *other])
-    assert found is not None
-    value, noise = found
-    assert value == pytest.approx(1.5 + np.median(changes))
-    gap = 1.5 - np.median([course(1.0, end, 5) for end in (0.1, 0.2, 0.4)])
-    assert noise == pytest.approx(np.sqrt(np.var(changes, ddof=1) + (0.3 * gap) ** 2 + (0.01 * 2.9) ** 2))
-    assert predicted_final(curve([1.0] * 20), own) is None, "no finished trial got as far"
-    assert predicted_final(falling(2.0, 1.0, upto=0), own) is None
-    hopeful = predicted_final(falling(0.0, -9.0, upto=5), own)
-    assert hopeful is not None and hopeful[0] == 0.1, "never better than the best"
-    alone = predicted_final(trial, own[:1])
-    assert alone is not None and alone[1] > 0
-
-
-# ---- the model -------------------------------------------------------------------------------------
-
-
-def stopped_history(study: Study) -> Any:
-    with study._current() as view:
-        return study._history(view)
-
-
-def test_stopped_trials_enter_the_history_with_their_noise() -> None:
-    study = finished_study()
-    number, _ = report_until_stopped(study, 0.9)
-    trial = study.ask()
-    study.tell(trial, 0.5)
-    history = stopped_history(study)
-    assert history.done_numbers.tolist() == [0, 1, 2, 3, number, trial.number]
-    assert history.stopped.tolist() == [False] * 4 + [True, False]
-    assert history.y[4] == pytest.approx(0.9), "the curves of all trials fall alike"
-    assert np.isfinite(history.noise).tolist() == [False] * 4 + [True, False]
-    again = Study.of_record(study.record, study._storage)
-    fresh = stopped_history(again)
-    for name in ("y", "noise", "done_numbers", "stopped"):
-        np.testing.assert_array_equal(getattr(fresh, name), getattr(history, name))
-
-
-def test_a_stopped_trial_lowers_hopes_around_it() -> None:
-    study = Study(FLAT, method="auto", seed=5)
-    for x in (0.7, 0.5, 0.3, 0.05):
-        study.enqueue({"x": x})
-        trial = study.ask()
-        for step in range(1, STEPS + 1):
-            study.report(trial, course(1.0 + x, x, step), step)
-        study.tell(trial, x)
-    before, _ = study.predict([{"x": 0.95}, {"x": 0.2}])
-    study.enqueue({"x": 0.95})
-    trial = study.ask()
-    assert not study.report(trial, 3.9, 1) and study.report(trial, 3.8, 2)
-    after, _ = study.predict([{"x": 0.95}, {"x": 0.2}])
-    assert after[0] > before[0] + 0.05, "its predicted final value is about 3, but not certain"
-    assert abs(after[1] - before[1]) < 0.3
-    assert study.ask().config["x"] < 0.6
-
-
-def test_methods_without_a_model_go_on_after_a_stop() -> None:
-    for method in ("tpe", "random", "sobol"):
-        study = finished_study(method=method)
-        assert report_until_stopped(study, 0.9)[1] == 2
-        assert study.ask().state == "running"
-    explained = finished_study(method="auto")
-    report_until_stopped(explained, 0.9)
-    trial = explained.ask()
-    assert "reason" in explained.explain(trial)
-
-
-def test_a_slow_starting_branch_is_not_lost() -> None:
-    """Trials of ``slow`` are far worse than those of ``quick`` at first, and better at the end."""
-
-    def objective(config: dict[str, Any], run: Any) -> float:
-        slow = config["model"] == "slow"
-        end = config["b"] * 0.3 if slow else 0.5 + config["a"] * 0.3
-        for step in range(1, 31):
-            value = end + (2.0 if step < 20 else 2.0 * (30 - step) / 10) if slow else end + 0.5 / step
-            if run.report(value, step):
-                break
-        return float(end)
-
-    for rule in ("median", "asha"):
-        study = Study(TWO, method="random", seed=2, stopping=rule)
-        study.run(objective, trials=40, progress=False)
-        slow = [trial for trial in study.trials if trial.config["model"] == "slow"]
-        assert study.best.config["model"] == "slow"
-        best = min(slow, key=lambda trial: trial.config["b"])
-        assert best.state == "done", "the best of the slow ones runs to its end"
-        stopped = [trial.config["model"] for trial in study.trials if trial.state == "stopped"]
-        assert stopped.count("quick") >= 5
 
 
 def test_ten_thousand_reports_do_not_slow_asks() -> None:
