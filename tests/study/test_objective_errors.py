@@ -101,6 +101,17 @@ def test_the_users_own_line_is_named_and_the_whole_traceback_kept(shared_url: st
     assert "bough/study" not in trial.traceback
 
 
+def test_a_mistake_in_a_call_of_bough_is_at_the_users_line() -> None:
+    def objective(trial: Any) -> float:
+        return float(trial.float("x", 2, 1))  # the user's mistake
+
+    study = minimize(objective, trials=1, method="random", seed=0, progress=False)
+    line = next(
+        i for i, text in enumerate(Path(__file__).read_text().splitlines(), 1) if "# the user's mis" in text
+    )
+    assert str(study.trials[0].error).endswith(f"(line {line} of {__file__})")
+
+
 def test_a_long_traceback_is_cut_in_the_middle() -> None:
     def objective(config: dict[str, Any]) -> float:
         raise ValueError("x" * 100_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
@@ -19,7 +20,9 @@ __all__ = ["NoResult", "ObjectiveRaised", "OnError", "crashed", "evaluate_object
 
 OnError = Literal["record", "raise"]
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_PACKAGE = str(Path(__file__).parents[2])
+"""The folder of bough itself."""
+
 _MAX_TRACEBACK = 20_000
 
 
