@@ -114,6 +114,40 @@ def test_pruned_trials_inform_the_model() -> None:
     assert abs(study.best_params["x"] - 0.3) < 0.03
 
 
+def test_a_predicted_value_of_a_pruned_trial_is_no_noise() -> None:
+    """A noisy objective would have its best trial repeated."""
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for step in range(5):
+            trial.report(x + 1.0 / (1 + step), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    study = optuna.create_study(sampler=BoughSampler(seed=0), pruner=optuna.pruners.MedianPruner(3, 1))
+    study.optimize(objective, n_trials=16)
+    assert any(trial.state == TrialState.PRUNED for trial in study.trials)
+    assert len({trial.params["x"] for trial in study.trials}) >= 15
+
+
+@pytest.mark.parametrize("method", ["auto", "gp"])
+def test_trials_may_run_side_by_side(method: str) -> None:
+    """One asks for what only another one that runs has asked for."""
+    study = optuna.create_study(sampler=BoughSampler(seed=0, method=method))
+    for _ in range(3):
+        running = [study.ask() for _ in range(3)]
+        values = [branching(trial) for trial in running]
+        for trial, value in zip(running, values, strict=True):
+            study.tell(trial, value)
+    assert len(study.trials) == 9
+
+
+def test_an_unknown_method_is_refused_at_once() -> None:
+    with pytest.raises(bough.BoughError, match="unknown method 'foo'"):
+        BoughSampler(method="foo")
+
+
 def test_maximising_mirrors_minimising() -> None:
     sequences = []
     for direction, sign in (("minimize", 1.0), ("maximize", -1.0)):

@@ -126,6 +126,15 @@ def test_a_finite_space_ends_early_and_failures_are_told() -> None:
     assert search.best_params_["C"] in (1.0, 0.1)
 
 
+def test_a_stored_search_goes_on_without_a_seed(tmp_path) -> None:
+    stored = {"storage": f"sqlite:///{tmp_path}/s.db", "name": "s"}
+    for trials in (1, 2):
+        search = BoughSearchCV(
+            LogisticRegression(), {"C": [0.1, 1.0]}, trials=1, cv=2, method="random", study=stored
+        )
+        assert len(search.fit(X, Y).study_.trials) == trials
+
+
 def test_an_interrupted_search_leaves_no_trial_running() -> None:
     def interrupted(estimator: object, x: object, y: object) -> float:
         raise KeyboardInterrupt
@@ -148,6 +157,7 @@ def test_an_interrupted_search_leaves_no_trial_running() -> None:
             {"clf": {"a": SVC()}},
             "no estimator for option 'b'",
         ),
+        (bough.Space({"C": bough.Float(0, 1)}), {"clf": {"a": SVC()}}, "choices names 'clf'"),
     ],
 )
 def test_wrong_spaces_are_named(space, choices, message: str) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from bough.errors import ConfigError, ExhaustedError, MissingExtraError
 from bough.history import History
-from bough.registry import build
+from bough.registry import build, describe
 from bough.space import Space
 from bough.space.discovery import discover
 from bough.strategies.base import Strategy
@@ -81,6 +81,7 @@ class BoughSampler(BaseSampler):
         learn_failures: bool = True,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
+        describe(method)  # MethodError before a trial is spoilt
         self._space = space
         self._method = method
         self._seed = secrets.randbits(31) if seed is None else seed
@@ -161,11 +162,11 @@ class BoughSampler(BaseSampler):
         if self._space is None:
             finished, runs = convert.whole_trials(finished, domains)
             space, configs = discover(domains, runs)
-            pending = [convert.run_of(other.params, other.distributions, domains) for other in running]
+            pending = {t.number: convert.run_of(t.params, t.distributions, domains) for t in running}
         else:
             space = self._space
             finished, configs = convert.configs_in(space, finished)
-            pending = [dict(other.params) for other in running]
+            pending = {other.number: dict(other.params) for other in running}
         goals = OptunaGoals.of(study, finished)
         if self._strategy is None or self._strategy[:2] != (space, goals.is_plain):
             self._strategy = space, goals.is_plain, build(self._method, space, several=not goals.is_plain)
@@ -173,7 +174,7 @@ class BoughSampler(BaseSampler):
             space,
             finished,
             configs,
-            [config for config in pending if _fits(space, config)],
+            {number: config for number, config in pending.items() if _fits(space, config)},
             goals,
             learn_failures=self._learn_failures,
             is_learned=self._space is None,

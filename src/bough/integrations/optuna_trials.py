@@ -120,7 +120,7 @@ def history_of(
     space: Space,
     trials: Sequence[FrozenTrial],
     configs: Sequence[Mapping[str, Any]],
-    pending: Sequence[Mapping[str, Any]],
+    pending: Mapping[int, Mapping[str, Any]],
     goals: OptunaGoals,
     *,
     learn_failures: bool,
@@ -128,12 +128,13 @@ def history_of(
     seed: int,
     number: int,
 ) -> History:
-    """The trials as a strategy sees them; ``configs`` are theirs, ``pending`` those that run."""
+    """The trials as a strategy sees them; ``configs`` are theirs, ``pending`` those that run, by number."""
     points = space.encode(list(configs))
     told = results_of(trials, goals, [path.key for path in space.tree.path_of(points)])
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)
     lost = told.failed if learn_failures else np.zeros(len(trials), dtype=bool)
-    running = space.encode(list(pending))
+    running = space.encode(list(pending.values()))
+    pruned = np.array([trial.state == TrialState.PRUNED for trial in trials], dtype=bool)[told.done]
     return History(
         seed=seed,
         number=number,
@@ -144,7 +145,8 @@ def history_of(
         failed=points.take(lost),
         failed_numbers=numbers[lost],
         pending=running,
-        pending_numbers=np.full(len(running), -1, dtype=np.intp),
+        pending_numbers=np.array(list(pending), dtype=np.intp),
+        stopped=pruned if pruned.any() else None,
         is_learned=is_learned,
         outcomes=None
         if goals.is_plain

@@ -103,8 +103,10 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")
         space, to_params = _readable(self.space, self.choices or {})
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        study = Study(space, method=self.method, direction="maximize", **{"seed": seed, **(self.study or {})})
+        given = dict(self.study or {})
+        if self.random_state is not None or "storage" not in given:  # a stored study has its seed
+            given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
+        study = Study(space, method=self.method, direction="maximize", **given)
         self.study_ = study
         known = len(study.trials)
         at_once = max(1, effective_n_jobs(self.n_jobs))
@@ -175,10 +177,10 @@ def _readable(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tuple[Spa
 
 def _from_space(space: Space, choices: Mapping[str, Mapping[str, Any]]) -> ToParams:
     for name, labels in choices.items():
-        parameter = space[name]
-        if not isinstance(parameter.domain, Categorical):
+        domains = [parameter.domain for parameter in space if parameter.name == name]
+        if not domains or not all(isinstance(domain, Categorical) for domain in domains):
             raise SpaceError(f"choices names {name!r}, which is not a choice of the space")
-        missing = [label for label in parameter.domain.options if label not in labels]
+        missing = [label for domain in domains for label in domain.options if label not in labels]
         if missing:
             raise SpaceError(f"choices[{name!r}] has no estimator for option {missing[0]!r}")
 

@@ -41,12 +41,15 @@ def best_answer(
     """The value of ``name`` with the largest expected improvement, given the answers so far.
 
     Random configurations of the space take over the answers. Where ``name`` is then active, its value is a
-    candidate. None if there is none, or if the method has no model of one objective.
+    candidate. None if there is none, or if the method has no model of one objective; also if the space lacks
+    the parameter, because only trials that still run asked for it.
     """
     if not isinstance(strategy, Predicts) or not len(history.done) or history.outcomes is not None:
         return None
-    points = completions(space, given, COMPLETIONS, rng)
-    column = next(i for i, parameter in enumerate(space.parameters) if parameter.name == name)
+    names = [parameter.name for parameter in space.parameters]
+    if name not in names:
+        return None
+    points, column = completions(space, given, COMPLETIONS, rng), names.index(name)
     points = points.take(space.layout.active(points.on)[:, column])
     if not len(points):
         return None
