@@ -201,6 +201,17 @@ def test_methods_that_cannot_learn_say_so(method: str, earlier: bough.Study) -> 
         bough.Study(SPACE, method=method, learn_from=[earlier])
 
 
+@pytest.mark.parametrize("goals", [{"objectives": ["error"]}, {"constraints": ["memory <= 3"]}])
+def test_goals_that_cannot_learn_are_named(goals: Any, earlier: bough.Study) -> None:
+    with pytest.raises(MethodError, match="a study with named objectives or constraints cannot learn"):
+        bough.Study(SPACE, learn_from=[earlier], **goals)
+
+
+def test_none_is_no_earlier_study() -> None:
+    study = bough.Study(SPACE, learn_from=None)  # type: ignore[arg-type]
+    assert study.amendments == []
+
+
 @pytest.mark.parametrize("fix", [{}, {"w": 0.6}])
 def test_what_was_learned_is_kept_in_a_changed_space(earlier: bough.Study, fix: dict[str, float]) -> None:
     study = bough.Study(SPACE, seed=1, learn_from=[earlier])

@@ -178,9 +178,10 @@ def _readable(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tuple[Spa
 def _from_space(space: Space, choices: Mapping[str, Mapping[str, Any]]) -> ToParams:
     for name, labels in choices.items():
         domains = [parameter.domain for parameter in space if parameter.name == name]
-        if not domains or not all(isinstance(domain, Categorical) for domain in domains):
+        choosing = [domain for domain in domains if isinstance(domain, Categorical)]
+        if not domains or len(choosing) < len(domains):
             raise SpaceError(f"choices names {name!r}, which is not a choice of the space")
-        missing = [label for domain in domains for label in domain.options if label not in labels]
+        missing = [label for domain in choosing for label in domain.options if label not in labels]
         if missing:
             raise SpaceError(f"choices[{name!r}] has no estimator for option {missing[0]!r}")
 

@@ -106,7 +106,7 @@ def check_source_body(body: dict[str, Any]) -> None:
 def _as_list(learn_from: Any) -> list[Any]:
     if isinstance(learn_from, (str, os.PathLike)) or hasattr(learn_from, "trials"):
         return [learn_from]
-    return list(learn_from)
+    return list(learn_from or ())
 
 
 def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -86,7 +86,9 @@ class Study(AmendableStudy):
             strategy = build(method, space, several=not goals.is_plain)
             sources = source_amendments(learn_from, space, opened)
             if sources and not getattr(strategy, "can_learn", False):
-                raise MethodError(f"method {describe(method).name!r} cannot learn from earlier studies")
+                named = "a study with named objectives or constraints"
+                who = f"method {describe(method).name!r}" if goals.is_plain else named
+                raise MethodError(f"{who} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults, sources)]
