@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+import numpy as np
 import pytest
 
 import bough
@@ -38,3 +39,11 @@ def test_a_misspelt_option_is_refused_before_anything_is_stored(sqlite_url, tmp_
     with pytest.raises(TypeError, match="unexpected keyword argument 'wrokers'"):
         bough.minimize(lambda config: 1.0, space, 3, storage=sqlite_url, name="typo", wrokers=2)
     assert not list(tmp_path.iterdir())
+
+
+def test_counts_and_budgets_may_come_from_numpy():
+    space = bough.Space({"x": bough.Float(0, 1)})
+    study = bough.Study(space, method="random", seed=0)
+    study.run(lambda config: {"value": 0.0, "cost": 1.0}, np.int64(2), workers=np.int64(1), progress=False)
+    study.run(lambda config: {"value": 0.0, "cost": 1.0}, budget=np.int64(3), progress=False)
+    assert len(study.trials) == 3

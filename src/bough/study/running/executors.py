@@ -12,7 +12,7 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, Protocol, SupportsIndex
 
 from bough.errors import StudyError
 from bough.study.results import failure
@@ -45,7 +45,7 @@ def open_pool(
     interruptible: Callable[[], AbstractContextManager[None]],
 ) -> Pool:
     """The pool that ``run``'s arguments ask for."""
-    if workers is not None and (not isinstance(workers, int) or workers < 1):
+    if workers is not None and (not isinstance(workers, SupportsIndex) or workers < 1):
         raise StudyError(f"workers must be a positive integer, not {workers!r}")
     if executor is not None:
         if trial_timeout is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, SupportsIndex, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.storage.transitions import MAX_ATTEMPTS
@@ -54,7 +54,7 @@ class Budget:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        if self.trials is not None and (not isinstance(self.trials, int) or self.trials < 0):
+        if self.trials is not None and (not isinstance(self.trials, SupportsIndex) or self.trials < 0):
             raise StudyError(f"trials must be a number of trials or None, not {self.trials!r}")
         for name in ("timeout", "trial_timeout"):
             seconds = getattr(self, name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 
@@ -65,7 +65,7 @@ def untold_cost(trial: Trial, fidelity: str | None) -> float:
 
 
 def checked_budget(budget: Any) -> float:
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < math.inf:
+    if isinstance(budget, bool) or not isinstance(budget, SupportsFloat) or not 0 < float(budget) < math.inf:
         raise StudyError(f"budget must be a positive number (cost, or seconds), not {budget!r}")
     return float(budget)
 
