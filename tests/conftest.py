@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +34,26 @@ settings.load_profile("steady")
 for _name in ("SIGINT", "SIGHUP", "SIGQUIT"):
     if (_signal := getattr(signal, _name, None)) and signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
+
+# Most tests of databases wait for the disk at every commit, and none needs to: a killed process loses nothing
+# that a file system in memory has. Programs that tests write there must be allowed to run.
+_MEMORY = Path("/dev/shm")
+if (
+    "TMPDIR" not in os.environ
+    and _MEMORY.is_dir()
+    and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC
+    and shutil.disk_usage(_MEMORY).free > 4 * 2**30
+):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import files of slow tests where those are left out: some load large packages."""
+    if config.getoption("markexpr") != "not slow" or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return True if re.search(r"^pytestmark = \[?pytest\.mark\.slow", text, re.MULTILINE) else None
+
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -13,10 +13,14 @@ import bough
 from bough.errors import MissingExtraError
 from bough.integrations.mcp import make_server
 
-mcp = pytest.importorskip("mcp")
-
 SPACE = bough.Space({"model": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})})
 READING = {"list_studies", "describe_study", "best", "front", "trials", "branches", "explain"}
+
+
+@pytest.fixture(autouse=True)
+def package() -> Any:
+    """Imported when a test runs: that takes seconds, which the collection of all tests can do without."""
+    return pytest.importorskip("mcp")
 
 
 @pytest.fixture
@@ -29,6 +33,8 @@ def url(tmp_path: Path) -> str:
 
 def talk(server: Any, *calls: tuple[str, dict[str, Any]]) -> tuple[set[str], list[Any]]:
     """The names of the tools, and what each call returned: data, or the text of an error."""
+
+    import mcp
 
     async def session() -> tuple[set[str], list[Any]]:
         async with mcp.Client(server) as client:
@@ -103,8 +109,8 @@ def test_who_only_reads_cannot_ask(url: str) -> None:
     assert len(bough.open_study("s", url).trials) == 2
 
 
-def test_over_standard_input_and_output(url: str) -> None:
-    command = mcp.StdioServerParameters(
+def test_over_standard_input_and_output(url: str, package: Any) -> None:
+    command = package.StdioServerParameters(
         command=sys.executable,
         args=["-m", "bough", "mcp", "--storage", url],
         env={"PYTHONPATH": ":".join(sys.path)},
