@@ -36,11 +36,13 @@ def test_suggestions_are_answered_and_learned_from():
             search.on_trial_complete("ray-3", error=True)
         elif number == 4:
             search.on_trial_complete("ray-4", {"other": 1.0})
+        elif number == 5:
+            search.on_trial_complete("ray-5", {"loss": None})
         else:
             search.on_trial_complete(f"ray-{number}", {"loss": loss(config), "time_total_s": 0.5})
-    assert [trial.state for trial in search.study.trials].count("failed") == 2
+    assert [trial.state for trial in search.study.trials].count("failed") == 3
     assert "no metric 'loss'" in search.study.trials[4].error
-    assert search.study.trials[5].cost == 0.5
+    assert search.study.trials[6].cost == 0.5
 
 
 def test_a_saved_search_goes_on_as_it_would_have(tmp_path: Path):

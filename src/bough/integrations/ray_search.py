@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bough.errors import ExhaustedError, MissingExtraError, StudyError
+from bough.errors import ExhaustedError, MissingExtraError, StudyError, TrialError
 from bough.registry import Method
 from bough.space import Space
 from bough.storage import MemoryStorage
@@ -77,7 +77,10 @@ class BoughSearch(Searcher):
         else:
             seconds = result.get("time_total_s")
             cost = seconds if isinstance(seconds, (int, float)) and math.isfinite(seconds) else None
-            self.study.tell(number, result[self._metric], cost=cost)
+            try:
+                self.study.tell(number, result[self._metric], cost=cost)
+            except TrialError as wrong:  # no number: Ray goes on
+                self.study.fail(number, str(wrong))
 
     def add_evaluated_point(
         self,
