@@ -127,7 +127,7 @@ def test_wrong_arguments(wrong: dict[str, Any], error: type[Exception]) -> None:
 
 def test_no_such_study(storage_url: str | None) -> None:
     storage = storage_url or MemoryStorage()
-    nothing = r"there are none|there is no such file|no bough studies"
+    nothing = r"has no study yet|there is no such file|no bough studies"
     with pytest.raises((StudyError, StorageError), match=nothing):
         open_study("x", storage)
     new_study(storage)

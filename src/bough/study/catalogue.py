@@ -105,6 +105,7 @@ def _find(name: str, storage: Storage) -> StudyRecord:
     if not found:
         names = ", ".join(repr(record.name) for record in storage.find()[:10])
         raise StudyError(
-            f"there is no study {name!r}; " + (f"there are {names}" if names else "there are none")
+            f"there is no study {name!r}; "
+            + (f"there are {names}" if names else "the storage has no study yet")
         )
     return found[0]
