@@ -1,29 +1,35 @@
-"""Runs that a race over instances needs, against averaging over all instances.
+"""Runs that a race over instances needs, against averaging over all instances and against SMAC.
 
-    python -m benchmarks.races --seeds 3
+    python -m benchmarks.races --seeds 5
 
 A parametrised sorter with conditional options is tuned over 50 made lists of numbers: random, nearly sorted,
 reversed, with few distinct values, with a sorted end. The value on a list is the number of comparisons and
-moves over that of a plain merge sort there. Three ways of tuning see the same space and seeds:
+moves over that of a plain merge sort there. Four ways of tuning see the same space and seeds:
 
-* race: ``run(instances=...)``, which drops trials by a paired test,
 * all:  every trial on all 50 lists (``stopping="none"``),
-* few:  every trial on the first 5 lists only.
+* race: ``run(instances=...)``, which drops trials by a paired test,
+* few:  every trial on the first 5 lists only,
+* smac: SMAC's facade for algorithm configuration, which races by itself; it gets as many runs as ``all``.
 
-Each has ``--trials`` trials. Quality is the mean of the best trial's configuration on 200 fresh lists. A run
-is one evaluation on one list. "to reach" is how many runs it took until the best trial came within 1 % of the
-final quality of ``all`` there. ``move_cost`` is made up: it multiplies every value, and is best at 0.5.
+The others have ``--trials`` trials. Quality is the mean of the best configuration on 200 fresh lists. A run
+is one evaluation on one list. "to reach" is how many runs it took until the best configuration came within
+1 % of the final quality of ``all`` there. ``move_cost`` is made up: it multiplies every value, and is best at
+0.5. Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
+from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
 
 INSTANCES, FRESH, FEW = 50, 200, 5
 SPACE = bough.Space(
@@ -191,22 +197,70 @@ def improvements(study: bough.Study) -> list[tuple[int, float]]:
     return found
 
 
+def raced_by_smac(runs: int, seed: int) -> dict[str, Any]:
+    from smac import AlgorithmConfigurationFacade, Scenario
+    from smac.main.exceptions import ConfigurationSpaceExhaustedException
+    from smac.runhistory.dataclasses import TrialValue
+
+    from bough.integrations.configspace import to_configspace
+
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(
+            to_configspace(SPACE),
+            instances=[str(number) for number in range(INSTANCES)],
+            instance_features={str(number): [number] for number in range(INSTANCES)},
+            n_trials=runs,
+            deterministic=True,
+            seed=seed,
+            output_directory=Path(folder),
+        )
+        facade = AlgorithmConfigurationFacade(
+            scenario, lambda config, instance, seed=0: 0.0, logging_level=False, overwrite=True
+        )
+        best, path, tried = None, [], set()
+        for run in range(1, runs + 1):
+            try:
+                info = facade.ask()
+            except (StopIteration, ConfigurationSpaceExhaustedException):
+                break
+            tried.add(info.config)
+            facade.tell(info, TrialValue(cost=cost(dict(info.config), int(info.instance))), save=False)
+            incumbent = facade.intensifier.get_incumbent()
+            if incumbent is not None and incumbent != best:
+                best = incumbent
+                path.append((run, fresh_quality(dict(best))))
+    return {"runs": run, "configs": len(tried), "path": path}
+
+
+def result(way: str, trials: int, seed: int) -> dict[str, Any]:
+    """How many runs and configurations there were, and (runs, quality) at each change of the best one."""
+    if way == "smac":
+        return raced_by_smac(trials * INSTANCES, seed)
+    study = tuned(way, trials, seed)
+    runs = sum(len(trial.curve) for trial in study.trials)
+    return {"runs": runs, "configs": len(study.trials), "path": improvements(study)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ways", nargs="+", default=("all", "race", "few", "smac"))
     parser.add_argument("--trials", type=int, default=40)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=Path, default=RESULTS / "races.jsonl", help="where runs are kept")
     given = parser.parse_args()
-    print("seed  way    runs  done  fresh quality  to reach")
+    kept = KeptRows(given.rows)
+    print("seed  way    runs  configs  fresh quality  to reach")
     for seed in range(given.seeds):
         target = None
-        for way in ("all", "race", "few"):
-            study = tuned(way, given.trials, seed)
-            path = improvements(study)
-            runs = sum(len(trial.curve) for trial in study.trials)
-            done = sum(trial.state == "done" for trial in study.trials)
+        for way in given.ways:
+            found = kept.once(f"{way} {seed} {given.trials}", partial(result, way, given.trials, seed))
+            path, runs = found["path"], found["runs"]
             target = path[-1][1] if target is None else target
             reached = next((str(at) for at, quality in path if quality <= target * 1.01), "never")
-            print(f"{seed:4}  {way:5} {runs:5} {done:5}  {path[-1][1]:13.4f}  {reached:>8}", flush=True)
+            print(
+                f"{seed:4}  {way:5} {runs:5} {found['configs']:8}  {path[-1][1]:13.4f}  {reached:>8}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,32 +1,39 @@
 """Early stopping on learning curves of real networks: how good a result is for the epochs it cost.
 
-    python -m benchmarks.stopping --tasks yahpo-lcbench-3945 --seeds 2 --trials 40
+    python -m benchmarks.stopping --tasks yahpo-lcbench-3945 --seeds 2
+    python -m benchmarks.stopping --published          # tasks that nothing was chosen by
 
 Minimises 1 - balanced accuracy after all 52 epochs. Every method may spend the epochs of ``--trials`` full
-trainings; a trial that is stopped costs the epochs it was trained. A result counts when it was trained to the
-end. The regret of a value is its distance to the best one seen for the task, in any run of this call or in a
-fixed random sample, over the distance of the sample's median. The last column says which share of its budget
-a method needs for the value that ``auto`` without stopping has in the end (1 where it never gets there).
-With ``--until-reached`` a method ends there, which saves most of the time where only this share matters.
+trainings; a trial that is stopped costs the epochs it was trained, and one that is promoted continues where
+it was left, for SMAC too. A result counts when it was trained to the end. The regret of a value is its
+distance to the best one seen for the task, in any of these runs or in a fixed random sample, over that of the
+sample's median. The share needed is that of the epochs until a method has the value that ``auto`` without
+stopping has in the end with the same seed; 1 where it never gets there. Rivals are Optuna's TPE and SMAC's
+multi-fidelity facade (Hyperband with a random forest). Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.objectives import Task, suggested
 from benchmarks.problems.base import Config
-from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, surrogate
+from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, PUBLISHED, surrogate
 from bough.points import FloatArray
 
 SHARES = (0.1, 0.25, 0.4, 0.6, 1.0)
 SAMPLE = 500
+LOWEST = 2
+"""Epochs of the lowest rung."""
 METHODS = (
     "auto",
     "auto-fidelity",
@@ -35,6 +42,7 @@ METHODS = (
     "random-asha",
     "optuna-median",
     "optuna-hyperband",
+    "smac-hyperband",
 )
 
 
@@ -47,24 +55,28 @@ class Curves:
         self.space = self.asked.space
         self._model = surrogate(self.kind)
         self.epochs = int(self._model.full["epoch"])
+        self._known: dict[str, list[float]] = {}
 
     def __call__(self, config: Config, epoch: int) -> float:
-        found = self._model.measures(self.task, config, {"epoch": epoch})
-        return 1.0 - found[ACCURACY[self.kind]]
+        key = str(sorted(config.items()))
+        if key not in self._known:
+            levels = [{"epoch": each} for each in range(1, self.epochs + 1)]
+            found = self._model.at_levels(self.task, config, levels)
+            self._known[key] = [1.0 - each[ACCURACY[self.kind]] for each in found]
+        return self._known[key][epoch - 1]
 
 
 class Spent:
     """Counts epochs, and the best value that was trained to the end after so many."""
 
-    def __init__(self, budget: int, target: float = -np.inf) -> None:
-        self.budget, self.epochs, self.best, self.target = budget, 0, np.inf, target
+    def __init__(self, budget: int) -> None:
+        self.budget, self.epochs, self.best = budget, 0, np.inf
         self.course: list[tuple[int, float]] = []
         self.full = self.trials = 0
 
     @property
     def over(self) -> bool:
-        """Whether the budget is spent, or the target reached."""
-        return self.epochs >= self.budget or self.best <= self.target
+        return self.epochs >= self.budget
 
     def train(self, curves: Curves, config: Config, report: Callable[[float, int], bool]) -> float | None:
         """The final value; None if the report says to stop, or the budget ends."""
@@ -77,9 +89,7 @@ class Spent:
             value = curves(config, epoch)
             if report(value, epoch):
                 return None
-        self.full += 1
-        self.best = min(self.best, value)
-        self.course.append((self.epochs, self.best))
+        self._finish(value)
         return value
 
     def train_on(self, curves: Curves, config: Config, first: int, last: int) -> float | None:
@@ -91,19 +101,14 @@ class Spent:
         self.epochs += last - first
         value = curves(config, last)
         if last == curves.epochs:
-            self.full += 1
-            self.best = min(self.best, value)
-            self.course.append((self.epochs, self.best))
+            self._finish(value)
         return value
 
-    def at(self, epochs: float) -> float:
-        """The best value after so many epochs; infinite before the first one."""
-        return next((value for when, value in reversed(self.course) if when <= epochs), np.inf)
-
-    def first(self, value: float) -> float:
-        """The share of the budget after which the value was reached; 1 if it never was."""
-        reached = (when for when, best in self.course if best <= value)
-        return next(reached, self.budget) / self.budget
+    def _finish(self, value: float) -> None:
+        self.full += 1
+        if value < self.best:
+            self.best = value
+            self.course.append((self.epochs, value))
 
 
 def run_bough(curves: Curves, method: str, rule: str, spent: Spent, seed: int) -> None:
@@ -117,7 +122,7 @@ def run_bough(curves: Curves, method: str, rule: str, spent: Spent, seed: int) -
 
 def run_fidelity(curves: Curves, method: str, spent: Spent, seed: int) -> None:
     """Epochs as a fidelity; a promoted trial continues the training of the one that it resumes."""
-    epochs = bough.Int(2, curves.epochs, fidelity=True)
+    epochs = bough.Int(LOWEST, curves.epochs, fidelity=True)
     space = bough.Space({**curves.space.declared, "epoch": epochs}, curves.space.forbid)
     study = bough.Study(space, method=method, seed=seed)
     while not spent.over:
@@ -155,66 +160,122 @@ def _pruned(trial: Any, value: float, epoch: int) -> bool:
     return bool(trial.should_prune())
 
 
-def run(name: str, method: str, trials: int, seed: int, target: float = -np.inf) -> Spent:
-    """target: a value at which the run ends."""
+def run_smac(curves: Curves, spent: Spent, seed: int) -> None:
+    from smac import MultiFidelityFacade, Scenario
+    from smac.runhistory.dataclasses import TrialValue
+
+    from bough.integrations.configspace import to_configspace
+
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Scenario(
+            to_configspace(curves.space),
+            min_budget=LOWEST,
+            max_budget=curves.epochs,
+            n_trials=4 * spent.budget // curves.epochs,  # a quarter of it is the size of its random design
+            deterministic=True,
+            seed=seed,
+            output_directory=Path(folder),
+        )
+        facade = MultiFidelityFacade(
+            scenario, lambda config, seed=0, budget=0: 0.0, logging_level=False, overwrite=True
+        )
+        trained: dict[Any, int] = {}
+        while not spent.over:
+            info = facade.ask()
+            first, last = trained.get(info.config, 0), round(info.budget)
+            value = spent.train_on(curves, dict(info.config), first, last)
+            if value is not None:
+                trained[info.config] = last
+                facade.tell(info, TrialValue(cost=value), save=False)
+
+
+def run(name: str, method: str, trials: int, seed: int) -> dict[str, Any]:
+    """The course of a run: the epochs after which the best value improved, and how many trials there were."""
     curves = Curves(name)
-    spent = Spent(trials * curves.epochs, target)
+    spent = Spent(trials * curves.epochs)
     base, _, rule = method.partition("-")
     if rule == "fidelity":
         run_fidelity(curves, base, spent, seed)
     elif base == "optuna":
         run_optuna(curves, rule, spent, seed)
+    elif base == "smac":
+        run_smac(curves, spent, seed)
     else:
         run_bough(curves, base, rule or "none", spent, seed)
-    return spent
+    return {"course": spent.course, "trials": spent.trials, "full": spent.full, "budget": spent.budget}
 
 
-def regrets(name: str, runs: Sequence[Spent]) -> FloatArray:
+def best_at(found: dict[str, Any], share: float) -> float:
+    """The best value after a share of the epochs; infinite before the first one."""
+    reached = (value for when, value in reversed(found["course"]) if when <= share * found["budget"])
+    return float(next(reached, np.inf))
+
+
+def share_needed(found: dict[str, Any], value: float) -> float:
+    """The share of the epochs after which the value was reached; 1 if it never was."""
+    reached = (when for when, best in found["course"] if best <= value)
+    return float(next(reached, found["budget"]) / found["budget"])
+
+
+def regrets(name: str, runs: Sequence[dict[str, Any]]) -> FloatArray:
     """(runs, shares) the regret of each run after these shares of its budget; at most 1."""
     curves = Curves(name)
     configs = curves.space.sample(SAMPLE, np.random.default_rng(0))
     sample = np.array([curves(config, curves.epochs) for config in configs])
-    best = min([sample.min(), *(spent.best for spent in runs)])
-    values = np.array([[spent.at(share * spent.budget) for share in SHARES] for spent in runs])
+    best = min([sample.min(), *(best_at(found, 1.0) for found in runs)])
+    values = np.array([[best_at(found, share) for share in SHARES] for found in runs])
     return np.minimum((values - best) / (np.median(sample) - best), 1.0)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "lcbench" in n])
+    parser.add_argument("--tasks", nargs="+")
+    parser.add_argument("--published", action="store_true", help="tasks that nothing was chosen by")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=40)
-    parser.add_argument("--until-reached", action="store_true")
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--rows", type=Path, default=RESULTS / "stopping.jsonl", help="where runs are kept")
     given = parser.parse_args()
-    keys = [(method, seed) for method in given.methods for seed in range(given.seeds)]
+    names = [n for n in (PUBLISHED if given.published else DEVELOPMENT) if "lcbench" in n]
+    kept, keys = KeptRows(given.rows), [(m, seed) for m in given.methods for seed in range(given.seeds)]
     found: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
     needed: dict[str, list[float]] = {method: [] for method in given.methods}
     counts: dict[str, list[tuple[int, int]]] = {method: [] for method in given.methods}
-    for name in given.tasks:
-        began = time.perf_counter()
-        runs: dict[tuple[str, int], Spent] = {}
+    for name in given.tasks or names:
+        runs = {}
         for method, seed in keys:
-            auto = runs.get(("auto", seed)) if given.until_reached else None
-            target = -np.inf if auto is None else auto.best
-            runs[method, seed] = run(name, method, given.trials, seed, target)
+            compute = partial(run, name, method, given.trials, seed)
+            runs[method, seed] = kept.once(f"{name} {method} {seed} {given.trials}", compute)
         for (method, seed), regret in zip(runs, regrets(name, list(runs.values())), strict=True):
-            spent = runs[method, seed]
+            each = runs[method, seed]
             found[method].append(regret)
-            counts[method].append((spent.trials, spent.full))
+            counts[method].append((each["trials"], each["full"]))
             if ("auto", seed) in runs:
-                needed[method].append(spent.first(runs["auto", seed].best))
-        means = {method: np.mean(found[method][-given.seeds :], axis=0).round(3) for method in given.methods}
-        print(f"{name}: {means} ({time.perf_counter() - began:.0f} s)", flush=True)
-    head = "  ".join(f"{share:>6.0%}" for share in SHARES)
-    print(
-        f"\nmean regret after a share of the epochs\n{'':18}{head}  trials  to the end  share needed (median)"
-    )
-    for method in given.methods:
-        row = "  ".join(f"{value:6.3f}" for value in np.mean(found[method], axis=0))
+                needed[method].append(share_needed(each, best_at(runs["auto", seed], 1.0)))
+        shares = {method: np.round(needed[method][-given.seeds :], 2).tolist() for method in given.methods}
+        print(name, shares, flush=True)
+    print_table(given.methods, found, needed, counts)
+
+
+def print_table(
+    methods: Sequence[str],
+    found: dict[str, list[FloatArray]],
+    needed: dict[str, list[float]],
+    counts: dict[str, list[tuple[int, int]]],
+) -> None:
+    """Mean regrets with the second method's wins against each, and quartiles of the shares needed."""
+    first = np.array(found[methods[min(1, len(methods) - 1)]])
+    print(f"\nmean regret after a share of the epochs (wins-losses of {methods[min(1, len(methods) - 1)]})")
+    head = "".join(f"{share:>16.0%}" for share in SHARES)
+    print(f"{'':18}{head}  trials  to the end  share needed (quartiles)")
+    for method in methods:
+        values = np.array(found[method])
+        won, lost = (first < values).sum(axis=0), (first > values).sum(axis=0)
+        cells = [f"{m:.3f} ({w}-{x})" for m, w, x in zip(values.mean(axis=0), won, lost)]
+        row = "".join(f"{cell:>16}" for cell in cells)
         trials, full = np.mean(counts[method], axis=0)
-        share = f"{np.median(needed[method]):.2f}" if needed[method] else "-"
-        print(f"{method:18}{row}  {trials:6.1f}  {full:10.1f}  {share}")
+        quartiles = np.quantile(needed[method], (0.25, 0.5, 0.75)).round(2) if needed[method] else "-"
+        print(f"{method:18}{row}  {trials:6.1f}  {full:10.1f}  {quartiles}")
 
 
 if __name__ == "__main__":

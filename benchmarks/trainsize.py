@@ -1,31 +1,43 @@
 """A fidelity in a branching space: the share of the training set, against full training sets.
 
-    python -m benchmarks.trainsize --tasks yahpo-xgboost-3 --seeds 2 --trials 40
+    python -m benchmarks.trainsize --tasks yahpo-xgboost-3 --seeds 2
+    python -m benchmarks.trainsize --published         # tasks that nothing was chosen by
 
 Minimises 1 - balanced accuracy of rbv2_xgboost (surrogates, three boosters) at the full training set.
-``auto`` without a fidelity evaluates ``--trials`` configurations there. ``auto`` with
-``Float(0.03, 1, fidelity=True)`` may spend the same training seconds; a promotion trains from the start
-again. The table has the share of the seconds that each method needs for the value that ``auto`` without a
-fidelity has in the end (1 where it never gets there), and how often its best configuration has the booster of
-the best one of all runs on the task.
+``auto`` evaluates ``--trials`` configurations there. The others have its training seconds as their budget,
+and at most ``MAX_TRIALS`` trials:
+
+* budget:   ``auto`` at the full training set; it looks for improvement per second,
+* fidelity: the same with ``Float(0.03, 1, fidelity=True)``; a promotion trains from the start again,
+* random:   random search with this fidelity.
+
+The table has the share of the seconds that each needs for the value that ``auto`` without a budget has in the
+end with the same seed (1 where it never gets there), and how often its best configuration has the booster of
+the best one of all runs on the task. Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.problems.base import Config
-from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, measures, space
+from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, PUBLISHED, measures, space
 
 LOWEST = 0.03
 """The smallest share of the training set that the surrogate was fitted to."""
 
-Course = list[tuple[float, float, str]]
-"""Seconds, best value so far and its booster, after each result at the full training set."""
+MAX_TRIALS = 100
+"""The cheapest configurations take a thousandth of the most expensive ones: a budget alone may not end."""
+
+METHODS = ("budget", "fidelity", "random")
 
 
 def evaluate(name: str, config: Config) -> tuple[float, float]:
@@ -36,52 +48,63 @@ def evaluate(name: str, config: Config) -> tuple[float, float]:
     return 1.0 - found[ACCURACY[kind]], max(found["timetrain"], 1e-3)
 
 
-def run(name: str, method: str, seed: int, *, fidelity: bool, trials: float, seconds: float) -> Course:
-    """Evaluate until so many trials or seconds are used."""
+def run(name: str, method: str, seed: int, trials: int, seconds: float) -> dict[str, Any]:
+    """Seconds, value and booster at each improvement at the full training set, and all seconds by rung."""
     searched = space(name.removeprefix("yahpo-").split("-")[0])
-    if fidelity:
+    if method in ("fidelity", "random"):
         share = bough.Float(LOWEST, 1.0, fidelity=True)
         searched = bough.Space({**searched.declared, "trainsize": share}, searched.forbid)
-    study = bough.Study(searched, method=method, seed=seed)
-    spent, best, booster, course = 0.0, np.inf, "", Course()
+    study = bough.Study(searched, method="random" if method == "random" else "auto", seed=seed)
+    if seconds < math.inf:
+        study.set_budget(seconds)
+    spent, best, course = 0.0, np.inf, []
+    rungs: dict[str, list[float]] = {}
     while len(study.trials) < trials and spent < seconds:
         trial = study.ask()
         value, cost = evaluate(name, trial.config)
         study.tell(trial, value, cost=cost)
         spent += cost
-        if trial.config.get("trainsize", 1.0) == 1.0 and spent <= seconds:
-            if value < best:
-                best, booster = value, trial.config["booster"]
-            course.append((spent, best, booster))
-    return course
+        level = trial.config.get("trainsize", 1.0)
+        rungs.setdefault(f"{level:.2f}", []).append(cost)
+        if level == 1.0 and spent <= seconds and value < best:
+            best = value
+            course.append((spent, best, trial.config["booster"]))
+    return {"course": course, "spent": spent, "rungs": {k: (len(v), sum(v)) for k, v in rungs.items()}}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tasks", nargs="+", default=[n for n in DEVELOPMENT if "xgboost" in n][:4])
+    parser.add_argument("--tasks", nargs="+", help="by default the first six")
+    parser.add_argument("--published", action="store_true", help="tasks that nothing was chosen by")
+    parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--trials", type=int, default=30)
+    parser.add_argument("--rows", type=Path, default=RESULTS / "trainsize.jsonl", help="where runs are kept")
     given = parser.parse_args()
-    shares: dict[str, list[float]] = {"auto": [], "auto, fidelity": [], "random, fidelity": []}
-    right = dict.fromkeys(shares, 0)
-    for name in given.tasks:
-        runs: dict[str, list[Course]] = {method: [] for method in shares}
+    names = [name for name in (PUBLISHED if given.published else DEVELOPMENT) if "xgboost" in name][:6]
+    methods = ("auto", *given.methods)
+    kept, shares = KeptRows(given.rows), {method: list[float]() for method in methods}
+    right = dict.fromkeys(methods, 0)
+    for name in given.tasks or names:
+        ends: dict[str, list[tuple[float, str]]] = {method: [] for method in methods}
         for seed in range(given.seeds):
-            plain = run(name, "auto", seed, fidelity=False, trials=given.trials, seconds=math.inf)
-            runs["auto"].append(plain)
-            for method in ("auto", "random"):
-                limited = run(name, method, seed, fidelity=True, trials=math.inf, seconds=plain[-1][0])
-                runs[f"{method}, fidelity"].append(limited)
-            for method, courses in runs.items():
-                reached = [when for when, best, _ in courses[-1] if best <= plain[-1][1]]
-                shares[method].append(min(reached, default=plain[-1][0]) / plain[-1][0])
-        ends = {(c[-1][1], c[-1][2]) for courses in runs.values() for c in courses if c}
-        for method, courses in runs.items():
-            right[method] += sum(bool(c) and c[-1][2] == min(ends)[1] for c in courses)
-        print(name, {method: np.round(each[-given.seeds :], 2).tolist() for method, each in shares.items()})
-    print(f"\n{'':18}share of the seconds: median, mean   best booster")
+            plain: dict[str, Any] = {}
+            for method in methods:
+                limits = (MAX_TRIALS, plain["spent"]) if plain else (given.trials, math.inf)
+                compute = partial(run, name, method, seed, *limits)
+                found = kept.once(f"{name} {method} {seed} {given.trials}", compute)
+                plain = plain or found
+                reached = (when for when, best, _ in found["course"] if best <= plain["course"][-1][1])
+                shares[method].append(next(reached, plain["spent"]) / plain["spent"])
+                ends[method].append(tuple(found["course"][-1][1:]) if found["course"] else (math.inf, ""))
+        best = min(end for those in ends.values() for end in those)[1]
+        for method, those in ends.items():
+            right[method] += sum(booster == best for _, booster in those)
+        print(name, {m: np.round(s[-given.seeds :], 2).tolist() for m, s in shares.items()}, flush=True)
+    print(f"\n{'':10}share of the seconds: quartiles, mean   best booster")
     for method, each in shares.items():
-        print(f"{method:18}{np.median(each):28.2f}{np.mean(each):6.2f}   {right[method]} of {len(each)}")
+        quartiles = " ".join(f"{q:.2f}" for q in np.quantile(each, (0.25, 0.5, 0.75)))
+        print(f"{method:10}{quartiles:>31}{np.mean(each):6.2f}   {right[method]} of {len(each)}")
 
 
 if __name__ == "__main__":

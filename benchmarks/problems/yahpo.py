@@ -65,12 +65,18 @@ class Surrogate:
 
     def measures(self, task: str, config: Config, fidelity: Mapping[str, float]) -> dict[str, float]:
         """Every output for a config on a task; a missing category has a code, a missing number is 0."""
-        given = {**config, self.instance: task, **fidelity}
-        codes = [self.codes[name][str(given.get(name, "#na#"))] for name in self.categorical]
-        numbers = [float(given.get(name, 0.0)) for name in self.numeric]
-        inputs = {"x_cat": np.array([codes], np.int32), "x_cont": np.array([numbers], np.float32)}
-        predicted = self.session.run(None, inputs)[0][0]
-        return dict(zip(self.outputs, map(float, predicted), strict=True))
+        return self.at_levels(task, config, [fidelity])[0]
+
+    def at_levels(
+        self, task: str, config: Config, fidelities: Sequence[Mapping[str, float]]
+    ) -> list[dict[str, float]]:
+        """Every output at each of several fidelities, predicted in one call."""
+        rows = [{**config, self.instance: task, **fidelity} for fidelity in fidelities]
+        codes = [[self.codes[name][str(row.get(name, "#na#"))] for name in self.categorical] for row in rows]
+        numbers = [[float(row.get(name, 0.0)) for name in self.numeric] for row in rows]
+        inputs = {"x_cat": np.array(codes, np.int32), "x_cont": np.array(numbers, np.float32)}
+        predicted = self.session.run(None, inputs)[0]
+        return [dict(zip(self.outputs, map(float, row), strict=True)) for row in predicted]
 
 
 @functools.cache

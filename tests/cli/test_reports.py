@@ -82,6 +82,29 @@ def test_lines_that_are_reports(
     assert len(refused) == (text.count("\n") > 0 and any(w in text for w in ('"3"', "NaN", '"step": 3')))
 
 
+def test_lines_with_several_measures_are_judged_together(tmp_path: Path) -> None:
+    study = Study(SPACE, objectives=["error", "size"], constraints=["heat <= 5"], method="random", seed=0)
+    for level in (0.4, 0.3, 0.2, 0.1):
+        trial = study.ask()
+        for step in range(1, 11):
+            study.report(trial, {"error": level + 1 - step / 10, "size": level, "heat": 1.0}, step)
+        study.tell(trial, {"error": level, "size": level, "heat": 1.0})
+    trial, output = study.ask(), tmp_path / "out"
+    reported = ReportedLines(study, trial, output)
+    lines = [
+        {"step": 1, "error": 9.0, "size": 9.0},  # lacks a measure, so it is no report
+        {"step": 1, "value": 9.0},
+        {"step": 2, "error": 9.0, "size": 9.0, "heat": 1.0, "note": "kept out"},
+    ]
+    output.write_text("".join(json.dumps(line) + "\n" for line in lines[:2]))
+    assert not reported.should_stop() and study.trial(trial.number).curve == ()
+    output.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert reported.should_stop()
+    stored = study.trial(trial.number)
+    assert stored.state == "stopped"
+    assert stored.curves == {"error": ((2, 9.0),), "size": ((2, 9.0),), "heat": ((2, 1.0),)}
+
+
 @pytest.mark.slow
 def test_a_study_is_run_with_reports(tmp_path: Path) -> None:
     (tmp_path / "space.yaml").write_text("x: {type: float, low: 0, high: 1}\n")

@@ -140,7 +140,8 @@ def test_the_route(api: httpx.Client) -> None:
     assert api.get("/studies/demo/trials?state=stopped").json()["total"] == 0
 
 
-def test_checkpoints_of_sigopt(served: Service) -> None:
+@pytest.mark.parametrize("several", [False, True])
+def test_checkpoints_of_sigopt(served: Service, several: bool) -> None:
     with served.client(served.write) as client:
         client.base_url = f"{served.url}/v1"
 
@@ -149,30 +150,42 @@ def test_checkpoints_of_sigopt(served: Service) -> None:
             assert reply.status_code < 300, reply.text
             return reply.json()
 
-        call("/clients/1/projects", id="p", name="p")
+        project = "several" if several else "one"
+        call("/clients/1/projects", id=project, name=project)
+        metrics: list[dict[str, Any]] = [{"name": "loss", "objective": "minimize", "strategy": "optimize"}]
+        if several:
+            size = {"name": "size", "objective": "minimize", "strategy": "constraint", "threshold": 5}
+            metrics += [{"name": "speed", "objective": "maximize", "strategy": "optimize"}, size]
         made = call(
-            "/clients/1/projects/p/aiexperiments",
+            f"/clients/1/projects/{project}/aiexperiments",
             name="runs",
             budget=20,
-            metrics=[{"name": "loss", "objective": "minimize", "strategy": "optimize"}],
+            metrics=metrics,
             parameters=[{"name": "x", "type": "double", "bounds": {"min": 0, "max": 1}}],
         )
 
-        def checkpoint(run: str, loss: float) -> bool:
-            values = [{"name": "loss", "value": loss}, {"name": "other", "value": 3.0}]
+        def measured(loss: float) -> dict[str, float]:
+            return {"loss": loss, "speed": -loss, "size": 3.0} if several else {"loss": loss}
+
+        def checkpoint(run: str, **given: float) -> bool:
+            values = [{"name": name, "value": value} for name, value in {**given, "other": 3.0}.items()]
             made = call(f"/training_runs/{run}/checkpoints", values=values)
             assert made["stopping_reasons"] == ({"bough": True} if made["should_stop"] else {})
             return bool(made["should_stop"])
 
         for level in (0.4, 0.3, 0.2, 0.1):
             run = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
-            assert not any(checkpoint(run, level + 1 - step / 10) for step in range(1, 11))
-            finished = {"state": "completed", "values": {"loss": {"value": level}}}
-            client.request("MERGE", f"/training_runs/{run}", json=finished)
+            assert not any(checkpoint(run, **measured(level + 1 - step / 10)) for step in range(1, 11))
+            values = {name: {"value": value} for name, value in measured(level).items()}
+            client.request("MERGE", f"/training_runs/{run}", json={"state": "completed", "values": values})
         run = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
-        assert [checkpoint(run, 9.0) for _ in range(3)] == [False, True, True]
+        stops = [checkpoint(run, **measured(9.0)) for _ in range(3)]
+        assert stops == [False, True, True]
+        assert checkpoint(run)  # whatever it says, the run should stop
         ended = client.put(f"/training_runs/{run}", json={"state": "completed"})
         assert ended.status_code == 200, ended.text
+        other = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
+        assert not checkpoint(other) and not checkpoint(other, **measured(0.2))
 
 
 def test_pages_show_curves_and_why_a_trial_was_stopped(served: Service) -> None:

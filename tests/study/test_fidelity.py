@@ -155,6 +155,34 @@ def test_a_branch_that_is_little_known_is_compared_with_itself_alone():
     assert found.due() == {"x": 7.0, "epochs": 9}
 
 
+def test_a_rung_that_saves_little_is_left_out():
+    study = bough.Study(two_models(), method="random", seed=0)
+    costs = {3: 1.0, 9: 3.5, 27: 4.0, 81: 10.0}  # 9 costs almost as much as 27, and 3 is cheap
+    for _ in range(20):
+        trial = study.ask()
+        study.tell(trial, error(trial.config), cost=costs[trial.config["epochs"]])
+    assert [trial.config["epochs"] for trial in study.trials[:4]] == [3, 9, 27, 81]
+    assert {trial.config["epochs"] for trial in study.trials[4:]} == {3, 27, 81}
+
+
+def test_where_no_rung_saves_enough_configs_start_at_the_highest():
+    study = bough.Study(two_models(), method="random", seed=1)
+    first, second = study.ask(), study.ask()
+    assert first.config["model"] != second.config["model"]
+    for trial in (first, second):
+        study.tell(trial, error(trial.config), cost=5.0)
+    for _ in range(12):
+        trial = study.ask()
+        study.tell(trial, error(trial.config), cost=10.0 if trial.config["epochs"] == 81 else 5.0)
+    full = next(trial.number for trial in study.trials if not trial.partial)
+    later = study.trials[full + 1 :]
+    assert {trial.config["epochs"] for trial in later} == {81}
+    waited = [trial for trial in later if trial.resumes is not None]
+    assert [study.trial(t.resumes).config["model"] for t in waited] == [
+        ({"fast", "slow"} - {study.trial(full).config["model"]}).pop()
+    ], "the other branch skips the rungs above its own"
+
+
 def test_what_is_left_is_promoted_when_nothing_new_is():
     done = {3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}
     assert halving([done, {3: 2.0}, {3: 1.5}]).left() == {"x": 2.0, "epochs": 9}

@@ -238,16 +238,20 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
 
 
 def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
-    """Report the optimised metric of a checkpoint, whose number is the step; whether the run should stop."""
+    """Report a checkpoint, whose number is the step; whether the run should stop.
+
+    A checkpoint that lacks a metric which is optimised or constrained is kept, and stops nothing.
+    """
     study, definition = _study_of(context, run)
-    if not is_plain(definition):  # several metrics have no single curve to judge by
-        return False
-    name = optimised(definition)[0]["name"]
-    reported = [each["value"] for each in values if each.get("name") == name]
+    names = [optimised(definition)[0]["name"]] if is_plain(definition) else study.goals.needed
+    given = {each.get("name"): each["value"] for each in reversed(values)}
     if study.trial(run["trial"]).state == "stopped":
         return True
+    if not all(name in given for name in names):
+        return False
+    reported = given[names[0]] if is_plain(definition) else {name: given[name] for name in names}
     try:
-        return bool(reported) and study.report(run["trial"], reported[0], run["checkpoint_count"])
+        return study.report(run["trial"], reported, run["checkpoint_count"])
     except (StudyError, TrialError) as error:
         raise SigOptError(f"The checkpoint cannot be stored: {error}") from None
 

@@ -11,6 +11,9 @@ of one model and a boosting round of another are different things. In each branc
 promoted in any case, and a branch with fewer than three results at the highest fidelity is compared with
 itself alone. So a branch that starts slowly is not lost.
 
+Halving pays where a rung costs about a third of the next one. Where results tell what they cost, rungs that
+cost clearly more are left out: training on a tenth of the rows may take half of the time.
+
 All of it is a function of the stored trials. Here, everything minimises.
 """
 
@@ -20,7 +23,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any
 
 from bough.history import History
@@ -37,6 +40,9 @@ __all__ = ["Fidelity", "Halving", "config_key", "promotion_reason", "results_by_
 
 MIN_CHANGES = 3
 """A branch with fewer results at the highest fidelity is not compared with others."""
+
+MAX_COST_SHARE = 0.4
+"""A rung that costs a larger share of the next one is left out. Halving assumes 1 / ``REDUCTION``."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,7 @@ class Halving:
     ) -> None:
         self._fidelity, self._goals = fidelity, goals
         self._candidates = [self._candidate(trials, branch(trials[0])) for trials in configs]
+        self._worthwhile = _worthwhile(fidelity, self._candidates)
 
     def _candidate(self, trials: Sequence[Trial], branch: bytes) -> _Candidate:
         rung = self._fidelity.rung
@@ -156,7 +163,7 @@ class Halving:
 
     def begin(self, config: Config) -> Config:
         """A new config at the fidelity at which it is tried first."""
-        return {**config, self._fidelity.name: self._fidelity.rungs[0]}
+        return {**config, self._fidelity.name: self._fidelity.rungs[self._worthwhile[0]]}
 
     def due(self) -> Config | None:
         """The config that is to be promoted now; None if a new one is to be tried."""
@@ -189,7 +196,8 @@ class Halving:
         return None
 
     def _promoted(self, candidate: _Candidate) -> Config:
-        return {**candidate.config, self._fidelity.name: self._fidelity.rungs[candidate.reached + 1]}
+        rung = next(each for each in self._worthwhile if each > candidate.reached)
+        return {**candidate.config, self._fidelity.name: self._fidelity.rungs[rung]}
 
     def _ranked(self, candidates: Sequence[_Candidate], rung: int) -> list[_Candidate]:
         """From the best to the worst: first those that meet all limits, then by front, then by value."""
@@ -221,6 +229,28 @@ class Halving:
         if not self._goals.objectives:
             return (float(trial.value or 0.0),)
         return self._goals.outcomes(trial)
+
+
+def _worthwhile(fidelity: Fidelity, candidates: Sequence[_Candidate]) -> list[int]:
+    """The rungs at which configurations are evaluated from now on, ascending; the highest is one of them.
+
+    The cost of a rung is the median share of the cost at the highest one, over configurations that told both.
+    """
+    top = len(fidelity.rungs) - 1
+    shares: dict[int, list[float]] = {}
+    for candidate in candidates:
+        costs = {rung: trial.cost for rung, trial in candidate.results.items() if trial.cost}
+        for rung, cost in costs.items():
+            if top in costs:
+                shares.setdefault(rung, []).append(cost / costs[top])
+    kept, price = [top], 1.0
+    for rung in reversed(range(top)):
+        if rung not in shares:
+            kept.append(rung)
+        elif (share := median(shares[rung])) <= MAX_COST_SHARE * price:
+            kept.append(rung)
+            price = share
+    return kept[::-1]
 
 
 def _hoped(changes: Sequence[float]) -> float:
