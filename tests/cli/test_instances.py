@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,11 @@ from bough.study import open_study
 from .programs import script
 
 SPACE = Space({"x": Float(0, 1)})
-PROGRAM = """#!/usr/bin/env python3
+PROGRAM = f"""#!{sys.executable} -IS
 import sys
 if sys.argv[2] == "broken":
     sys.exit("no such data")
-print('{"step": 1, "value": 7}')
+print('{{"step": 1, "value": 7}}')
 print(float(sys.argv[1]) + 10 * float(sys.argv[2]))
 """
 

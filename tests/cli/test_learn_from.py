@@ -8,7 +8,7 @@ from pathlib import Path
 from bough.space import Float, Space
 from bough.study import Study, open_study
 
-from .programs import bough
+from .programs import bough_here
 
 SPACE = {"x": {"type": "float", "low": 0, "high": 1, "likely": [0.1, 0.4]}}
 
@@ -19,9 +19,9 @@ def test_a_run_starts_from_the_best_of_an_earlier_study(tmp_path: Path) -> None:
     earlier = Study(Space({"x": Float(0, 1)}), name="earlier", storage=storage)
     earlier.add_many([({"x": x}, abs(x - 0.3)) for x in (0.1, 0.31, 0.9)])
     run = ["run", "space.json", "-n", "1", "--storage", storage, "--name", "new"]
-    done = bough(*run, "--learn-from", "earlier", "--", "echo", "{x}", cwd=tmp_path)
+    done = bough_here(*run, "--learn-from", "earlier", "--", "echo", "{x}", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert open_study("new", storage).trial(0).config == {"x": 0.31}
-    refused = bough(*run, "--learn-from", "nobody", "--", "echo", "{x}", cwd=tmp_path)
+    refused = bough_here(*run, "--learn-from", "nobody", "--", "echo", "{x}", cwd=tmp_path)
     assert refused.returncode == 2
     assert "study 'new' exists and learns from 'earlier', not from 'nobody'" in refused.stderr

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import sqlite3
+import sys
 import time
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from bough.study import open_study
 
-from .programs import STUBBORN_PARENT, alive, bough, pid_in, script, start, write_space
+from .programs import STUBBORN_PARENT, alive, bough, bough_here, pid_in, script, start, write_space
 
 SHELL = """#!/bin/sh
 case "$1" in
@@ -23,11 +24,11 @@ case "$1" in
   *) echo '{"value": 0.5}' ;;
 esac
 """
-PYTHON = """#!/usr/bin/env python3
+PYTHON = f"""#!{sys.executable} -IS
 import json, sys
 config = json.load(open(sys.argv[1]))
 print("training", file=sys.stderr)
-print(json.dumps({"value": (config["x"] - 0.3) ** 2 + len(config), "cost": 1.5}))
+print(json.dumps(dict(value=(config["x"] - 0.3) ** 2 + len(config), cost=1.5)))
 """
 
 
@@ -64,9 +65,9 @@ def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: P
     write_space(tmp_path)
     program = script(tmp_path, "program.py", PYTHON)
     words = ("run", "space.yaml", "--maximize", "--method", "random", "--seed", "1", "--json")
-    first = bough(*words, "-n", "3", "--", program, "{config}", cwd=tmp_path)
+    first = bough_here(*words, "-n", "3", "--", program, "{config}", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    again = bough(*words, "-n", "5", "--", program, "{config}", cwd=tmp_path)
+    again = bough_here(*words, "-n", "5", "--", program, "{config}", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     kept = trials(tmp_path)
     assert [t.number for t in kept] == list(range(5))
@@ -79,7 +80,7 @@ def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: P
         "config": best.config,
     }
     # the same seed gives the same trials whether or not the run was interrupted
-    whole = bough(*words, "-n", "5", "--name", "whole", "--", program, "{config}", cwd=tmp_path)
+    whole = bough_here(*words, "-n", "5", "--name", "whole", "--", program, "{config}", cwd=tmp_path)
     assert whole.returncode == 0
     assert [t.config for t in trials(tmp_path, "whole")] == [t.config for t in kept]
 
@@ -91,7 +92,7 @@ def test_hanging_and_babbling_programs_fail_their_trials_only(tmp_path: Path):
         "program.sh",
         '#!/bin/sh\ncase "$1" in svm) sleep 60;; forest) echo garbage, no digits;; *) echo 1;; esac\n',
     )
-    done = bough(
+    done = bough_here(
         "run", "space.yaml", "-n", "9", "--method", "random", "--seed", "2", "--trial-timeout", "1",
         "-w", "3", "--", program, "{model}", cwd=tmp_path,
     )  # fmt: skip
@@ -104,10 +105,10 @@ def test_hanging_and_babbling_programs_fail_their_trials_only(tmp_path: Path):
 
 def test_a_program_that_always_fails_is_exit_code_1(tmp_path: Path):
     write_space(tmp_path)
-    done = bough("run", "space.yaml", "-n", "3", "--method", "random", "--", "false", cwd=tmp_path)
+    done = bough_here("run", "space.yaml", "-n", "3", "--method", "random", "--", "false", cwd=tmp_path)
     assert done.returncode == 1
     assert "no trial gave a result" in done.stderr and "Traceback" not in done.stderr
-    done = bough("run", "space.yaml", "-n", "30", "--method", "random", "--", "false", cwd=tmp_path)
+    done = bough_here("run", "space.yaml", "-n", "30", "--method", "random", "--", "false", cwd=tmp_path)
     assert done.returncode == 1
     assert "trials of study 'space' failed" in done.stderr and "Traceback" not in done.stderr
 
@@ -151,20 +152,22 @@ def test_no_program_outlives_bough(number: signal.Signals, tmp_path: Path):
 def test_progress_without_a_terminal_is_a_line_per_trial(tmp_path: Path):
     write_space(tmp_path)
     words = ("run", "space.yaml", "--method", "random")
-    done = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
+    done = bough_here(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
     models = [trial.config["model"] for trial in trials(tmp_path)]
     lines = [f"bough: trial {i}: 0.5 ({models[i]}), best 0.5 (trial 0), {i + 1}/2\n" for i in range(2)]
     assert done.stderr == "".join(lines)
-    again = bough(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
+    again = bough_here(*words, "-n", "2", "--", "echo", "0.5", cwd=tmp_path)
     assert "has 2 trials already" in again.stderr and again.returncode == 0
     for silent in (("-n", "3", "--progress", "none"), ("-n", "4", "-q")):
-        assert bough(*words, *silent, "--", "echo", "0.5", cwd=tmp_path).stderr == ""
+        assert bough_here(*words, *silent, "--", "echo", "0.5", cwd=tmp_path).stderr == ""
 
 
 def test_a_dry_run_prints_commands_and_creates_nothing(tmp_path: Path):
     write_space(tmp_path)
     words = ("run", "space.yaml", "--dry-run", "--")
-    done = bough(*words, "echo", "{model}", "[", "-c", "{C}", "]", "--trees", "{trees}", "a b", cwd=tmp_path)
+    done = bough_here(
+        *words, "echo", "{model}", "[", "-c", "{C}", "]", "--trees", "{trees}", "a b", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     lines = sorted(shlex.split(line) for line in done.stdout.splitlines())
     assert lines[0] == ["echo", "bayes", "a b"]
@@ -200,7 +203,7 @@ def test_a_program_killed_from_outside_is_a_failed_trial(tmp_path: Path):
     program = script(
         tmp_path, "program.sh", '#!/bin/sh\nif [ "$BOUGH_TRIAL" = 1 ]; then kill -9 $$; fi\necho 1\n'
     )
-    done = bough("run", "space.yaml", "-n", "3", "--method", "random", "--", program, cwd=tmp_path)
+    done = bough_here("run", "space.yaml", "-n", "3", "--method", "random", "--", program, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [t.state for t in trials(tmp_path)] == ["done", "failed", "done"]
     assert trials(tmp_path)[1].error.startswith("killed by SIGKILL; command: ")
@@ -212,7 +215,9 @@ def test_values_never_reach_a_shell(tmp_path: Path):
     (tmp_path / "space.json").write_text(
         json.dumps({"word": {"type": "categorical", "options": [evil, evil + " "]}})
     )
-    done = bough("run", "space.json", "--method", "random", "--", "echo", "5", "{word}", "7", cwd=tmp_path)
+    done = bough_here(
+        "run", "space.json", "--method", "random", "--", "echo", "5", "{word}", "7", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert len(trials(tmp_path)) == 2  # a finite space ends by itself
     assert not (tmp_path / "pwned").exists()
@@ -222,7 +227,7 @@ def test_values_never_reach_a_shell(tmp_path: Path):
 def test_results_by_file_and_the_timeout_of_a_run(tmp_path: Path):
     write_space(tmp_path)
     program = script(tmp_path, "program.sh", '#!/bin/sh\necho 99\necho 7 > "$1"\nsleep 0.2\n')
-    done = bough(
+    done = bough_here(
         "run", "space.yaml", "--timeout", "1.5", "--method", "random", "--", program, "{result}", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.programs import bough
+from tests.cli.programs import bough_here
 
 from bough.space import Float, Space
 from bough.study import Study
@@ -18,7 +18,7 @@ def test_show_and_best_print_the_front(tmp_path: Path) -> None:
     for x in (0.25, 0.5, 0.75):
         study.add({"x": x}, {"error": x, "time": 1 - x})
     study.add({"x": 1.0}, {"error": 2.0, "time": 2.0})
-    shown = bough("show", "s", "--storage", url, cwd=tmp_path)
+    shown = bough_here("show", "s", "--storage", url, cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert "minimize error, minimize time" in shown.stdout
     assert "front: 3 of 4 trials" in shown.stdout
@@ -27,5 +27,5 @@ def test_show_and_best_print_the_front(tmp_path: Path) -> None:
         ["1", "0.5", "0.5"],
         ["2", "0.75", "0.25"],
     ]
-    best = bough("best", "s", "--storage", url, cwd=tmp_path)
+    best = bough_here("best", "s", "--storage", url, cwd=tmp_path)
     assert best.returncode == 0 and "front: 3 of 4 trials" in best.stdout

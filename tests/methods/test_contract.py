@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.methods.spaces import FINITE, NESTED, SPACES, value
 import bough
 from bough import registry
 from bough.errors import ExhaustedError, MethodError, MissingExtraError
+from bough.papers.levesque2017 import surrogates
 from bough.registry import Method
 
 QUICK = {"samples": 1, "candidates": 64, "initial": 3, "startup": 3, "population": 4}
@@ -34,10 +36,11 @@ def quick(name: str) -> Method:
 
 
 @pytest.fixture(autouse=True)
-def _short_chains(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where hyperparameters are sampled, one sweep is enough to make a proposal."""
+def _rough_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proposal is legal and repeatable whatever its model: a few samples are enough."""
     monkeypatch.setattr("bough.surrogates.base.BURN_IN_SWEEPS", 1)
     monkeypatch.setattr("bough.surrogates.base.WARM_BURN_IN_SWEEPS", 0)
+    monkeypatch.setattr(surrogates, "mondrian", partial(surrogates.mondrian, trees=4))
 
 
 @pytest.fixture(params=sorted(bough.methods()))

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.cli.programs import bough
+from tests.cli.programs import bough_here
 
 from bough.errors import StorageError
 from bough.space import Float, Space
@@ -45,7 +45,7 @@ def test_a_foreign_file_stays_as_it_is(tmp_path: Path) -> None:
         with pytest.raises(StorageError, match=r"optuna\.db has no bough studies"):
             read(url)
     for command in ("studies", "best"):
-        done = bough(command, "--storage", url, cwd=tmp_path)
+        done = bough_here(command, "--storage", url, cwd=tmp_path)
         assert done.returncode == 2 and "has no bough studies" in done.stderr
     assert files(tmp_path) == before
 
@@ -208,7 +208,7 @@ def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
     gc.collect()
     assert list(files(tmp_path)) == [unquote(name)]
     assert open_study("s", url).best.value == 1.0
-    assert bough("best", "s", "--storage", url, cwd=tmp_path).returncode == 0
+    assert bough_here("best", "s", "--storage", url, cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_the_command_line_shows_no_password(postgresql_url: str, tmp_path: Path)
     url = postgresql_url.replace("postgres:@", "postgres:geheim@")
     assert "geheim" in url
     for command in ("show",):
-        done = bough(command, "--storage", url, cwd=tmp_path)
+        done = bough_here(command, "--storage", url, cwd=tmp_path)
         assert "has no bough studies" in done.stderr and "geheim" not in done.stdout + done.stderr
 
 

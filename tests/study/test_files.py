@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.programs import bough
+from tests.cli.programs import bough_here
 
 from bough.errors import BoughError, StudyError
 from bough.space import Categorical, Choice, Float, Int, Space
@@ -37,7 +37,7 @@ def test_what_the_command_exports_can_be_imported(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/a.db"
     study = import_study(written(tmp_path), url)
     output = tmp_path / "command.jsonl"
-    done = bough("export", "s", "--storage", url, "-o", str(output), cwd=tmp_path)
+    done = bough_here("export", "s", "--storage", url, "-o", str(output), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     again = import_study(output, MemoryStorage())
     assert again.trials == study.trials
