@@ -88,6 +88,21 @@ static int prepare_evaluator(const criterion_t *c, evaluator_t *e) {
     return 0;
 }
 
+/* The criterion from the moments of each member, sds times their shares, and its slopes by them. */
+static double value_of(const criterion_t *c, const double *mean, const double *sd, double *boxes_memory, double *by_mean,
+                       double *by_sd) {
+    double value = c->boxes ? log_ehvi_at(c->boxes, mean, sd, boxes_memory, by_mean, by_sd) : 0.0;
+    int k;
+    for (k = 0; k < c->members; k++) {
+        const double best = c->posteriors[k].best;
+        if (k >= c->objectives)
+            value += log_probability(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
+        else if (!c->boxes)
+            value += log_improvement(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
+    }
+    return value;
+}
+
 /* One start on its way: it moves d coordinates, the columns `own`. z, prior: of each member. */
 typedef struct {
     const unsigned char *on;
@@ -101,7 +116,7 @@ typedef struct {
 static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slope) {
     const criterion_t *c = e->of;
     const int columns = c->models[0].shape.columns;
-    double value = 0.0;
+    double value;
     int i, k;
     for (k = 0; k < c->members; k++) {
         const side_t *d = &e->sides[k];
@@ -111,14 +126,7 @@ static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slo
         e->mean[k] = moments(&c->posteriors[k], d->rows, s->prior[k], e->works[k], &e->sd[k], &e->half[k]);
         e->sd[k] *= c->posteriors[k].sd_share;
     }
-    if (c->boxes) value = log_ehvi_at(c->boxes, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
-    for (k = 0; k < c->members; k++) {
-        const double best = c->posteriors[k].best;
-        if (k >= c->objectives)
-            value += log_probability(e->mean[k], e->sd[k], best, &e->by_mean[k], &e->by_sd[k]);
-        else if (!c->boxes)
-            value += log_improvement(e->mean[k], e->sd[k], best, &e->by_mean[k], &e->by_sd[k]);
-    }
+    value = value_of(c, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
     for (i = 0; i < s->d; i++) slope[i] = 0.0;
     for (k = 0; k < c->members; k++) {
         const side_t *d = &e->sides[k];

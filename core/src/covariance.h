@@ -52,26 +52,31 @@ static inline double exp_negative(double x) {
     return p;
 }
 
-/* k[i] += factor M(s2[i] scale) mask[i]; slope[i] = factor scale dM/ds2 mask[i]. mask may be NULL. */
-static void add_matern(int rows, const double *RESTRICT s2, double factor, double scale, const double *RESTRICT mask,
-                       double *RESTRICT k, double *RESTRICT slope) {
+/* k[i] += factor M(s2[i] scale); slope[i] = factor scale dM/ds2. */
+static void add_matern(int rows, const double *RESTRICT s2, double factor, double scale, double *RESTRICT k,
+                       double *RESTRICT slope) {
     const double by_s2 = -factor * scale / 6.0;
     int i;
-    if (mask) {
-        for (i = 0; i < rows; i++) {
-            double t = s2[i] * scale, s = sqrt(t), decay = exp_negative(-s) * mask[i], rise = (1.0 + s) * decay;
-            k[i] += factor * (rise + t * decay * (1.0 / 3.0));
-            slope[i] = by_s2 * rise;
-        }
-    } else {
-        for (i = 0; i < rows; i++) {
-            double t = s2[i] * scale, s = sqrt(t), decay = exp_negative(-s), rise = (1.0 + s) * decay;
-            k[i] += factor * (rise + t * decay * (1.0 / 3.0));
-            slope[i] = by_s2 * rise;
-        }
+    for (i = 0; i < rows; i++) {
+        const double t = s2[i] * scale, s = sqrt(t), decay = exp_negative(-s), rise = (1.0 + s) * decay;
+        k[i] += factor * (rise + t * decay * (1.0 / 3.0));
+        slope[i] = by_s2 * rise;
     }
 }
 
+/* The same for the two terms over all columns, j and t, which share distances; slope: of both together. */
+static void add_two_materns(int rows, const double *RESTRICT s2, const double *scales, double *RESTRICT k,
+                            double *RESTRICT slope) {
+    const double j = scales[2], t = scales[3], by_joint = sqrt(scales[4]), by_rough = sqrt(scales[5]);
+    const double joint_slope = -j * scales[4] / 6.0, rough_slope = -t * scales[5] / 6.0;
+    int i;
+    for (i = 0; i < rows; i++) {
+        const double r = sqrt(s2[i]), s = r * by_joint, u = r * by_rough;
+        const double near = exp_negative(-s), far = exp_negative(-u), rise = (1.0 + s) * near, steep = (1.0 + u) * far;
+        k[i] += j * (rise + s * s * near * (1.0 / 3.0)) + t * (steep + u * u * far * (1.0 / 3.0));
+        slope[i] = joint_slope * rise + rough_slope * steep;
+    }
+}
 
 static void add_to(int rows, double factor, const double *RESTRICT from, double *RESTRICT to) {
     int i;
@@ -134,13 +139,16 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
    apart, beside (columns)  squared distances between two options, and between an option and an inactive column
    zt (columns, rows), ont (groups, rows)   coordinates, and activity as numbers
    off (terms, rows)      the squared distance of each term from a point at which it is inactive
-   place (columns), term (columns)   the place of a column; the additive term at a place, or -1 */
+   place (columns), term (columns)   the place of a column; the additive term at a place, or -1
+   begin, end (groups)    the first row where a group is active, and the one after the last; sorted data have it in
+                          those rows alone, so what is zero elsewhere costs little
+   count (groups), at (groups, rows)   how many rows have a group, and which */
 typedef struct {
     const shape_t *shape;
     int rows;
     double scales[6];
     double *unit, *apart, *beside, *zt, *ont, *off;
-    int *place, *term;
+    int *place, *term, *begin, *end, *count, *at;
     double *memory;
 } side_t;
 
@@ -166,6 +174,12 @@ static void add_squares(const side_t *d, int place, double z, int rows, double *
     }
 }
 
+/* What a term adds to the squared distances of the first `rows` rows from a point where it is inactive. */
+static void add_off(const side_t *d, int term, int rows, double *all) {
+    const int group = d->shape->group[term], begin = d->begin[group], end = d->end[group] < rows ? d->end[group] : rows;
+    if (begin < end) add_to(end - begin, 1.0, d->off + (size_t)term * d->rows + begin, all + begin);
+}
+
 /* The coordinates (columns) of one point. */
 static void read_point(const side_t *d, const double *x, const unsigned char *on, double *z) {
     const shape_t *s = d->shape;
@@ -188,7 +202,7 @@ static int prepare_side(const model_t *m, side_t *d) {
     d->shape = s;
     d->rows = m->data.count;
     d->memory = malloc(sizeof(double) * (4 * columns + (columns + groups + terms) * n + 1));
-    d->place = malloc(sizeof(int) * (2 * columns + 1));
+    d->place = malloc(sizeof(int) * (2 * columns + (3 + n) * groups));
     if (!d->memory || !d->place) {
         free(d->memory);
         free(d->place);
@@ -202,6 +216,10 @@ static int prepare_side(const model_t *m, side_t *d) {
     d->ont = d->zt + columns * n;
     d->off = d->ont + groups * n;
     d->term = d->place + columns;
+    d->begin = d->term + columns;
+    d->end = d->begin + groups;
+    d->count = d->end + groups;
+    d->at = d->count + groups;
     for (i = 0; i < 3; i++) d->scales[i] = exp(m->theta[i]);
     d->scales[3] = exp(m->theta[4]);
     d->scales[4] = exp(-2.0 * m->theta[3]);
@@ -215,11 +233,21 @@ static int prepare_side(const model_t *m, side_t *d) {
     }
     for (t = 0; t < s->terms; t++)
         for (p = s->first[t]; p < s->first[t + 1]; p++) d->term[p] = t;
+    for (g = 0; g < s->groups; g++) {
+        d->begin[g] = d->rows;
+        d->end[g] = d->count[g] = 0;
+    }
     for (i = 0; i < d->rows; i++) {
         const unsigned char *on = m->data.on + (size_t)i * groups;
         read_point(d, m->data.x + (size_t)i * columns, on, z);
         for (p = 0; p < s->columns; p++) d->zt[(size_t)p * n + i] = z[p];
-        for (g = 0; g < s->groups; g++) d->ont[(size_t)g * n + i] = on[g] ? 1.0 : 0.0;
+        for (g = 0; g < s->groups; g++) {
+            d->ont[(size_t)g * n + i] = on[g] ? 1.0 : 0.0;
+            if (!on[g]) continue;
+            if (d->begin[g] > i) d->begin[g] = i;
+            d->end[g] = i + 1;
+            d->at[(size_t)g * n + (size_t)d->count[g]++] = i;
+        }
     }
     memset(d->off, 0, sizeof(double) * terms * n);
     for (t = 0; t < s->terms; t++)
@@ -242,10 +270,10 @@ static double variance_of(const side_t *d, const unsigned char *on) {
     return d->scales[0] * levels + d->scales[1] * functions + d->scales[2] + d->scales[3];
 }
 
-/* Scratch of one evaluation: (terms + 5) * rows + columns doubles.
+/* Scratch of one evaluation: (terms + 8) * rows + columns doubles.
    slopes (terms, rows): s dM/d(r_g^2) of active terms; over_all (rows): the same for the terms over all columns. */
 typedef struct {
-    double *s2, *all, *joint_slope, *rough_slope, *over_all, *slopes, *z;
+    double *s2, *all, *joint_slope, *rough_slope, *over_all, *packed, *slopes, *z;
 } scratch_t;
 
 static scratch_t scratch_at(double *memory, const side_t *d) {
@@ -256,13 +284,35 @@ static scratch_t scratch_at(double *memory, const side_t *d) {
     w.joint_slope = w.all + rows;
     w.rough_slope = w.joint_slope + rows;
     w.over_all = w.rough_slope + rows;
-    w.slopes = w.over_all + rows;
+    w.packed = w.over_all + rows;
+    w.slopes = w.packed + 3 * rows;
     w.z = w.slopes + (size_t)d->shape->terms * rows;
     return w;
 }
 
 static size_t scratch_size(const side_t *d) {
-    return (size_t)(d->shape->terms + 5) * (size_t)d->rows + (size_t)d->shape->columns + 1;
+    return (size_t)(d->shape->terms + 8) * (size_t)d->rows + (size_t)d->shape->columns + 1;
+}
+
+/* Add an active term to the covariances with the first `rows` rows; slope: zero where the row does not have the term. */
+static void add_term(const side_t *d, int term, int rows, const double *s2, scratch_t w, double *k, double *slope) {
+    const int group = d->shape->group[term], *at = d->at + (size_t)group * (size_t)d->rows;
+    const size_t bytes = sizeof(double) * (size_t)rows;
+    double *own = w.packed, *own_k = own + d->rows, *own_slope = own_k + d->rows;
+    int i, count = d->count[group];
+    if (count == d->rows) {
+        add_matern(rows, s2, d->scales[1], 1.0, k, slope);
+        return;
+    }
+    while (count > 0 && at[count - 1] >= rows) count--;
+    for (i = 0; i < count; i++) own[i] = s2[at[i]];
+    memset(own_k, 0, bytes);
+    memset(slope, 0, bytes);
+    add_matern(count, own, d->scales[1], 1.0, own_k, own_slope);
+    for (i = 0; i < count; i++) {
+        k[at[i]] += own_k[i];
+        slope[at[i]] = own_slope[i];
+    }
 }
 
 /* k(x, row) of the first `rows` rows for the point with coordinates z; slopes are left in w. */
@@ -276,19 +326,16 @@ static void covariance(const side_t *d, int rows, const double *z, const unsigne
         if (on[g]) add_to(rows, d->scales[0], d->ont + (size_t)g * n, k);
     for (t = 0; t < s->terms; t++) {
         if (!on[s->group[t]]) {
-            add_to(rows, 1.0, d->off + (size_t)t * n, w.all);
+            add_off(d, t, rows, w.all);
             continue;
         }
         memset(w.s2, 0, bytes);
         for (p = s->first[t]; p < s->first[t + 1]; p++) add_squares(d, p, z[p], rows, w.s2);
         add_to(rows, 1.0, w.s2, w.all);
-        add_matern(rows, w.s2, d->scales[1], 1.0, d->ont + (size_t)s->group[t] * n, k, w.slopes + (size_t)t * n);
+        add_term(d, t, rows, w.s2, w, k, w.slopes + (size_t)t * n);
     }
     for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], rows, w.all);
-    add_matern(rows, w.all, d->scales[2], d->scales[4], 0, k, w.joint_slope);
-    add_matern(rows, w.all, d->scales[3], d->scales[5], 0, k, w.rough_slope);
-    memcpy(w.over_all, w.joint_slope, bytes);
-    add_to(rows, 1.0, w.rough_slope, w.over_all);
+    add_two_materns(rows, w.all, d->scales, k, w.over_all);
 }
 
 /* sum_i weight_i slope_i (z - z_i) over the rows. */

@@ -2,6 +2,7 @@
 #include "covariance.h"
 #include "climb.h"
 #include "moves.h"
+#include "search.h"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -31,15 +32,15 @@ static int cross(const model_t *m, points_t a, int symmetric, double *out) {
     return memory ? 0 : -1;
 }
 
-/* sum_i weight_i d_i^2 with the squared distances of one place. */
-static double pull_square(const side_t *d, int place, double z, int rows, const double *RESTRICT weight) {
+/* sum_i weight_i d_i^2 with the squared distances of one place, over the rows from `begin` to before `end`. */
+static double pull_square(const side_t *d, int place, double z, int begin, int end, const double *RESTRICT weight) {
     const double *RESTRICT zt = d->zt + (size_t)place * d->rows;
     const double apart = z < 0.0 ? d->beside[place] : d->apart[place];
     const double beside = z < 0.0 ? 0.0 : d->beside[place];
     const int nominal = d->shape->levels[place] != 0;
     double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0}, rest = 0.0;
     int i, l;
-    for (i = 0; i + 8 <= rows; i += 8) {
+    for (i = begin; i + 8 <= end; i += 8) {
         if (nominal)
             for (l = 0; l < 8; l++) {
                 const double other = zt[i + l] < 0.0 ? beside : apart;
@@ -51,7 +52,7 @@ static double pull_square(const side_t *d, int place, double z, int rows, const 
                 sum[l] += weight[i + l] * step * step;
             }
     }
-    for (; i < rows; i++) {
+    for (; i < end; i++) {
         const double other = zt[i] < 0.0 ? beside : apart, step = z - zt[i];
         rest += weight[i] * (nominal ? (zt[i] == z ? 0.0 : other) : step * step);
     }
@@ -64,8 +65,10 @@ static void multiply(int rows, const double *RESTRICT a, const double *RESTRICT 
 }
 
 /* out (5 + columns): sum_ij W_ij dk_ij by log o, s, j, phi, t, then by the logarithm of each column's length-scale.
-   symmetric: W and k are symmetric, so only the lower triangle is visited. */
-static int pull_theta(const model_t *m, points_t a, int symmetric, const double *weight, double *out) {
+   symmetric: W and k are symmetric, so only the lower triangle is visited. alpha (count), or NULL: W is then
+   alpha alpha' - weight. */
+static int pull_theta(const model_t *m, points_t a, int symmetric, const double *weight, const double *alpha,
+                      double *out) {
     const shape_t *s = &m->shape;
     const size_t n = (size_t)m->data.count;
     double *memory, *k, *part, *row, *by_column = out + 5;
@@ -89,6 +92,8 @@ static int pull_theta(const model_t *m, points_t a, int symmetric, const double 
         const unsigned char *on = a.on + (size_t)i * (size_t)s->groups;
         read_point(&d, a.x + (size_t)i * (size_t)s->columns, on, w.z);
         memcpy(row, weight + (size_t)i * n, bytes);
+        if (alpha)
+            for (j = 0; j < rows; j++) row[j] = alpha[i] * alpha[j] - row[j];
         if (symmetric)
             for (j = 0; j < i; j++) row[j] *= 2.0;
         memset(w.all, 0, bytes);
@@ -96,30 +101,35 @@ static int pull_theta(const model_t *m, points_t a, int symmetric, const double 
             if (on[g]) out[0] += d.scales[0] * dot(rows, row, d.ont + (size_t)g * n);
         for (t = 0; t < s->terms; t++) {
             if (!on[s->group[t]]) {
-                add_to(rows, 1.0, d.off + (size_t)t * n, w.all);
+                add_off(&d, t, rows, w.all);
                 continue;
             }
             memset(w.s2, 0, bytes);
             for (p = s->first[t]; p < s->first[t + 1]; p++) add_squares(&d, p, w.z[p], rows, w.s2);
             add_to(rows, 1.0, w.s2, w.all);
             memset(k, 0, bytes);
-            add_matern(rows, w.s2, d.scales[1], 1.0, d.ont + (size_t)s->group[t] * n, k, w.slopes);
+            add_term(&d, t, rows, w.s2, w, k, w.slopes);
             out[1] += dot(rows, row, k);
             multiply(rows, row, w.slopes, part);
             for (p = s->first[t]; p < s->first[t + 1]; p++)
-                by_column[s->column[p]] -= 2.0 * pull_square(&d, p, w.z[p], rows, part);
+                by_column[s->column[p]] -= 2.0 * pull_square(&d, p, w.z[p], 0, rows, part);
         }
         for (p = s->first[s->terms]; p < s->columns; p++) add_squares(&d, p, w.z[p], rows, w.all);
         memset(k, 0, bytes);
-        add_matern(rows, w.all, d.scales[2], d.scales[4], 0, k, w.joint_slope);
+        add_matern(rows, w.all, d.scales[2], d.scales[4], k, w.joint_slope);
         out[2] += dot(rows, row, k);
         memset(k, 0, bytes);
-        add_matern(rows, w.all, d.scales[3], d.scales[5], 0, k, w.rough_slope);
+        add_matern(rows, w.all, d.scales[3], d.scales[5], k, w.rough_slope);
         out[4] += dot(rows, row, k);
         multiply(rows, row, w.joint_slope, part);
         out[3] -= 2.0 * dot(rows, part, w.all);
         for (j = 0; j < rows; j++) part[j] += row[j] * w.rough_slope[j];
-        for (p = 0; p < s->columns; p++) by_column[s->column[p]] -= 2.0 * pull_square(&d, p, w.z[p], rows, part);
+        for (p = 0; p < s->columns; p++) {
+            /* Where a column is inactive at both points, they do not differ in it. */
+            const int begin = on[s->owner[p]] ? 0 : d.begin[s->owner[p]];
+            const int end = on[s->owner[p]] || d.end[s->owner[p]] > rows ? rows : d.end[s->owner[p]];
+            if (begin < end) by_column[s->column[p]] -= 2.0 * pull_square(&d, p, w.z[p], begin, end, part);
+        }
     }
     free(memory);
     release_side(&d);
@@ -187,5 +197,5 @@ static int predict(const model_t *m, const posterior_t *p, points_t a, double *m
     return memory ? 0 : -1;
 }
 
-const variant_t JOIN(bough_, VARIANT) = {cross,         pull_theta, pull_x,       predict, climb,
-                                         predict_moves, log_ehvi,     TEXT(VARIANT)};
+const variant_t JOIN(bough_, VARIANT) = {cross,         pull_theta, pull_x,   predict, climb,
+                                         predict_moves, search,     log_ehvi, TEXT(VARIANT)};

@@ -73,6 +73,31 @@ typedef struct {
     double *mean, *sd;
 } moves_t;
 
+/* The values of discrete columns, and which of them an exchange tries.
+
+   levels (columns)                  how many values there are
+   bottom, top, log_low, span (columns)   of integers on a logarithmic scale; span is 0 where values are evenly spaced
+   column, rank, relative (options)  a value of a column, by its number; relative: counted from where a point is */
+typedef struct {
+    int options;
+    const double *levels, *bottom, *top, *log_low, *span;
+    const int *column;
+    const double *rank;
+    const unsigned char *relative;
+} grids_t;
+
+/* A search: climbs over numbers that alternate with exchanges.
+
+   real, loose, discrete (starts, columns)   numbers that move freely, discrete columns that do so in the first climb, and
+                                             discrete columns that are exchanged
+   low, high, found, value                   as of a climb */
+typedef struct {
+    points_t starts;
+    const unsigned char *real, *loose, *discrete;
+    const double *low, *high;
+    double *found, *value;
+} search_t;
+
 /* Boxes that improve a front, for log expected hypervolume improvement. The bounds of objective j are
    bound[first[j]] .. bound[first[j + 1] - 1]; neighbouring boxes share them.
 
@@ -96,12 +121,13 @@ typedef struct {
 
 typedef struct {
     int (*cross)(const model_t *, points_t, int symmetric, double *out);
-    int (*pull_theta)(const model_t *, points_t, int symmetric, const double *weight, double *out);
+    int (*pull_theta)(const model_t *, points_t, int symmetric, const double *weight, const double *alpha, double *out);
     int (*pull_x)(const model_t *, points_t, const double *weight, double *out);
     int (*predict)(const model_t *, const posterior_t *, points_t, double *mean, double *sd, double *mean_slope,
                    double *sd_slope);
     int (*climb)(const criterion_t *, const rules_t *, climb_t *);
     int (*predict_moves)(const model_t *, const posterior_t *, const moves_t *);
+    int (*search)(const criterion_t *, const rules_t *, const grids_t *, int rounds, double margin, const search_t *);
     int (*log_ehvi)(const boxes_t *, int count, const double *mean, const double *sd, double *out);
     const char *name;
 } variant_t;

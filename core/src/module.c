@@ -3,15 +3,11 @@
    Only the limited API of Python 3.11 is used, so one build serves every later Python. */
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030B0000
-#include <Python.h>
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "model.h"
+#include "read.h"
 
-#define ABI_VERSION 4 /* bough/gp/core.py expects the same number */
-#define MOST_BUFFERS 128 /* each member of a criterion has ten */
+#define ABI_VERSION 5 /* bough/gp/core.py expects the same number */
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
 #include <immintrin.h>
@@ -40,103 +36,6 @@ static void choose_variant(void) {
     const char *wanted = getenv("BOUGH_CORE_VARIANT");
     if (has_avx2() && !(wanted && strcmp(wanted, "baseline") == 0)) active = &bough_avx2;
 #endif
-}
-
-/* Buffers that a call has acquired, released together. */
-typedef struct {
-    Py_buffer views[MOST_BUFFERS];
-    int count;
-} buffers_t;
-
-static void release(buffers_t *held) {
-    while (held->count > 0) PyBuffer_Release(&held->views[--held->count]);
-}
-
-/* The data of a C-contiguous array of `size` doubles ("d"), 32-bit integers ("i") or booleans ("?"); NULL with an
-   exception if it is something else. */
-static void *array(buffers_t *held, PyObject *object, const char *name, char kind, Py_ssize_t size, int writable) {
-    Py_buffer *view = &held->views[held->count];
-    const Py_ssize_t itemsize = kind == 'd' ? (Py_ssize_t)sizeof(double) : kind == 'i' ? (Py_ssize_t)sizeof(int) : 1;
-    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0)) < 0)
-        return NULL;
-    held->count++;
-    if (view->itemsize != itemsize || view->format == NULL || strchr(view->format, kind) == NULL) {
-        PyErr_Format(PyExc_TypeError, "%s must hold %s", name,
-                     kind == 'd' ? "doubles" : kind == 'i' ? "32-bit integers" : "booleans");
-        return NULL;
-    }
-    if (view->len / itemsize != size) { /* not size * itemsize, which may overflow */
-        PyErr_Format(PyExc_ValueError, "%s must have %zd entries, not %zd", name, size, view->len / itemsize);
-        return NULL;
-    }
-    return view->buf;
-}
-
-/* Numbers in `values` from 0 to below `end`. */
-static int within(const int *values, int count, int end) {
-    int i;
-    for (i = 0; i < count; i++)
-        if (values[i] < 0 || values[i] >= end) return 0;
-    return 1;
-}
-
-static int wrong(const char *message) {
-    PyErr_SetString(PyExc_ValueError, message);
-    return 0;
-}
-
-#define READ_OR(failure, target, object, kind, size, writable)                  \
-    target = array(held, object, #object, kind, (Py_ssize_t)(size), writable); \
-    if (!target) return failure
-
-/* A shape from the tuple (columns, groups, terms, column, owner, levels, first, group, rough). */
-static int read_shape(buffers_t *held, PyObject *tuple, shape_t *s) {
-    PyObject *column, *owner, *levels, *first, *group;
-    int k;
-    if (!PyArg_ParseTuple(tuple, "iiiOOOOOd", &s->columns, &s->groups, &s->terms, &column, &owner, &levels, &first,
-                          &group, &s->rough))
-        return 0;
-    if (s->columns < 0 || s->groups < 1 || s->terms < 0) return wrong("a space has a group, and no negative size");
-    READ_OR(0, s->column, column, 'i', s->columns, 0);
-    READ_OR(0, s->owner, owner, 'i', s->columns, 0);
-    READ_OR(0, s->levels, levels, 'i', s->columns, 0);
-    READ_OR(0, s->first, first, 'i', (Py_ssize_t)s->terms + 1, 0);
-    READ_OR(0, s->group, group, 'i', s->terms, 0);
-    if (!within(s->column, s->columns, s->columns)) return wrong("column names a column that does not exist");
-    if (!within(s->owner, s->columns, s->groups) || !within(s->group, s->terms, s->groups))
-        return wrong("a group that does not exist is named");
-    if (s->first[0] != 0 || !within(s->first, s->terms + 1, s->columns + 1)) return wrong("first must rise from 0");
-    for (k = 0; k < s->terms; k++)
-        if (s->first[k + 1] < s->first[k]) return wrong("first must rise from 0");
-    return 1;
-}
-
-/* Points from the tuple (count, x, on). */
-static int read_points(buffers_t *held, PyObject *tuple, const shape_t *s, points_t *points) {
-    PyObject *x, *on;
-    if (!PyArg_ParseTuple(tuple, "iOO", &points->count, &x, &on)) return 0;
-    if (points->count < 0) return wrong("the number of points is negative");
-    READ_OR(0, points->x, x, 'd', (Py_ssize_t)points->count * s->columns, 0);
-    READ_OR(0, points->on, on, '?', (Py_ssize_t)points->count * s->groups, 0);
-    return 1;
-}
-
-/* A model from the tuple (shape, theta, points). */
-static int read_model(buffers_t *held, PyObject *tuple, model_t *m) {
-    PyObject *shape, *theta, *data;
-    if (!PyArg_ParseTuple(tuple, "OOO", &shape, &theta, &data)) return 0;
-    if (!read_shape(held, shape, &m->shape)) return 0;
-    READ_OR(0, m->theta, theta, 'd', (Py_ssize_t)5 + m->shape.columns, 0);
-    return read_points(held, data, &m->shape, &m->data);
-}
-
-/* A posterior from the tuple (rt, alpha, best, sd_share). */
-static int read_posterior(buffers_t *held, PyObject *tuple, const model_t *m, posterior_t *p) {
-    PyObject *rt, *alpha;
-    if (!PyArg_ParseTuple(tuple, "OOdd", &rt, &alpha, &p->best, &p->sd_share)) return 0;
-    READ_OR(0, p->rt, rt, 'd', (Py_ssize_t)m->data.count * m->data.count, 0);
-    READ_OR(0, p->alpha, alpha, 'd', m->data.count, 0);
-    return 1;
 }
 
 static PyObject *answer(buffers_t *held, int failed) {
@@ -175,19 +74,22 @@ static PyObject *py_pull_theta(PyObject *self, PyObject *args) {
     buffers_t buffers = {.count = 0}, *held = &buffers;
     model_t m;
     points_t a;
-    PyObject *model, *points, *weights, *out_object;
-    const double *weight;
+    PyObject *model, *points, *weights, *alphas, *out_object;
+    const double *weight, *alpha = NULL;
     double *out;
     int symmetric, failed;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOpOO", &model, &points, &symmetric, &weights, &out_object)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOpOOO", &model, &points, &symmetric, &weights, &alphas, &out_object)) return NULL;
     if (!read_model(held, model, &m) || !read_points(held, points, &m.shape, &a)) return refuse(held);
     if (symmetric && a.count != m.data.count && !wrong("symmetric: the points must be those of the model"))
         return refuse(held);
     READ(weight, weights, 'd', (Py_ssize_t)a.count * m.data.count, 0);
+    if (alphas != Py_None) {
+        READ(alpha, alphas, 'd', symmetric ? a.count : -1, 0);
+    }
     READ(out, out_object, 'd', (Py_ssize_t)5 + m.shape.columns, 1);
     Py_BEGIN_ALLOW_THREADS
-    failed = active->pull_theta(&m, a, symmetric, weight, out);
+    failed = active->pull_theta(&m, a, symmetric, weight, alpha, out);
     Py_END_ALLOW_THREADS
     return answer(held, failed);
 }
@@ -235,48 +137,6 @@ static PyObject *py_predict(PyObject *self, PyObject *args) {
     return answer(held, failed);
 }
 
-/* Boxes from the tuple (objectives, boxes, first, bound, low, high). */
-static int read_boxes(buffers_t *held, PyObject *tuple, boxes_t *b) {
-    PyObject *first, *bound, *low, *high;
-    int i;
-    if (!PyArg_ParseTuple(tuple, "iiOOOO", &b->objectives, &b->boxes, &first, &bound, &low, &high)) return 0;
-    if (b->objectives < 1 || b->boxes < 1) return wrong("there must be an objective and a box");
-    READ_OR(0, b->first, first, 'i', (Py_ssize_t)b->objectives + 1, 0);
-    for (i = 0; i < b->objectives; i++)
-        if (b->first[0] != 0 || b->first[i + 1] < b->first[i]) return wrong("first must rise from 0");
-    READ_OR(0, b->bound, bound, 'd', b->first[b->objectives], 0);
-    READ_OR(0, b->low, low, 'i', (Py_ssize_t)b->objectives * b->boxes, 0);
-    READ_OR(0, b->high, high, 'i', (Py_ssize_t)b->objectives * b->boxes, 0);
-    for (i = 0; i < b->objectives * b->boxes; i++)
-        if (b->low[i] >= b->first[b->objectives] || b->high[i] < 0 || b->high[i] >= b->first[b->objectives])
-            return wrong("a box names a bound that does not exist");
-    return 1;
-}
-
-/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None). */
-static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxes_t *boxes) {
-    PyObject *members, *box_tuple, *model, *posterior;
-    Py_ssize_t i, count;
-    if (!PyArg_ParseTuple(tuple, "iOO", &c->objectives, &members, &box_tuple)) return 0;
-    count = PyTuple_Size(members);
-    if (count < 0) return 0;
-    c->members = (int)count;
-    c->boxes = box_tuple == Py_None ? NULL : boxes;
-    if (count < 1 || count > MOST_MEMBERS || c->objectives < 0 || c->objectives > count)
-        return wrong("a criterion has one to eight members");
-    for (i = 0; i < count; i++) {
-        if (!PyArg_ParseTuple(PyTuple_GetItem(members, i), "OO", &model, &posterior)) return 0;
-        if (!read_model(held, model, &c->models[i]) || !read_posterior(held, posterior, &c->models[i], &c->posteriors[i]))
-            return 0;
-        if (c->models[i].shape.columns != c->models[0].shape.columns ||
-            c->models[i].shape.groups != c->models[0].shape.groups)
-            return wrong("the members of a criterion must be of one space");
-    }
-    if (!c->boxes) return c->objectives <= 1 ? 1 : wrong("several objectives need boxes");
-    return read_boxes(held, box_tuple, boxes) &&
-           (boxes->objectives == c->objectives ? 1 : wrong("boxes must be of the objectives"));
-}
-
 static PyObject *py_climb(PyObject *self, PyObject *args) {
     buffers_t buffers = {.count = 0}, *held = &buffers;
     criterion_t of;
@@ -301,6 +161,39 @@ static PyObject *py_climb(PyObject *self, PyObject *args) {
     READ(c.value, value, 'd', c.starts.count, 1);
     Py_BEGIN_ALLOW_THREADS
     failed = active->climb(&of, &r, &c);
+    Py_END_ALLOW_THREADS
+    return answer(held, failed);
+}
+
+static PyObject *py_search(PyObject *self, PyObject *args) {
+    buffers_t buffers = {.count = 0}, *held = &buffers;
+    criterion_t of;
+    boxes_t boxes;
+    rules_t r;
+    grids_t g;
+    search_t c;
+    PyObject *criterion, *grids, *starts, *real, *loose, *discrete, *low, *high, *found, *value;
+    Py_ssize_t cells;
+    double margin;
+    int rounds, failed;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "O(iiddddd)OidOOOOOOOO", &criterion, &r.steps, &r.race, &r.value_tolerance,
+                          &r.step_tolerance, &r.first_step, &r.armijo, &r.hope, &grids, &rounds, &margin, &starts, &real, &loose,
+                          &discrete, &low, &high, &found, &value))
+        return NULL;
+    if (!read_criterion(held, criterion, &of, &boxes) || !read_grids(held, grids, &of.models[0].shape, &g) ||
+        !read_points(held, starts, &of.models[0].shape, &c.starts))
+        return refuse(held);
+    cells = (Py_ssize_t)c.starts.count * of.models[0].shape.columns;
+    READ(c.real, real, '?', cells, 0);
+    READ(c.loose, loose, '?', cells, 0);
+    READ(c.discrete, discrete, '?', cells, 0);
+    READ(c.low, low, 'd', cells, 0);
+    READ(c.high, high, 'd', cells, 0);
+    READ(c.found, found, 'd', cells, 1);
+    READ(c.value, value, 'd', c.starts.count, 1);
+    Py_BEGIN_ALLOW_THREADS
+    failed = active->search(&of, &r, &g, rounds, margin, &c);
     Py_END_ALLOW_THREADS
     return answer(held, failed);
 }
@@ -364,6 +257,7 @@ static PyMethodDef methods[] = {
     {"pull_theta", py_pull_theta, METH_VARARGS, "Gradient of a weighted sum of covariances by the hyperparameters."},
     {"pull_x", py_pull_x, METH_VARARGS, "Gradient of a weighted sum of covariances by the points."},
     {"predict", py_predict, METH_VARARGS, "Mean and sd of a Gaussian process, and their gradients."},
+    {"search", py_search, METH_VARARGS, "Climb from many starts, and exchange their discrete values."},
     {"climb", py_climb, METH_VARARGS, "Climb a criterion from many starts."},
     {"predict_moves", py_predict_moves, METH_VARARGS, "Mean and sd at points that differ from others in one column."},
     {"log_ehvi", py_log_ehvi, METH_VARARGS, "Log expected hypervolume improvement, and its slopes by mean and sd."},

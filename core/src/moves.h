@@ -18,7 +18,7 @@ typedef struct {
 } base_t;
 
 static void prepare_base(const side_t *d, const posterior_t *post, const double *z, const unsigned char *on, base_t *base,
-                         double *slope) {
+                         scratch_t w, double *slope) {
     const base_t b = *base;
     const shape_t *s = d->shape;
     const int n = d->rows;
@@ -31,20 +31,19 @@ static void prepare_base(const side_t *d, const posterior_t *post, const double 
     for (t = 0; t < s->terms; t++) {
         double *s2 = b.s2 + (size_t)t * rows, *k = b.k + (size_t)t * rows;
         if (!on[s->group[t]]) {
-            add_to(n, 1.0, d->off + (size_t)t * rows, b.all);
+            add_off(d, t, n, b.all);
             continue;
         }
         memset(s2, 0, bytes);
         memset(k, 0, bytes);
         for (p = s->first[t]; p < s->first[t + 1]; p++) add_squares(d, p, z[p], n, s2);
         add_to(n, 1.0, s2, b.all);
-        add_matern(n, s2, d->scales[1], 1.0, d->ont + (size_t)s->group[t] * rows, k, slope);
+        add_term(d, t, n, s2, w, k, slope);
         add_to(n, 1.0, k, b.rest);
     }
     for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], n, b.all);
     memcpy(b.whole, b.rest, bytes);
-    add_matern(n, b.all, d->scales[2], d->scales[4], 0, b.whole, slope);
-    add_matern(n, b.all, d->scales[3], d->scales[5], 0, b.whole, slope);
+    add_two_materns(n, b.all, d->scales, b.whole, slope);
     whiten(n, post->rt, b.whole, b.white);
     base->mean = dot(n, b.whole, post->alpha);
     base->prior = variance_of(d, on);
@@ -69,8 +68,8 @@ static void add_not_below_zero(int rows, const double *RESTRICT from, const doub
 }
 
 /* k(x, row) for a base with the number at one place moved to the coordinate `to`. */
-static void moved_covariance(const side_t *d, const double *z, const base_t *b, int place, double to, double *change,
-                             double *s2, double *slope, double *k) {
+static void moved_covariance(const side_t *d, const double *z, const base_t *b, int place, double to, scratch_t w,
+                             double *change, double *s2, double *slope, double *k) {
     const size_t rows = (size_t)d->rows;
     const int n = d->rows, term = d->term[place];
     find_change(d, place, z[place], to, change);
@@ -78,11 +77,10 @@ static void moved_covariance(const side_t *d, const double *z, const base_t *b, 
     if (term >= 0) {
         add_to(n, -1.0, b->k + (size_t)term * rows, k);
         add_not_below_zero(n, b->s2 + (size_t)term * rows, change, s2);
-        add_matern(n, s2, d->scales[1], 1.0, d->ont + (size_t)d->shape->group[term] * rows, k, slope);
+        add_term(d, term, n, s2, w, k, slope);
     }
     add_not_below_zero(n, b->all, change, s2);
-    add_matern(n, s2, d->scales[2], d->scales[4], 0, k, slope);
-    add_matern(n, s2, d->scales[3], d->scales[5], 0, k, slope);
+    add_two_materns(n, s2, d->scales, k, slope);
 }
 
 /* Rows with one option at a place come nearer to the base by `change`, or move away from it: what that adds to its mean,
@@ -92,7 +90,7 @@ static double shift_option(const side_t *d, const posterior_t *p, const base_t *
     const double *zt = d->zt + (size_t)place * d->rows;
     const size_t rows = (size_t)d->rows;
     const int n = d->rows, term = d->term[place];
-    double *s2 = memory, *mask = s2 + rows, *slope = mask + rows, *k = slope + rows, mean = 0.0;
+    double *s2 = memory, *slope = s2 + rows, *k = slope + rows, mean = 0.0;
     int i, count = 0;
     for (i = 0; i < n; i++) {
         at[count] = i;
@@ -102,21 +100,18 @@ static double shift_option(const side_t *d, const posterior_t *p, const base_t *
     for (i = 0; i < count; i++) k[i] = b->rest[at[i]];
     if (term >= 0) {
         const double *term_s2 = b->s2 + (size_t)term * rows, *term_k = b->k + (size_t)term * rows;
-        const double *on = d->ont + (size_t)d->shape->group[term] * rows;
         for (i = 0; i < count; i++) {
             s2[i] = term_s2[at[i]] + change;
             s2[i] = s2[i] > 0.0 ? s2[i] : 0.0;
-            mask[i] = on[at[i]];
             k[i] -= term_k[at[i]];
         }
-        add_matern(count, s2, d->scales[1], 1.0, mask, k, slope);
+        add_matern(count, s2, d->scales[1], 1.0, k, slope); /* a row with an option has the term */
     }
     for (i = 0; i < count; i++) {
         s2[i] = b->all[at[i]] + change;
         s2[i] = s2[i] > 0.0 ? s2[i] : 0.0;
     }
-    add_matern(count, s2, d->scales[2], d->scales[4], 0, k, slope);
-    add_matern(count, s2, d->scales[3], d->scales[5], 0, k, slope);
+    add_two_materns(count, s2, d->scales, k, slope);
     for (i = 0; i < count; i++) {
         const int row = at[i];
         const double step = k[i] - b->whole[row];
@@ -198,12 +193,12 @@ static int predict_moves(const model_t *m, const posterior_t *p, const moves_t *
             if (owner != base) {
                 const unsigned char *on = v->bases.on + (size_t)owner * (size_t)s->groups;
                 read_point(&d, v->bases.x + (size_t)owner * (size_t)s->columns, on, z);
-                prepare_base(&d, p, z, on, &b, temporary);
+                prepare_base(&d, p, z, on, &b, work.w, temporary);
                 base = owner;
             }
             if (place >= 0 && !s->levels[place]) {
                 to = (v->x[move] - 0.5) * d.unit[place];
-                moved_covariance(&d, z, &b, place, to, temporary, temporary + n, temporary + 2 * n,
+                moved_covariance(&d, z, &b, place, to, work.w, temporary, temporary + n, temporary + 2 * n,
                                  wait.k + (size_t)wait.count * n);
                 wait.prior[wait.count] = b.prior;
                 wait.move[wait.count++] = move;

@@ -33,6 +33,9 @@ class SquaredExponential:
         mean, covariance = self.joint(points)
         return mean, np.sqrt(np.maximum(np.diag(covariance), 1e-14))
 
+    def predict_mean(self, points: Points) -> FloatArray:
+        return self.predict(points)[0]
+
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         gram = self.kernel(self.x, self.x) + self.noise * np.eye(len(self.x))
         cross = self.kernel(points.x, self.x)

@@ -17,6 +17,7 @@ import bough
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import LOG_EI, LOG_PI
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, free_boxes
+from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent, score_moves
 from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
@@ -166,7 +167,8 @@ def test_the_log_posterior_of_hyperparameters(name: str, space: bough.Space, row
     noise = np.where(np.arange(others) % 3 == 0, 0.1, np.nan)
     data = Data(points, rng.normal(size=others), noise)
     theta = rng.normal(0, 0.4, sum(param.size for param in model.params))
-    value, slope = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    value, gradient = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    slope = gradient()
     expected, expected_slope = by("numpy", lambda: log_posterior(model, theta, data))
     assert value == pytest.approx(expected, rel=1e-9)
     np.testing.assert_allclose(slope, expected_slope, rtol=1e-7, atol=1e-8)
@@ -199,7 +201,8 @@ def test_a_matrix_that_needs_jitter_is_left_to_numpy() -> None:
     theta = np.zeros(sum(param.size for param in model.params))
     theta[0] = 40.0  # variances far above the noise
     theta[-1] = -40.0
-    value, slope = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    value, gradient = by("compiled", lambda: log_posterior_on(model, data)(theta))
+    slope = gradient()
     assert np.isfinite(value) and np.isfinite(slope).all()
 
 
@@ -220,6 +223,31 @@ def test_scores_of_exchanges(seed: int, kind: str) -> None:
         return score_moves(criterion_of(kind, surrogate, points, np.random.default_rng(seed)), moves)
 
     np.testing.assert_allclose(by("compiled", scores), by("numpy", scores), rtol=1e-7, atol=1e-7)
+
+
+@needs_core
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", CRITERIA)
+def test_scores_and_searches(seed: int, kind: str) -> None:
+    """Scores of points agree, and an alternating search ends at the same points."""
+    rng = np.random.default_rng(seed)
+    space = wide_space() if seed == 0 else random_space(rng)
+    surrogate = nested(space.layout, space.tree)
+    points = sample_points(space, 21, rng)
+    starts = poisoned(space, sample_points(space, 6, rng))
+    boxes = space.tree.path_of(starts)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+
+    def search() -> tuple[np.ndarray, Points, np.ndarray]:
+        criterion = criterion_of(kind, surrogate, points, np.random.default_rng(seed))
+        return criterion(starts), *alternate_search(space, criterion, starts, low, high)
+
+    our_score, ours, our_value = by("compiled", search)
+    their_score, theirs, their_value = by("numpy", search)
+    np.testing.assert_allclose(our_score, their_score, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(our_value, their_value, rtol=1e-6, atol=1e-6)
+    active = space.layout.active(starts.on)
+    np.testing.assert_allclose(ours.x[active], theirs.x[active], atol=1e-5)
 
 
 @needs_core

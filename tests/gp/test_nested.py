@@ -133,7 +133,7 @@ def test_a_term_can_be_left_out(term: str, index: int) -> None:
     points = sample_points(SPACE, 12, np.random.default_rng(1))
     gp = nested(SPACE.layout, SPACE.tree, without=term)
     y = np.random.default_rng(2).normal(size=12)
-    theta = fit(gp, points, y, np.full(12, np.nan), np.random.default_rng(3)).theta
+    theta = fit(gp, points, y, np.full(12, np.nan), np.random.default_rng(3)).posteriors[0].theta
     assert np.exp(theta[index]) < 1e-3
     assert (np.exp(np.delete(theta[[0, 1, 2, 4]], min(index, 3))) > 1e-2).all()
 
@@ -149,6 +149,10 @@ def test_what_is_unexplained_is_roughness_until_neighbours_disagree(disagree: bo
     points = space.snap(np.clip(twice, 0, 1)[:, None])
     z = np.concatenate([y, again])
     gp = nested(space.layout, space.tree)
-    theta = fit(gp, points, (z - z.mean()) / z.std(), np.full(60, np.nan), np.random.default_rng(0)).theta
+    theta = (
+        fit(gp, points, (z - z.mean()) / z.std(), np.full(60, np.nan), np.random.default_rng(0))
+        .posteriors[0]
+        .theta
+    )
     rough, noise = np.exp(theta[4]), np.exp(theta[-1])
     assert noise > 3 * rough if disagree else rough > 1000 * noise

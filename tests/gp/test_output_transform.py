@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bough.gp.output_transform import OutputTransform
+from bough.gp.output_transform import OutputTransform, _quartiles
 from bough.points import FloatArray
 
 Fit = Callable[[FloatArray], OutputTransform]
@@ -117,3 +117,10 @@ def test_told_noise_goes_through_the_slope() -> None:
     good = y[:5][y[:5] < np.quantile(y, 0.7)]
     slope = (targets.forward(good + step) - targets.forward(good - step)) / (2 * step)
     np.testing.assert_allclose(targets.noise(good, np.full(len(good), 0.01)), 0.01 * slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 9, 10, 11, 100, 1001])
+def test_quartiles_are_those_of_numpy(rows: int) -> None:
+    for seed in range(20):
+        y = np.random.default_rng([rows, seed]).standard_cauchy(rows)
+        assert list(_quartiles(np.sort(y))) == np.quantile(y, [0.25, 0.75]).tolist()

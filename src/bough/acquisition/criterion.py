@@ -152,7 +152,7 @@ def incumbent(posterior: Posterior, tried: Points, y: FloatArray) -> float:
 
     The best of many noisy observations is lucky rather than good, and EI over it would stop exploring.
     """
-    return float(np.min(posterior.predict(tried)[0] if posterior.has_noise else y))
+    return float(np.min(posterior.predict_mean(tried) if posterior.has_noise else y))
 
 
 def log_sum_exp(terms: FloatArray) -> FloatArray:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy import optimize
 
-from bough.gp.compiled_likelihood import log_posterior_on
-from bough.gp.likelihood import Data, GPModel
+from bough.gp.likelihood import Data, GPModel, log_posterior
 from bough.gp.params import Param, bounds, clip, prior_draw, prior_median
 from bough.points import FloatArray
 
@@ -26,7 +25,8 @@ def fit_map(
     """theta (p,) that maximises log p(y | theta) + log p(theta); without data, the prior's median."""
     if len(data.y) == 0:
         return prior_median(model.params)
-    return maximise(log_posterior_on(model, data.sorted()), model.params, rng, start=start)
+    ordered = data.sorted()
+    return maximise(lambda theta: log_posterior(model, theta, ordered), model.params, rng, start=start)
 
 
 def maximise(

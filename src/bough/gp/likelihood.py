@@ -27,7 +27,9 @@ __all__ = [
     "NOISE_FLOOR",
     "Data",
     "GPModel",
+    "Gradient",
     "factorise",
+    "lazy_log_posterior",
     "log_density",
     "log_likelihood",
     "log_posterior",
@@ -39,6 +41,9 @@ NOISE_FLOOR = 1e-6
 NOISE = Param("noise", 1, LogNormal(float(np.log(1e-3)), 2.0), NOISE_FLOOR, 1.0)
 """The noise variance of standardised values."""
 
+
+Gradient = Callable[[], FloatArray]
+"""Computes a gradient (p,) by theta."""
 
 BLOCKS_FROM_ROWS = 250
 """With fewer rows, a loop over blocks costs as much as a dense factorisation (``benchmarks.block_cost``)."""
@@ -98,19 +103,34 @@ class Data:
 
 def log_likelihood(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) and its gradient (p,)."""
-    solver, pull = factorise(model, theta, data)
-    alpha = solver.solve(data.y)
-    weight = np.multiply.outer(alpha, alpha)
-    weight -= solver.inverse()
-    noise = np.exp(theta[-1]) * (np.diag(weight) @ data.unreported)
-    return _log_normal(float(data.y @ alpha), solver), 0.5 * np.append(pull.theta(weight), noise)
+    value, gradient = _likelihood(model, theta, data)
+    return value, gradient()
 
 
 def log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log p(y | theta) + log p(theta), and its gradient (p,)."""
-    value, gradient = log_likelihood(model, theta, data)
+    value, gradient = lazy_log_posterior(model, theta, data)
+    return value, gradient()
+
+
+def lazy_log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, Gradient]:
+    """The same with a function that computes the gradient, which costs more than the value."""
+    value, gradient = _likelihood(model, theta, data)
     prior, slope = model.prior.log_density(theta)
-    return value + prior, gradient + slope
+    return value + prior, lambda: gradient() + slope
+
+
+def _likelihood(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, Gradient]:
+    solver, pull = factorise(model, theta, data)
+    alpha = solver.solve(data.y)
+
+    def gradient() -> FloatArray:
+        weight = np.multiply.outer(alpha, alpha)
+        weight -= solver.inverse()
+        noise = np.exp(theta[-1]) * (np.diag(weight) @ data.unreported)
+        return 0.5 * np.append(pull.theta(weight), noise)
+
+    return _log_normal(float(data.y @ alpha), solver), gradient
 
 
 def log_density(model: GPModel, theta: FloatArray, data: Data) -> float:

@@ -109,8 +109,20 @@ def _tukey_bound(y: FloatArray) -> float:
     an outlier from a plain bad value is that of the early, scattered trials.
     """
     sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
-    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in sizes]
-    return max((float(q3 + 1.5 * (q3 - q1)) if q3 > q1 else np.inf) for q1, q3 in quartiles)
+    quartiles = [_quartiles(np.sort(y[:size])) for size in sizes]
+    return max((q3 + 1.5 * (q3 - q1) if q3 > q1 else np.inf) for q1, q3 in quartiles)
+
+
+def _quartiles(ordered: FloatArray) -> tuple[float, float]:
+    """The first and the third quartile, as ``np.quantile`` finds them; a call of that takes 0.1 ms."""
+    found = []
+    for share in (0.25, 0.75):
+        place = (len(ordered) - 1) * share
+        low = int(place)
+        below, above = float(ordered[low]), float(ordered[min(low + 1, len(ordered) - 1)])
+        part, step = place - low, above - below
+        found.append(below + step * part if part < 0.5 else above - step * (1.0 - part))
+    return found[0], found[1]
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.linalg import blas
 
 from bough.gp.block_solver import Blocks
 from bough.gp.core import compiled_core
@@ -30,6 +31,9 @@ __all__ = ["NEGLIGIBLE_NOISE", "CompiledPosterior", "GPPosterior", "Posterior", 
 
 SMALLEST_VARIANCE = 1e-12
 """Smaller variances count as this one: cancellation has eaten their digits."""
+
+BLOCK_ROWS = 128
+"""Points that are predicted at a time through the compiled core."""
 
 NEGLIGIBLE_NOISE = 1e-4
 """A noise variance of standardised values that hardly changes which observation is best."""
@@ -75,6 +79,10 @@ class Posterior(ABC):
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         """(n, len(points)) joint draws of the latent function."""
 
+    def predict_mean(self, points: Points) -> FloatArray:
+        """The mean (n,) alone, which some posteriors know sooner."""
+        return self.predict(points)[0]
+
     @property
     def has_noise(self) -> bool:
         """Whether the best observation may owe its rank to noise."""
@@ -102,10 +110,31 @@ class GPPosterior(Posterior):
     alpha: FloatArray
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        if self.compiled is not None:
+            return self._predict_in_blocks(self.compiled, points)
         cross, _ = self.covariance_with_data(points)
         prior, _ = self.model.kernel.diag(self.theta[:-1], points)
         mean, sd, _ = self.moments(cross, prior)
         return mean, sd
+
+    def predict_mean(self, points: Points) -> FloatArray:
+        return self.covariance_with_data(points)[0] @ self.alpha
+
+    def _predict_in_blocks(
+        self, compiled: CompiledPosterior, points: Points
+    ) -> tuple[FloatArray, FloatArray]:
+        """``predict`` in blocks that stay in the cache."""
+        core, model, root_transposed, alpha = compiled
+        mean, variance = np.empty(len(points)), self.model.kernel.diag(self.theta[:-1], points)[0]
+        for begin in range(0, len(points), BLOCK_ROWS):
+            block = slice(begin, begin + BLOCK_ROWS)
+            some = core_points(points.take(block))
+            cross = np.empty((some[0], len(alpha)))
+            core.cross(model, some, False, cross)
+            mean[block] = cross @ alpha
+            white = blas.dtrmm(1.0, root_transposed.T, cross.T, lower=1, overwrite_b=1)
+            variance[block] -= np.vecdot(white.T, white.T)
+        return mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         if (compiled := self.compiled) is not None:

@@ -16,7 +16,7 @@ from bough.errors import ConfigError
 from bough.points import BoolArray, FloatArray, Points
 from bough.space.activity import EncodedView, Rules, real_values
 from bough.space.desugar import Parameter
-from bough.space.parameters import Categorical
+from bough.space.parameters import Categorical, Domain, Float, Int
 from bough.space.scalars import Scalar
 
 __all__ = ["Config", "decode", "encode_exact", "snap", "units"]
@@ -108,7 +108,7 @@ def _column_values(
     fill: Mapping[str, Any],
 ) -> list[Any]:
     parameter = parameters[column]
-    name, check = parameter.name, parameter.domain.check
+    name = parameter.name
     try:
         if name in fill:
             values = [config.get(name, fill[name]) for config in configs]
@@ -124,9 +124,23 @@ def _column_values(
     except TypeError:
         raise ConfigError("a config must be a dict of parameter names and values") from None
     try:
-        return [check(value) for value in values]
+        return _checked(parameter.domain, values)
     except ConfigError as error:
         raise ConfigError(f"parameter {parameter.name!r} {error}") from None
+
+
+def _checked(domain: Domain, values: list[Any]) -> list[Any]:
+    """``domain.check`` of each value; each option and int once, floats as an array."""
+    kinds = set(map(type, values))
+    if (kinds == {str} and isinstance(domain, Categorical)) or (kinds == {int} and isinstance(domain, Int)):
+        for value in set(values):
+            domain.check(value)
+        return values
+    if kinds == {float} and isinstance(domain, Float) and domain.step is None:
+        numbers = np.array(values)
+        if ((numbers >= domain.low) & (numbers <= domain.high)).all():
+            return values
+    return [domain.check(value) for value in values]
 
 
 def units(rules: Rules, column: int, values: Sequence[Any]) -> FloatArray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -35,6 +36,16 @@ class Grids:
         self._low, self._high = np.array([(d.low, d.high) for _, d in scaled]).reshape(-1, 2).astype(float).T
         self._log_low = np.array([math.log(domain.low - 0.5) for _, domain in scaled])
         self._span = np.array([math.log(domain.high + 0.5) for _, domain in scaled]) - self._log_low
+
+    @cached_property
+    def log_scales(self) -> FloatArray:
+        """(4, columns) least and greatest number, logarithm of the lower end, and span of log-scaled ints.
+
+        Zero in other columns.
+        """
+        scales = np.zeros((4, len(self.levels)))
+        scales[:, self.log] = self._low, self._high, self._log_low, self._span
+        return scales
 
     def rank_at(self, unit: FloatArray) -> FloatArray:
         """The ranks nearest to unit positions (..., columns)."""

@@ -81,7 +81,7 @@ class ProposalContext:
     space: Space
     model: ConditionedModel
     make_criterion: CriterionFactory
-    improvement: Criterion
+    improvement: Callable[[Points], FloatArray]
     done: Points
     near: Points
     avoid: Points

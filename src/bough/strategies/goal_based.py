@@ -153,12 +153,13 @@ class GoalBased:
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
+        # The m-th root of a volume is a length, in standard deviations as for one objective.
+        make_length = _criterion_factory(models, factors, 1.0 / max(objectives, 1))
         return ProposalContext(
             space=space,
             model=first,
             make_criterion=_criterion_factory(models, factors),
-            # The m-th root of a volume is a length, in standard deviations as for one objective.
-            improvement=_criterion_factory(models, factors, 1.0 / max(objectives, 1))(),
+            improvement=lambda points: make_length()(points),  # seldom asked for, and it needs boxes
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ class EncodedTrials:
     def _start(self, corrections: int) -> None:
         self._done = self._failed = _Results.of([], self._none, self._goals)
         self._taken = 0  # how many of view.over are in these two
-        self._rows: dict[int, Points] = {}  # of trials that are not over
+        self._rows: dict[int, tuple[Points, int]] = {}  # points and row of trials that are not in those two
         self._corrections = corrections  # that these results know of
         self._curves: list[TrialCurve] = []  # of trials that are done
         self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
@@ -165,7 +166,7 @@ class EncodedTrials:
             done_numbers=done.numbers,
             failed=self._failed.points,
             failed_numbers=self._failed.numbers,
-            pending=Points.concat([self._none, *(self._rows[trial.number] for trial in open_trials)]),
+            pending=self._points([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
             outcomes=done.outcomes(self._goals),
             beliefs=self._beliefs,
@@ -178,7 +179,7 @@ class EncodedTrials:
     def _with(self, results: _Results, trials: list[Trial]) -> _Results:
         if not trials:
             return results
-        points = Points.concat([self._rows.pop(trial.number) for trial in trials])
+        points = self._points([self._rows.pop(trial.number) for trial in trials])
         return results.and_then(_Results.of(trials, points, self._goals))
 
     def _present_sources(self, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
@@ -250,5 +251,13 @@ class EncodedTrials:
         new = [trial for trial in trials if trial.number not in self._rows]
         if new:
             encoded = self._model.encode(new)
-            points = Points(encoded.x, encoded.on, row_hashes(self._space.layout, encoded))
-            self._rows.update((trial.number, points.take([i])) for i, trial in enumerate(new))
+            x, on = np.ascontiguousarray(encoded.x), np.ascontiguousarray(encoded.on)
+            points = Points(x, on, row_hashes(self._space.layout, encoded))
+            self._rows.update((trial.number, (points, row)) for row, trial in enumerate(new))
+
+    def _points(self, rows: list[tuple[Points, int]]) -> Points:
+        """The rows as points; neighbours that were encoded together are taken together."""
+        parts = [
+            points.take([row for _, row in some]) for points, some in groupby(rows, key=lambda each: each[0])
+        ]
+        return Points.concat([self._none, *parts])

@@ -10,10 +10,10 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import best_of_each
-from bough.acquisition.maximise.compiled import score_moves
+from bough.acquisition.maximise.compiled import compiled_search, score_moves
 from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, exchanges
 from bough.acquisition.maximise.feasible import feasible_ascent
-from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, gradient_ascent
+from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, RULES, gradient_ascent
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.space.projection import repair
@@ -21,6 +21,9 @@ from bough.space.projection import repair
 __all__ = ["alternate_search"]
 
 EXCHANGE_ROUNDS = 3
+
+RACE_MARGIN = 3.0
+"""A start goes on to the next round if this many times what it gained in the last would make it the best."""
 
 
 def alternate_search(
@@ -35,16 +38,22 @@ def alternate_search(
     Activity must be constant in a box, as it is in that of a path. The first ascent moves all real columns,
     and long grids as if they were real: a ridge across both would stop a search that moves one of them at a
     time. Then each round makes the best single exchange of a discrete column and moves the reals again. A
-    start that no exchange improves is done.
+    start that no exchange improves is done, and so is one that falls behind the best of them.
     """
     layout = space.layout
     open_ = layout.active(starts.on) & (low < high)
     real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > MAX_LISTED_LEVELS) & ~layout.nominal
+    discrete = open_ & (layout.levels > 0)
+    compiled = compiled_search(
+        space, criterion, starts, low, high, (real, loose, discrete), RULES, EXCHANGE_ROUNDS, RACE_MARGIN
+    )
+    if compiled is not None:
+        return compiled
     points, value = _ascend(space, criterion, starts, low, high, real | loose)
     points = _on_grid(space, points, loose)
     if space.require:
         points = _legal_again(space, points, value, criterion)
-    active = np.flatnonzero((open_ & (layout.levels > 0)).any(axis=1))
+    active = np.flatnonzero(discrete.any(axis=1))
     for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
@@ -69,12 +78,15 @@ def alternate_search(
         active = active[better]
         if not len(active):
             break
-        reached, value[active] = _ascend(
+        reached, there = _ascend(
             space, criterion, reached.take(better), low[active], high[active], real[active]
         )
         x = points.x.copy()
         x[active] = reached.x
         points = Points(x, points.on)
+        hope = there + RACE_MARGIN * np.abs(there - value[active])
+        value[active] = there
+        active = active[hope >= np.max(value, where=np.isfinite(value), initial=-np.inf)]
     return points, value
 
 

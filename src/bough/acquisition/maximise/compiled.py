@@ -1,6 +1,6 @@
-"""The parts of a search that the compiled core does: the ascent of common criteria, predictions at exchanges.
+"""The parts of a search that the compiled core does: ascents of common criteria, exchanges, both in turn.
 
-An ascent takes the same steps as ``gradient.projected_bfgs``, with one call for all of them. Compiled are log
+One call takes all steps of ``gradient.projected_bfgs`` or of ``alternate.alternate_search``. Compiled are log
 EI of one objective or of a hypervolume, and log probabilities that limits are met, under Gaussian processes
 with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from the core.
 """
@@ -16,13 +16,15 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Total, score
 from bough.acquisition.functions import log_ei, log_pi
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement
-from bough.acquisition.maximise.exchanges import Moves
+from bough.acquisition.maximise.exchanges import Moves, options
 from bough.gp.core import compiled_core
 from bough.gp.kernels.nested_core import core_points
 from bough.gp.posterior import GPPosterior, Posterior
-from bough.points import BoolArray, FloatArray, Points
+from bough.points import BoolArray, FloatArray, Layout, Points
+from bough.space import Space
+from bough.space.grids import Grids
 
-__all__ = ["AscentRules", "compiled_ascent", "score_moves"]
+__all__ = ["AscentRules", "compiled_ascent", "compiled_search", "score_moves"]
 
 
 MAX_MEMBERS = 8
@@ -65,6 +67,40 @@ def compiled_ascent(
     return Points(found, starts.on), value
 
 
+def compiled_search(
+    space: Space,
+    criterion: Criterion,
+    starts: Points,
+    low: FloatArray,
+    high: FloatArray,
+    columns: tuple[BoolArray, BoolArray, BoolArray],
+    rules: AscentRules,
+    rounds: int,
+    margin: float,
+) -> tuple[Points, FloatArray] | None:
+    """``alternate_search`` in a space without relations and clauses; None if the core cannot do it.
+
+    columns: (starts, columns) which are real, loose and discrete, as of ``search_t`` in ``core/src/model.h``.
+    """
+    if space.require or space.forbid or (compiled := _compiled(criterion)) is None:
+        return None
+    core, members = compiled
+    begin, value = core_points(starts), np.empty(len(starts))
+    found = begin[1].copy()
+    boxes = (np.ascontiguousarray(part) for part in (*columns, low, high))
+    grids = _core_grids(space.layout, space.rules.grids)
+    core.search(members, tuple(rules), grids, rounds, margin, begin, *boxes, found, value)
+    return Points(found, starts.on), value
+
+
+@functools.lru_cache(maxsize=16)
+def _core_grids(layout: Layout, grids: Grids) -> tuple[Any, ...]:
+    """The arguments of ``read_grids`` in ``core/src/read.h``; its options do without the one that stays."""
+    table = options(layout)
+    tried = table.column[1:].astype(np.intc), table.rank[1:].copy(), table.relative[1:].copy()
+    return (len(tried[0]), grids.levels, *grids.log_scales, *tried)
+
+
 def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
     """The criterion (n,) of points that each differ from a base in at most one column."""
     points = functools.cache(moves.points)
@@ -84,7 +120,7 @@ def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
 
 
 def _compiled(criterion: Criterion) -> tuple[ModuleType, tuple[Any, ...]] | None:
-    """The core, and the criterion as ``read_criterion`` in ``core/src/module.c`` takes it, if it knows it."""
+    """The core, and the criterion as ``read_criterion`` in ``core/src/read.h`` takes it, if it knows it."""
     core = compiled_core()
     parts = criterion.parts if isinstance(criterion, Total) else [criterion]
     gains = [part for part in parts if not _is_limit(part)]

@@ -14,7 +14,7 @@ import numpy as np
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space import Space
 
-__all__ = ["MAX_LISTED_LEVELS", "Moves", "exchanges"]
+__all__ = ["MAX_LISTED_LEVELS", "Moves", "Options", "exchanges", "options"]
 
 MAX_LISTED_LEVELS = 16
 """An ordered column with at most this many values has all of them tried."""
@@ -46,7 +46,7 @@ class Moves(NamedTuple):
 
 def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -> Moves:
     """All moves of one discrete column inside the boxes [low, high] (n, columns), from every row."""
-    layout, table = space.layout, _options(space.layout)
+    layout, table = space.layout, options(space.layout)
     open_ = layout.active(points.on) & (low < high) & (layout.levels > 0)
     least, most, here = space.rules.grids.rank_at(np.stack([low, high, np.where(open_, points.x, 0.5)]))
     rank = np.where(table.relative, here[:, table.column] + table.rank, table.rank)
@@ -59,7 +59,7 @@ def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -
     return Moves(points, owner, np.where(option == 0, STAYS, column), place)
 
 
-class _Options(NamedTuple):
+class Options(NamedTuple):
     """Every rank that some column may try, after a first entry for staying.
 
     relative: whether ``rank`` counts from where the point is.
@@ -71,7 +71,8 @@ class _Options(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _options(layout: Layout) -> _Options:
+def options(layout: Layout) -> Options:
+    """The ranks that the exchanges of a space try."""
     found = [(0, 0.0, False)]
     for column in np.flatnonzero(layout.levels > 0).tolist():
         levels = int(layout.levels[column])
@@ -81,4 +82,4 @@ def _options(layout: Layout) -> _Options:
             far = [2.0**power for power in range(levels.bit_length())]
             found += [(column, step, True) for step in [*(-step for step in far), *far]]
     columns, ranks, relative = zip(*found, strict=True)
-    return _Options(np.array(columns, np.intp), np.array(ranks), np.array(relative))
+    return Options(np.array(columns, np.intp), np.array(ranks), np.array(relative))

@@ -35,6 +35,8 @@ RACE_MARGIN = 5.0
 ARMIJO_SHARE = 1e-4
 """Share of the gain predicted by the gradient that a step must deliver to be accepted."""
 
+RULES = AscentRules(25, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
+
 SMALLEST_SQUARE = float(np.finfo(float).tiny)
 """Squares below this have lost their digits."""
 
@@ -45,7 +47,6 @@ def gradient_ascent(
     low: FloatArray,
     high: FloatArray,
     moving: BoolArray,
-    steps: int = 25,
 ) -> tuple[Points, FloatArray]:
     """Maximise ``criterion`` from every start: the points reached and their values.
 
@@ -54,8 +55,7 @@ def gradient_ascent(
     width = int(moving.sum(axis=1).max(initial=0))
     if not width:
         return starts, criterion(starts)
-    rules = AscentRules(steps, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
-    if (reached := compiled_ascent(criterion, starts, low, high, moving, rules)) is not None:
+    if (reached := compiled_ascent(criterion, starts, low, high, moving, RULES)) is not None:
         return reached
     # A branch has few of all the columns, so each start moves only in its own. A start with fewer columns
     # than others is filled up with columns that do not move: their box has no width.
@@ -75,7 +75,7 @@ def gradient_ascent(
         value, slope = criterion.with_gradient(put(rows, x))
         return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    x, value = projected_bfgs(objective, place, bottom, top, steps, GAIN_TOLERANCE, race=True)
+    x, value = projected_bfgs(objective, place, bottom, top, RULES.steps, GAIN_TOLERANCE, race=True)
     return put(np.arange(len(starts)), x), value
 
 

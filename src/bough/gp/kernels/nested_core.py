@@ -26,7 +26,7 @@ Shape = tuple[Any, ...]
 
 
 def core_shape(layout: Layout, terms: list[tuple[int, IntArray]], rough: float) -> Shape:
-    """The arguments of ``read_shape`` in ``core/src/module.c``; ``terms``: group and columns of each one."""
+    """The arguments of ``read_shape`` in ``core/src/read.h``; ``terms``: group and columns of each one."""
     listed = np.concatenate([np.empty(0, dtype=np.intp), *(own for _, own in terms)])
     column = np.concatenate([listed, np.setdiff1d(np.arange(layout.columns), listed)])
     return (
@@ -63,7 +63,7 @@ def between(
     def pull_theta(w: FloatArray) -> FloatArray:
         weight = 0.5 * (w + w.T) if symmetric else np.ascontiguousarray(w)
         found = np.empty(SCALES + kernel.layout.columns)
-        core.pull_theta(core_model(kernel, theta, b), core_points(a), symmetric, weight, found)
+        core.pull_theta(core_model(kernel, theta, b), core_points(a), symmetric, weight, None, found)
         return found
 
     def pull_input(w: FloatArray, one: Points, other: Points) -> FloatArray:
