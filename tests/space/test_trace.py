@@ -180,6 +180,10 @@ def test_asking_again_gives_the_same_answer() -> None:
         (lambda trial: trial.choice("m", [1, 2]), "the label 1 must be a string"),
         (lambda trial: trial.int("", 1, 2), "printable text"),
         (3, "a function of a trial, not 3"),
+        (
+            lambda trial: trial.float("asked for: x", 0, 1),
+            "names that start with 'asked for: ' are bough's own",
+        ),
     ],
 )
 def test_what_cannot_be_traced_is_refused_in_one_line(ask: Any, says: str) -> None:

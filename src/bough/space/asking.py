@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bough.errors import SpaceError
+from bough.space.discovery import ASKED
 from bough.space.parameters import Categorical, Domain, Float, Int
 from bough.space.render import describe
 from bough.space.scalars import Scalar
@@ -105,6 +106,8 @@ class AskingTrial:
     def _ask(self, name: str, make: Callable[[], Domain]) -> Any:
         if not isinstance(name, str) or not name or "`" in name or not name.isprintable():
             raise SpaceError(f"a trial is asked for a name of printable text without backticks, not {name!r}")
+        if name.startswith(ASKED):
+            raise SpaceError(f"names that start with {ASKED!r} are bough's own: rename {name!r}")
         try:
             domain = make()
         except SpaceError as error:
