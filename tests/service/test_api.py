@@ -101,14 +101,14 @@ def test_a_key_of_another_token_is_another_request(served: Service, api: httpx.C
         assert ask(api, "k")[0]["number"] != ask(them, "k")[0]["number"]
 
 
-def test_retried_enqueue_and_add_have_one_effect(api: httpx.Client) -> None:
+def test_retried_enqueue_and_add_have_one_effect_each_also_with_one_key(api: httpx.Client) -> None:
     config = {"model": "svm", "C": 1.0, "scale": "none"}
     for _ in range(2):
         assert (
             api.post("/studies/demo/enqueue", json={"config": config}, headers={KEY: "e"}).status_code == 201
         )
         added = api.post(
-            "/studies/demo/add", json={"results": [{"config": config, "value": 2}]}, headers={KEY: "a"}
+            "/studies/demo/add", json={"results": [{"config": config, "value": 2}]}, headers={KEY: "e"}
         )
         assert added.status_code == 201
     assert [each["state"] for each in api.get("/studies/demo/trials").json()["trials"]] == ["queued", "done"]

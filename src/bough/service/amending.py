@@ -121,7 +121,7 @@ def add_amending_routes(
     def note(request: Request, study: Name, given: Note, key: Key = None) -> Response:
         """Write a remark into the study's record."""
         opened, who = studies.open(study), request.scope["principal"]
-        mark = request_mark(who.id, key)
+        mark = request_mark(who.id, "note", key)
         return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
 
     @api.post("/studies/{study:name}/instances", response_model=Instances, tags=["studies"])

@@ -139,7 +139,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         trials = await studies.ask(
             opened,
             (wanted.worker or who.name)[:100],
-            request=request_mark(who.id, key),
+            request=request_mark(who.id, "ask", key),
             n=wanted.n,
             lease=wanted.lease,
             limit=wanted.limit,
@@ -187,7 +187,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Have a configuration tried next, before the method proposes anything."""
         who: Principal = request.scope["principal"]
         opened = await to_thread.run_sync(studies.open, study)
-        mark = request_mark(who.id, key)
+        mark = request_mark(who.id, "enqueue", key)
         trials = await studies.insert(opened, mark, lambda: [opened.enqueue(wanted.config, request=mark)])
         return _trials(trials, status=201)
 
@@ -204,7 +204,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         who: Principal = request.scope["principal"]
         opened = await to_thread.run_sync(studies.open, study)
         rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
-        mark = request_mark(who.id, key)
+        mark = request_mark(who.id, "add", key)
         trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
         return _trials(trials, status=201)
 
