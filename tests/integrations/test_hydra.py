@@ -21,6 +21,9 @@ import hydra
 def main(config):
     if config.fails or config.model.rate > 5:
         raise ValueError("diverged")
+    if config.get("stops"):
+        import bough
+        bough.open_study("s", "sqlite:///a.db").stop_runs("enough")
     print("JOB", config.model.name, config.data, config.model.get("momentum"))
     if config.get("several"):
         return {"error": config.model.rate, "size": 9 - config.model.rate}
@@ -85,6 +88,14 @@ def test_a_sweep_is_a_study_that_goes_on(folder: Path):
         "best_evaluated_params": study.best.config,
         "best_evaluated_result": study.best.value,
     }
+
+
+@pytest.mark.slow
+def test_a_sweep_that_is_asked_to_stop_launches_no_further_job(folder: Path):
+    stored = ("hydra.sweeper.storage=sqlite:///a.db", "hydra.sweeper.name=s")
+    ended = sweep(folder, *stored, "+stops=true", "hydra.job.chdir=false")
+    assert ended.returncode == 0, ended.stderr
+    assert len(bough.open_study("s", f"sqlite:///{folder}/a.db").trials) == 1
 
 
 @pytest.mark.slow

@@ -135,6 +135,17 @@ def test_a_stored_search_goes_on_without_a_seed(tmp_path) -> None:
         assert len(search.fit(X, Y).study_.trials) == trials
 
 
+def test_a_search_that_is_asked_to_stop_tries_no_further_candidate() -> None:
+    def stopping(estimator: object, x: object, y: object) -> float:
+        search.study_.stop_runs("enough")
+        return 1.0
+
+    search = BoughSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0, 10.0]}, trials=3, cv=2, method="random", scoring=stopping
+    )
+    assert len(search.fit(X, Y).study_.trials) == 1
+
+
 def test_an_interrupted_search_leaves_no_trial_running() -> None:
     def interrupted(estimator: object, x: object, y: object) -> float:
         raise KeyboardInterrupt

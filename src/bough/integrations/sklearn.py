@@ -108,10 +108,10 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
         study = Study(space, method=self.method, direction="maximize", **given)
         self.study_ = study
-        known = len(study.trials)
+        known, stop_requests = len(study.trials), study.status().stop_requests
         at_once = max(1, effective_n_jobs(self.n_jobs))
         scored = finished = 0
-        while finished < self.trials:
+        while finished < self.trials and study.status().stop_requests == stop_requests:
             try:
                 batch = study.ask(min(at_once, self.trials - finished))
             except ExhaustedError:

@@ -89,10 +89,10 @@ class BoughSweeper(Sweeper):
         assert self.config is not None
         assert self.launcher is not None
         study, trials = self._study(arguments)
-        launched = 0
+        launched, stop_requests = 0, study.status().stop_requests
         with Leases(study.renew) as leases:
-            while True:
-                wanted = min(self._options["workers"], trials - study.status().finished)
+            while (status := study.status()).stop_requests == stop_requests:
+                wanted = min(self._options["workers"], trials - status.finished)
                 batch = _asked(study, wanted, LEASE)
                 if not batch:
                     break
