@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.plot.axes import ValueAxis
 from bough.plot.snapshot import StudyLike, StudySnapshot
-from bough.plot.theme import CATEGORIES, graph_objects, label, number, template
+from bough.plot.theme import CATEGORIES, checked_template, graph_objects, label, number
 from bough.plot.traces import counted, empty_note, joined
 from bough.points import FloatArray
 
@@ -38,7 +38,7 @@ def regret(
         several = studies if isinstance(studies, Sequence) else [studies]
         groups = one_each([StudySnapshot.of(study) for study in several])
     drawn = draw_regret(groups, optimum, log=log)
-    drawn.update_layout(template=template(dark))
+    drawn.layout.template = checked_template(dark)
     return drawn
 
 

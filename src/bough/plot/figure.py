@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bough.plot.snapshot import StudyLike, StudySnapshot
-from bough.plot.theme import template
+from bough.plot.theme import checked_template
 
 __all__ = ["Figure", "figure"]
 
@@ -59,7 +59,7 @@ class Figure:
     ) -> Any:
         """Draw the figure of a study, or of one branch of it."""
         drawn = self.draw(StudySnapshot.of(study).within(branch), *args, **options)
-        drawn.update_layout(template=template(dark))
+        drawn.layout.template = checked_template(dark)
         return drawn
 
 

@@ -17,7 +17,7 @@ from bough.errors import BoughError, ConfigError
 from bough.plot.draw_curves import curves
 from bough.plot.figures import FIGURES
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import template
+from bough.plot.theme import checked_template
 from bough.service.dashboard.timeline import timeline
 from bough.service.studies import OpenStudies, Version
 from bough.study import Study
@@ -110,7 +110,7 @@ class FigureCache:
         options: dict[str, Any],
     ) -> bytes:
         drawn = SHOWN[figure].draw(self._snapshot(study, version, branch), **options)
-        drawn.update_layout(template=template(dark))
+        drawn.layout.template = checked_template(dark)
         text: str = drawn.to_json()
         return text.encode()
 
