@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.acquisition.test_maximise import none
 
-from bough.acquisition.maximise.finite import every_point
+from bough.acquisition.maximise.candidates import every_point
 from bough.gp.kernels import Constant, Matern52, Scale, WhereActive
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import prior_median

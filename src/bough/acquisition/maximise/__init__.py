@@ -4,8 +4,7 @@ A maximiser is a function ``(space, criterion, *, near, avoid, rng) -> Points`` 
 ``avoid`` leaves nothing. ``near`` holds tried points, best first; ``avoid`` points that must not be returned.
 """
 
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row
-from bough.acquisition.maximise.finite import every_point
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, every_point
 from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.acquisition.maximise.sample import best_of_samples

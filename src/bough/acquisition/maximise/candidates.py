@@ -1,18 +1,20 @@
-"""Candidates of a search: which of them may be proposed, and which of those is best."""
+"""Candidates of a search: all points of a small space, which points may be proposed, and which is best."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys
 from bough.space import Space
+from bough.space.tree import Path
 
-__all__ = ["CandidateFilter", "best_of_each", "best_row", "distinct"]
+__all__ = ["CandidateFilter", "best_of_each", "best_row", "distinct", "every_point"]
 
 
 def distinct(layout: Layout, points: Points) -> Points:
@@ -68,3 +70,49 @@ def best_of_each(score: FloatArray, owner: IntArray, owners: int) -> IntArray:
     score = np.where(np.isnan(score), -np.inf, score)
     ends = np.searchsorted(owner, np.arange(owners + 1)).tolist()
     return np.array([a + int(np.argmax(score[a:b])) for a, b in pairwise(ends)], dtype=np.intp)
+
+
+def every_point(space: Space, limit: int) -> Points | None:
+    """All points of a space, path by path, forbidden ones included; None if there are more than ``limit``.
+
+    A space with a real parameter on any path counts as infinite.
+    """
+    if (space.layout.levels == 0).any():
+        return None
+    boxes = space.tree.all_paths(limit)
+    if len(boxes) > limit or sum(_count(space, box) for box in boxes) > limit:
+        return None
+    points = space.snap(np.concatenate([_grid(space, box) for box in boxes]))
+    # Where a condition compares two columns, boxes of different paths overlap.
+    return distinct(space.layout, points)
+
+
+def _count(space: Space, box: Path) -> float:
+    """How many points a box holds."""
+    ranks = [_ranks(space, box, column) for column in _open(space, box)]
+    return prod(most - least + 1 for least, most in ranks)
+
+
+def _grid(space: Space, box: Path) -> FloatArray:
+    """(n, columns) every combination of the levels of the columns that are open in a box."""
+    open_ = _open(space, box)
+    axes = []
+    for column in open_:
+        least, most = _ranks(space, box, column)
+        axes.append(space.parameters[column].domain.position(np.arange(least, most + 1)))
+    combinations = list(product(*axes))
+    grid = np.tile(box.low, (len(combinations), 1))
+    grid[:, open_] = combinations
+    return grid
+
+
+def _open(space: Space, box: Path) -> list[int]:
+    """The active columns that a box does not fix."""
+    active = space.layout.active(box.on[None])[0]
+    return np.flatnonzero(active & (box.low < box.high)).tolist()
+
+
+def _ranks(space: Space, box: Path, column: int) -> tuple[float, float]:
+    """The first and the last rank of a column in a box."""
+    least, most = space.parameters[column].domain.rank_at(np.array([box.low[column], box.high[column]]))
+    return float(least), float(most)

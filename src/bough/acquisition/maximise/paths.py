@@ -14,8 +14,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.alternate import alternate_search
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row
-from bough.acquisition.maximise.finite import every_point
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, every_point
 from bough.acquisition.maximise.local import local_search_from
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.acquisition.maximise.starts import near_incumbents, select_starts, spread, transplant

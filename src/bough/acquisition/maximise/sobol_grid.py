@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct
-from bough.acquisition.maximise.finite import every_point
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct, every_point
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sobol_points
