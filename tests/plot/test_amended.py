@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+
+import pytest
 
 import bough
 from bough import plot
@@ -45,6 +48,27 @@ def test_every_figure_draws() -> None:
     assert len(marks) == len(snapshot.retracted)
     for trace in marks:
         assert "<s>" in trace.text[0] and "&lt;off&gt;" in trace.text[0]
+
+
+def test_lines_of_branches_show_what_counts() -> None:
+    space = bough.Space({"model": BEFORE.declared["model"], "epochs": bough.Int(1, 9, fidelity=True)})
+    study = bough.Study(space, seed=0, method="random", constraints=["memory <= 1"])
+    for epochs, memory, value in ((9, 0, 5.0), (1, 0, 4.0), (9, 2, 3.0), (9, 0, 2.0)):
+        study.add({"model": "a", "x": value / 9, "epochs": epochs}, {"value": value, "memory": memory})
+    study.retract(3, "off")
+    best = [trace for trace in plot.branches(study).data if trace.yaxis == "y2" and trace.mode == "lines"]
+    assert [value for trace in best for value in trace.y] == [5.0] * 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_regret_starts_where_something_is_feasible() -> None:
+    study = bough.Study(AFTER, seed=0, method="random", constraints=["memory <= 1"])
+    drawn = plot.regret(study)
+    for memory in (2, 2, 0):
+        study.add(AFTER.sample(1, memory)[0], {"value": float(memory), "memory": memory})
+        drawn = plot.regret(study)
+    assert [value for value in drawn.data[0].y if value == value] == [0.0]
+    assert all(map(math.isfinite, drawn.layout.yaxis.range))
 
 
 def test_the_report_strikes_through(tmp_path: Path) -> None:

@@ -87,3 +87,11 @@ def test_large_things_stay_small() -> None:
     study.add_many([({"x": i / 5000}, float(i % 97)) for i in range(5000)])
     assert len(study._repr_html_()) < 60_000
     assert len(space._repr_html_()) < 60_000
+
+
+def test_a_study_of_limits_alone_is_shown_and_explained() -> None:
+    space = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})})
+    study = bough.Study(space, seed=0, method="random", objectives={}, constraints=["z <= 1"])
+    study.add_many([({"m": "a", "x": 0.5}, {"z": 2}), ({"m": "b"}, {"z": 0})])
+    assert "violated constraints" in study._repr_html_()
+    assert [each["best"] for each in study.explain()["branches"]] == [1.0, 0.0]

@@ -60,7 +60,8 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Any:
             hovertemplate="%{y:.0%}",
             **common,
         )
-        best = _running_best([t.value if i else None for t, i in zip(reaching, inside)], snapshot.minimizes)
+        counting = [t.value if i and t.feasible else None for t, i in zip(reaching, inside)]
+        best = _running_best(counting, snapshot.minimizes)
         curves.append((best[picked], colour, name))
         drawn.add_scatter(
             y=best[picked],

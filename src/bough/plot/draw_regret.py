@@ -55,8 +55,11 @@ def draw_regret(
         return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "no finished trial yet")
     minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
     curves = {name: _curves(group, optimum) for name, group in shown.items()}
-    medians = [np.median(each, axis=0) for each in curves.values()]
-    axis = ValueAxis.of(np.concatenate(medians), minimizes=minimizes, log=log or optimum is not None)
+    medians = np.concatenate([_quantiles(each)[1] for each in curves.values()])
+    if not np.isfinite(medians).any():
+        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "nothing is feasible yet")
+    medians = medians[np.isfinite(medians)]
+    axis = ValueAxis.of(medians, minimizes=minimizes, log=log or optimum is not None)
     count = 0
     for (name, several), colour in zip(curves.items(), CATEGORIES * (len(curves) // len(CATEGORIES) + 1)):
         count += _add_group(drawn, name, several, colour, axis)
@@ -92,11 +95,17 @@ def _curves(snapshots: Sequence[StudySnapshot], optimum: float | None) -> FloatA
     return curves if optimum is None else np.maximum(np.abs(curves - optimum), 1e-16)
 
 
+def _quantiles(curves: FloatArray) -> FloatArray:
+    """(3, trials) the lower quartile, the median and the upper one; not finite where nothing is feasible."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.quantile(curves, [0.25, 0.5, 0.75], axis=0))
+
+
 def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> int:
     """Draw the curves of one group; 1 if it starts beyond the axis, else 0."""
     picked = np.unique(np.linspace(0, curves.shape[1] - 1, MAX_POINTS).astype(np.intp))
     x = picked + 1
-    low, middle, high = np.quantile(curves[:, picked], [0.25, 0.5, 0.75], axis=0)
+    low, middle, high = _quantiles(curves[:, picked])
     if len(curves) > 1:
         steps_x = np.repeat(x, 2)[1:]
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -326,7 +326,7 @@ class StoredStudy:
             branches = [matching_paths(model, wanted, trials)]
             others = {path.key: path for path in known_paths(model, trials)}
             branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
-        sign = float(self.goals.signs[0])
+        sign = self.goals.sign
         told = explain_branches(model, strategy, history, trials, branches, sign)
         if wanted is not None:
             return told[0]

@@ -88,7 +88,7 @@ def _branches(study: StoredStudy, trials: Sequence[Trial]) -> str:
     for trial in trials:
         label = ", ".join(f"{name}={_value(trial.config[name])}" for name in switches if name in trial.config)
         by_branch.setdefault(label, []).append(trial)
-    sign = study.goals.signs[0]
+    sign = study.goals.sign
     rows = []
     for label, those in by_branch.items():
         values = [sign * t.value for t in those if t.feasible and t.value is not None]
@@ -99,12 +99,12 @@ def _branches(study: StoredStudy, trials: Sequence[Trial]) -> str:
         for best, label, count in rows[:MAX_ROWS]
     ]
     more = f'<div style="{FADED}">and {len(rows) - MAX_ROWS:,} more</div>' if len(rows) > MAX_ROWS else ""
-    return table(shown, ["branch", "trials", f"best {study.goals.names[0]}"]) + more
+    return table(shown, ["branch", "trials", f"best {study.goals.value_name}"]) + more
 
 
 def _history(study: StoredStudy, trials: Sequence[Trial]) -> str:
     """Values by trial number as dots, and the best feasible one so far as a line of steps."""
-    sign = study.goals.signs[0]
+    sign = study.goals.sign
     values = [sign * trial.value for trial in trials if trial.value is not None]
     low, high = min(values), _upper(values)
     best, line = math.inf, []
@@ -125,7 +125,7 @@ def _history(study: StoredStudy, trials: Sequence[Trial]) -> str:
         for i, (number, value) in enumerate(line)
     )
     path = f'<path d="{steps}" fill="none" stroke="#0072b2" stroke-width="1.5"/>' if line else ""
-    title = f"{study.goals.names[0]} by trial; the line is the best so far"
+    title = f"{study.goals.value_name} by trial; the line is the best so far"
     return _picture(path, _thinned(dots), title)
 
 
