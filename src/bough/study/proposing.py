@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bough.errors import ExhaustedError
@@ -12,7 +14,7 @@ from bough.study.revising.model_space import ModelSpace
 from bough.study.stopping.fidelities import Halving
 from bough.trial import Config
 
-__all__ = ["NO_LIMIT", "propose"]
+__all__ = ["NO_LIMIT", "Proposer"]
 
 NO_LIMIT = 2**48
 """More trials than there will ever be, and well within the integers of every database."""
@@ -21,40 +23,43 @@ MAX_RACES_LOST = 3
 """How many proposals may lose the race for a number before a point is drawn at random."""
 
 
-def propose(
-    name: str,
-    model: ModelSpace,
-    strategy: Strategy,
-    history: History,
-    halving: Halving | None,
-    number: int,
-    races_lost: int,
-    room: int,
-) -> tuple[Config, range]:
-    """A config to try, and the numbers under which it may be inserted.
+@dataclass(frozen=True, eq=False)
+class Proposer:
+    """Everything that a proposal depends on, as a study read it at one moment.
 
-    name: of the method. halving: says which config is to be promoted to a higher fidelity; None without one.
+    method: its name. halving: says which config is to be promoted to a higher fidelity; None without one.
     number: of the next trial.
     """
-    this_number = range(number, number + 1)
-    if halving is not None and (due := halving.due()) is not None:
-        return due, this_number
-    if races_lost < MAX_RACES_LOST:
-        rng, numbers = np.random.default_rng([history.seed, number]), this_number
-        try:
-            point = strategy.propose(model.space, history, rng)
-        except ExhaustedError:
-            if halving is None or (left := halving.left()) is None:
-                raise
-            return left, this_number
-    else:
-        import secrets
 
-        from bough.strategies.designs import RandomSearch  # seldom needed
+    method: str
+    model: ModelSpace
+    strategy: Strategy
+    history: History
+    halving: Halving | None
+    number: int
 
-        rng = np.random.default_rng([history.seed, number, secrets.randbits(63)])  # not what the others draw
-        point, numbers = RandomSearch().propose(model.space, history, rng), range(number, number + room)
-    if name not in BUILT_IN:
-        check_proposal(model.space, point, name)
-    config = model.decode(point)[0]
-    return (config if halving is None else halving.begin(config)), numbers
+    def propose(self, races_lost: int, room: int) -> tuple[Config, range]:
+        """A config to try, and the numbers under which it may be inserted: ``room`` for a random one."""
+        numbers, space, halving = range(self.number, self.number + 1), self.model.space, self.halving
+        if halving is not None and (due := halving.due()) is not None:
+            return due, numbers
+        if races_lost < MAX_RACES_LOST:
+            rng = np.random.default_rng([self.history.seed, self.number])
+            try:
+                point = self.strategy.propose(space, self.history, rng)
+            except ExhaustedError:
+                if halving is None or (left := halving.left()) is None:
+                    raise
+                return left, numbers
+        else:
+            import secrets
+
+            from bough.strategies.designs import RandomSearch  # seldom needed
+
+            seed = [self.history.seed, self.number, secrets.randbits(63)]  # not what the others draw
+            point = RandomSearch().propose(space, self.history, np.random.default_rng(seed))
+            numbers = range(self.number, self.number + room)
+        if self.method not in BUILT_IN:
+            check_proposal(space, point, self.method)
+        config = self.model.decode(point)[0]
+        return (config if halving is None else halving.begin(config)), numbers

@@ -23,7 +23,7 @@ from bough.study.handles import (
     own_copy,
     this_process,
 )
-from bough.study.proposing import NO_LIMIT, propose
+from bough.study.proposing import NO_LIMIT, Proposer
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.revising.current_trials import left_the_space
@@ -363,18 +363,15 @@ class Study(AmendableStudy):
                     if holder is not None and (held := view.held_by(holder)):
                         return own_copy(held)
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    seen, work = view.revision, None
-                    if not view.waiting:
-                        work = (*self._in_use(view), self._history(view))
-                        halving, number = self._halving(view), len(view.trials)
+                    seen, proposer = view.revision, None if view.waiting else self._proposer(view)
                 if room <= 0:
                     return None
-                if work is None:
+                if proposer is None:
                     taken = self._storage.take(self._record.id, worker, lease, holder)
                     if taken is not None and self._keeps(taken):
                         return self._handed_out(taken)
                     continue
-                config, numbers = propose(self.method.name, *work, halving, number, races_lost, room)
+                config, numbers = proposer.propose(races_lost, room)
                 trial = Trial(-1, config, "running", worker=worker, holder=holder)
                 inserted = self._storage.insert(
                     self._record.id, [trial], within=numbers, lease=lease, seen=seen
@@ -382,6 +379,10 @@ class Study(AmendableStudy):
                 if inserted:
                     return self._handed_out(inserted[0])
                 races_lost += 1
+
+    def _proposer(self, view: TrialIndex) -> Proposer:
+        used, history = self._in_use(view), self._history(view)
+        return Proposer(self.method.name, *used, history, self._halving(view), len(view.trials))
 
     def _keeps(self, taken: Trial) -> bool:
         """Whether the current space has a trial that was handed out again; it fails if not."""
