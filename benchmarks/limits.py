@@ -49,8 +49,8 @@ def limited(task: Task, limit: str) -> tuple[Measure, float]:
 
 def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> list[list[float]]:
     """Error and slack of each trial, in their order."""
-    if method == "optuna-tpe":
-        return _optuna(task, measure, trials, seed)
+    if method.startswith("optuna-"):
+        return _optuna(task, measure, method, trials, seed)
 
     def objective(config: Config) -> dict[str, float]:
         error, slack = measure(config)
@@ -69,13 +69,15 @@ def run(task: Task, measure: Measure, method: str, trials: int, seed: int) -> li
     return [[t.measures["error"], t.measures["slack"]] for t in study.trials]
 
 
-def _optuna(task: Task, measure: Measure, trials: int, seed: int) -> list[list[float]]:
+def _optuna(task: Task, measure: Measure, method: str, trials: int, seed: int) -> list[list[float]]:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = optuna.samplers.TPESampler(
-        seed=seed, constraints_func=lambda trial: [trial.user_attrs["slack"]]
-    )
+    samplers = {
+        "optuna-tpe": optuna.samplers.TPESampler,
+        "optuna-gp": partial(optuna.samplers.GPSampler, warn_independent_sampling=False),
+    }
+    sampler = samplers[method](seed=seed, constraints_func=lambda trial: [trial.user_attrs["slack"]])
     study = optuna.create_study(sampler=sampler)
 
     def objective(trial: optuna.Trial) -> float:

@@ -1,20 +1,24 @@
 """bough inside Optuna against bough itself and Optuna's own samplers, on define-by-run objectives.
 
-    python -m benchmarks.optuna_sampler [--problems small-shifted nested] [--seeds 3] [--trials 40]
+    python -m benchmarks.optuna_sampler [--problems small-shifted nested] [--seeds 5] [--trials 40]
 
 Every problem becomes a function that asks for a parameter when its conditions hold. ``native`` is
-``bough.Study`` on the declared space, ``given`` the sampler with that space, ``learned`` the sampler that
-learns it, ``asked`` is ``bough.minimize`` without a space. Each prints the best value after a half and all of
-the trials, and the share of pairs (problem, seed) in which it beats ``native``, ties counted as half.
-``optuna gp``, Optuna's GPSampler, needs PyTorch: name it with ``--methods`` in an environment that has it.
+``bough.Study`` on the declared space, ``native again`` the same with another seed: it shows what chance does.
+``given`` is the sampler with that space, ``learned`` the sampler that learns it, ``asked`` is
+``bough.minimize`` without a space. Printed are the share of pairs (problem, seed) in which each is ahead of
+``native`` after a quarter, half and all of the trials, ties counted as half, with its 95 % interval; and the
+trials that it needs for the value that ``native`` has after half of them, relative to those of ``native``
+(median). Runs are kept with ``--rows``; an interrupted benchmark goes on. ``optuna gp``, Optuna's GPSampler,
+needs PyTorch: name it with ``--methods`` in an environment that has it.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
-import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,13 +26,19 @@ import optuna
 from optuna.samplers import GPSampler, TPESampler
 
 import bough
+from benchmarks.kept_rows import RESULTS, KeptRows
+from benchmarks.objectives import interval
 from benchmarks.problems import Problem, build
 from bough.integrations.optuna import BoughSampler
 from bough.integrations.optuna_trials import distribution_of
+from bough.points import FloatArray
 from bough.space.asking import AskingTrial
 
 PROBLEMS = ("small-shifted", "large-shared-shifted", "unbalanced-3-shifted", "nested", "deep", "layers")
 PROBLEMS += ("cash-artificial", "yahpo-xgboost-12", "yahpo-xgboost-1485")
+
+AGAIN = 1000
+"""Added to the seed of a study that shows how much chance alone changes."""
 
 Ask = Callable[[str, Any], Any]
 """Answers a parameter, by name and domain."""
@@ -77,8 +87,8 @@ def run(method: str, problem: Problem, seed: int, trials: int) -> list[float]:
     """The values that the method found, in order; inf for a failure."""
     seen: list[float] = []
     space = problem.space
-    if method == "native":
-        study = bough.Study(space, seed=seed)
+    if method in ("native", "native again"):
+        study = bough.Study(space, seed=seed if method == "native" else seed + AGAIN)
         study.run(lambda config: evaluated(problem, config, seen), trials, progress=False)
         return seen
     if method == "asked":
@@ -94,7 +104,7 @@ def run(method: str, problem: Problem, seed: int, trials: int) -> list[float]:
         "learned": lambda: BoughSampler(seed=seed),
         "optuna tpe": lambda: TPESampler(seed=seed),
         "optuna group": lambda: TPESampler(seed=seed, multivariate=True, group=True),
-        "optuna gp": lambda: GPSampler(seed=seed),
+        "optuna gp": lambda: GPSampler(seed=seed, warn_independent_sampling=False),
     }
     study = optuna.create_study(sampler=samplers[method]())
     study.optimize(
@@ -107,44 +117,59 @@ def run(method: str, problem: Problem, seed: int, trials: int) -> list[float]:
     return seen
 
 
-METHODS = ("native", "given", "learned", "asked", "optuna tpe", "optuna group")
+METHODS = ("native", "native again", "given", "learned", "asked", "optuna tpe", "optuna group")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--methods", nargs="+", default=METHODS, help="the first is compared with the others")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--rows", type=Path, default=RESULTS / "optuna-sampler.jsonl")
     options = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    points = (options.trials // 2, options.trials)
-    best: dict[tuple[str, str, int, int], float] = {}
+    kept = KeptRows(options.rows)
+    curves: dict[str, list[FloatArray]] = {method: [] for method in options.methods}
     for problem in options.problems:
-        for seed in range(options.seeds):
+        for seed in range(options.first_seed, options.first_seed + options.seeds):
             for method in options.methods:
-                began = time.process_time()
-                values = run(method, build(problem, seed), seed, options.trials)
-                for n in points:
-                    best[problem, method, seed, n] = min(values[:n], default=math.inf)
-                cpu = 1000 * (time.process_time() - began) / options.trials
-                shown = " ".join(f"{best[problem, method, seed, n]:.4g}" for n in points)
-                print(f"{problem} seed {seed} {method}: {shown} ({cpu:.0f} ms CPU a trial)", flush=True)
-        report(best, [problem], options.methods, options.seeds, points)
-    report(best, options.problems, options.methods, options.seeds, points)
+                key = f"{problem} {seed} {method} {options.trials}"
+                task = partial(values_of, method, problem, seed, options.trials)
+                values = np.nan_to_num(np.array(kept.once(key, task)), nan=np.inf)
+                curves[method].append(np.minimum.accumulate(values))
+        report({method: each[-options.seeds :] for method, each in curves.items()}, problem)
+    report(curves, f"all {len(options.problems)} problems, {options.seeds} seeds")
 
 
-def report(best: dict[Any, float], problems: Any, methods: Any, seeds: int, points: tuple[int, int]) -> None:
-    """Medians over seeds for one problem, and for all of them how often a method beats ``native``."""
-    for method in methods:
-        parts = []
-        for n in points:
-            pairs = [
-                (best[p, method, s, n], best[p, methods[0], s, n]) for p in problems for s in range(seeds)
-            ]
-            wins = np.mean([(a < b) + 0.5 * (a == b) for a, b in pairs])
-            parts.append(f"at {n}: median {np.median([a for a, _ in pairs]):.4g}, wins {wins:.2f}")
-        print(f"  {', '.join(problems)} | {method} | {' | '.join(parts)}", flush=True)
+def values_of(method: str, problem: str, seed: int, trials: int) -> list[float | None]:
+    """The value of each trial; None for a failure, as JSON has no infinity."""
+    found = run(method, build(problem, seed), seed, trials)
+    found += [found[-1]] * (trials - len(found))  # a finite space may be exhausted
+    return [value if math.isfinite(value) else None for value in found]
+
+
+def report(curves: dict[str, list[FloatArray]], what: str) -> None:
+    """How often each method is ahead of the first one, and how many trials it needs for the same value."""
+    print(what)
+    first = np.array(next(iter(curves.values())))
+    trials = first.shape[1]
+    for method, found in curves.items():
+        ours, parts = np.array(found), []
+        for n in (trials // 4, trials // 2, trials):
+            wins = (ours[:, n - 1] < first[:, n - 1]) + 0.5 * (ours[:, n - 1] == first[:, n - 1])
+            parts.append(f"{interval(wins)} at {n}")
+        target = first[:, trials // 2 - 1 : trials // 2]
+        ratio = needed(ours, target) / needed(first, target)
+        parts.append(f"needs {np.median(ratio):.2f} of the trials, never {np.mean(np.isinf(ratio)):.0%}")
+        print(f"  {method}: ahead in {', '.join(parts)}", flush=True)
+
+
+def needed(curves: FloatArray, target: FloatArray) -> FloatArray:
+    """(runs,) the trials until each curve reaches its target (runs, 1); infinite if it never does."""
+    reached = curves <= target
+    return np.where(reached.any(axis=1), reached.argmax(axis=1) + 1.0, np.inf)
 
 
 if __name__ == "__main__":

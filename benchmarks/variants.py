@@ -1,0 +1,158 @@
+"""``auto`` against itself with one thing changed, in whole studies.
+
+    python -m benchmarks.variants prior              # ten minutes on two cores
+    python -m benchmarks.variants branches --seeds 1
+
+``prior`` has a shorter prior of length-scales, which predicts best. With ``branches``, a trial that explores
+another branch than the incumbent's tries to improve on that branch's own best observation. Expected
+improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
+Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
+shared seed would give all of them the same initial design.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from benchmarks.compare import table
+from benchmarks.pool import Failure, in_processes
+from benchmarks.problems import build
+from benchmarks.problems.yahpo import PUBLISHED
+from benchmarks.runner import Record, run_study
+from bough.acquisition.maximise.paths import search_boxes, search_paths
+from bough.auto import Auto
+from bough.gp.priors import LogNormal
+from bough.points import Points
+from bough.space import Space
+from bough.strategies.decisions import Choice, Decision, ProposalContext, exploit, maximise_with
+from bough.strategies.late_branches import explore_late_branches
+from bough.strategies.model_based import ModelBased
+from bough.surrogates.nested import nested
+
+SYNTHETIC = (
+    "edges", "product", "switches", "valley", "plateaus", "modes", "rotated", "multiply", "nested", "uneven",
+    "path", "clash", "ties", "scales", "deep", "either", "many", "fails-by-shared",
+)  # fmt: skip
+SURROGATES = (
+    "yahpo-xgboost-3", "yahpo-xgboost-12", "yahpo-xgboost-23", "yahpo-xgboost-54", "yahpo-xgboost-181",
+    "yahpo-xgboost-334", "yahpo-xgboost-1063", "yahpo-xgboost-1468", "yahpo-lcbench-3945",
+    "yahpo-lcbench-167152", "yahpo-rpart-1485",
+)  # fmt: skip
+SHORTER_PRIOR = LogNormal(math.log(0.25), 0.7)
+MIN_BRANCH_TRIALS = 2
+"""With fewer trials on a branch, there is nothing to exploit."""
+FIRST_SEED = 400
+TRIALS = 60
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One instance of a problem, on which both variants run."""
+
+    variant: str
+    group: str
+    problem: str
+    seed: int
+
+
+def pairs(variant: str, seeds: int) -> Iterator[Pair]:
+    groups = {
+        "synthetic": SYNTHETIC,
+        "surrogates": SURROGATES,
+        "published": tuple(name for name in PUBLISHED if "xgboost" in name),
+    }
+    for repetition in range(seeds):
+        for group, problems in groups.items():
+            for place, problem in enumerate(problems):
+                own = 0 if group == "synthetic" else place
+                yield Pair(variant, group, problem, FIRST_SEED + 100 * repetition + own)
+
+
+def compared_branches(space: Space) -> ModelBased:
+    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
+    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
+    return replace(Auto().strategy(space), decide=explore_late_branches(compare_branches(alternating)))
+
+
+def compare_branches(decide: Decision) -> Decision:
+    """``decide``, except that an exploring trial on another branch than the incumbent's exploits there."""
+
+    def with_comparison(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        found = decide(context, rng)
+        if context.number % Auto.exploit_every == Auto.exploit_every - 1 or not len(found.points):
+            return found
+        branch = context.space.tree.branch_ids(Points.concat([found.points, context.done]))
+        rows = np.flatnonzero(branch[1:] == branch[0])
+        if len(rows) < MIN_BRANCH_TRIALS or int(np.argmin(context.level)) in rows:
+            return found
+        rows = rows[np.argsort(context.level[rows], kind="stable")]
+        points = search_boxes(
+            context.space,
+            context.make_criterion(rows, Auto.exploit_sd_share),
+            context.space.tree.path_of(found.points),
+            near=context.done.take(rows),
+            avoid=context.avoid,
+            rng=rng,
+            starts=6,
+        )
+        return Choice(points, "branch comparison") if len(points) else found
+
+    return with_comparison
+
+
+def shorter_prior(space: Space) -> ModelBased:
+    surrogate = nested(space.layout, space.tree, lengthscale=SHORTER_PRIOR)
+    return replace(Auto().strategy(space), surrogate=surrogate)
+
+
+VARIANTS = {"prior": shorter_prior, "branches": compared_branches}
+
+
+def run(pair: Pair) -> tuple[list[Record], dict[str, bool] | None]:
+    """A record of ``auto`` and of the variant, and whether each found the best branch, if that is known."""
+    records, found = [], {}
+    for label, make in {"auto": Auto().strategy, pair.variant: VARIANTS[pair.variant]}.items():
+        problem = build(pair.problem, pair.seed)
+        record = run_study(problem, make(problem.space), pair.seed, TRIALS)
+        records.append(replace(record, problem=pair.problem, method=label))
+        told = [value if value == value else float("inf") for value in record.values]
+        if problem.best_branch is not None:
+            found[label] = record.branches[told.index(min(told))] == str(problem.best_branch)
+    return records, found or None
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.variants",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("variant", choices=VARIANTS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args(arguments)
+    records: dict[str, list[Record]] = {}
+    found: list[dict[str, bool]] = []
+    for pair, answer in in_processes(run, pairs(options.variant, options.seeds), workers=options.workers):
+        if isinstance(answer, Failure):
+            print(f"{pair.problem}, seed {pair.seed}: {answer.reason}")
+            continue
+        records.setdefault(pair.group, []).extend(answer[0])
+        if answer[1] is not None:
+            found.append(answer[1])
+    for group, some in records.items():
+        for tolerance in (0.0, 0.01):
+            print(f"\n{group}, differences below {tolerance:.0%} of the early spread are ties")
+            print("\n".join(table(some, "auto", tolerance)[2:]))
+    for label in ("auto", options.variant):
+        print(f"{label}: the best branch in {sum(each[label] for each in found)} of {len(found)}")
+
+
+if __name__ == "__main__":
+    main()
