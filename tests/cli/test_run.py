@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import shlex
 import signal
 import sqlite3
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bough.errors import StorageError, StudyError
 from bough.study import open_study
 
 from .programs import STUBBORN_PARENT, alive, bough, bough_here, pid_in, script, start, write_space
@@ -238,12 +239,10 @@ def _wait_for(folder: Path, count: int) -> None:
     """Until a running bough has told so many results."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
-        if (folder / "bough.db").exists() and os.path.getsize(folder / "bough.db"):
-            try:
-                if sum(t.state == "done" for t in trials(folder)) >= count:
-                    return
-            except Exception as error:
-                if "no study" not in str(error):
-                    raise
+        with contextlib.suppress(
+            StorageError, StudyError
+        ):  # bough makes the file, tables and study one by one
+            if sum(t.state == "done" for t in trials(folder)) >= count:
+                return
         time.sleep(0.1)
     raise AssertionError(f"{count} results did not come")
