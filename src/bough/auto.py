@@ -71,7 +71,9 @@ class Auto(ModelOptions):
             surprise_sds=self.refit_surprise_sds,
         )
         labels, costs = (
-            replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={})
+            replace(
+                model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _lengths={}, _pending={}
+            )
             for _ in range(2)
         )
         return replace(
@@ -87,7 +89,9 @@ class Auto(ModelOptions):
         model, explore = self.strategy(space), BranchExploration().wrap
         return GoalBased(
             objective=model,
-            limit=replace(model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _pending={}),
+            limit=replace(
+                model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _lengths={}, _pending={}
+            ),
             decide=explore(self._exploiting()),
             find_feasible=explore(maximise_with(partial(search_paths, starts=self.search_starts))),
         )

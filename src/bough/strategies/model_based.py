@@ -7,10 +7,9 @@ changes no proposal.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from bough.space.tree import Path
 from bough.strategies import streams
 from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, tried_points, unseen
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
+from bough.strategies.cache import content, digest, keep
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.decisions import (
     Choice,
@@ -47,9 +47,6 @@ from bough.strategies.working_set import LIMIT, lowest_rows, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "mixture_moments"]
-
-K = TypeVar("K")
-T = TypeVar("T")
 
 _CACHED_FITS = 64
 _CACHED_MODELS = 4
@@ -94,6 +91,7 @@ class ModelBased:
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
+    _lengths: dict[bytes, int] = field(default_factory=dict, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, repr=False)
     _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(default_factory=dict, repr=False)
 
@@ -187,20 +185,34 @@ class ModelBased:
 
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
-        length = scheduled(len(history.done), self.refit_growth)
         rows = working_rows(history.y, self.working_set)
-        model = self._model(history, rows, length)
-        residuals = model.posteriors[0].standardised_residuals()
-        surprising = np.abs(residuals) > self.surprise_sds
-        surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
-        # A surprised refit waits for the next step of a finer schedule. Otherwise an objective that keeps
-        # surprising the model would be fitted at every trial.
-        refits = [following(int(row) + 1, SURPRISE_GROWTH) for row in surprises]
-        if due := [refit for refit in refits if refit <= len(history.done)]:
-            model = self._model(history, rows, due[-1])
+        model = self._model(history, rows, self._fitted_length(history))
         if history.sources:
             model = self._learn(history, rows, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
+
+    def _fitted_length(self, history: History) -> int:
+        """The number of observations that hyperparameters are fitted to.
+
+        That is the scheduled one, or a later step of a finer schedule before which an observation surprised
+        the model. So an objective that keeps surprising it is not fitted at every trial.
+        """
+        length = scheduled(len(history.done), self.refit_growth)
+        checked = scheduled(len(history.done), SURPRISE_GROWTH)
+        if checked <= length:
+            return length
+        done, y, noise = history.done.take(slice(0, checked)), history.y[:checked], history.noise[:checked]
+        key = digest(done, y, noise, history.seed) + length.to_bytes(8, "little")
+        found = self._lengths.get(key)
+        if found is None:
+            rows = working_rows(y, self.working_set)
+            model = self._model(replace(history, done=done, y=y, noise=noise), rows, length)
+            residuals = model.posteriors[0].standardised_residuals()
+            surprising = np.abs(residuals) > self.surprise_sds
+            surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
+            found = following(int(surprises[-1]) + 1, SURPRISE_GROWTH) if len(surprises) else length
+            keep(self._lengths, key, found, _CACHED_FITS)
+        return found
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
         """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
@@ -208,10 +220,10 @@ class ModelBased:
         Such a value changes no prediction of the mean, so the trials may be taken one after the other. Asking
         for several trials at a time then appends one row for each.
         """
-        known = self._pending.get((model, _content(pending)))
+        known = self._pending.get((model, content(pending)))
         if known is not None:
             return known
-        before = self._pending.get((model, _content(pending.take(slice(0, -1)))))
+        before = self._pending.get((model, content(pending.take(slice(0, -1)))))
         start, new = (before, pending.take(slice(-1, None))) if before else (model, pending)
         believed = [p.predict(new)[0] for p in start.posteriors]
         conditioned = replace(
@@ -220,7 +232,7 @@ class ModelBased:
             # Those values count as incumbents, or the next trial would join the running one.
             best=[min(b, float(z.min())) for b, z in zip(start.best, believed)],
         )
-        _keep(self._pending, (model, _content(pending)), conditioned, _CACHED_MODELS)
+        keep(self._pending, (model, content(pending)), conditioned, _CACHED_MODELS)
         return conditioned
 
     @property
@@ -249,7 +261,7 @@ class ModelBased:
     def _source_model(self, source: Source, seed: int) -> Posterior:
         """The model of an earlier study, on the scale of its own results."""
         noise = np.full(len(source.y), np.nan)
-        key = _digest(source.points, source.y, noise, seed)
+        key = digest(source.points, source.y, noise, seed)
         model = self._source_models.get(key)
         if model is None:
             data = Data(source.points, self.fit_transform(source.y).forward(source.y), noise)
@@ -260,11 +272,11 @@ class ModelBased:
 
     def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
-        key = _digest(history.done, history.y, history.noise, history.seed) + length.to_bytes(8, "little")
+        key = digest(history.done, history.y, history.noise, history.seed) + length.to_bytes(8, "little")
         model = self._models.get(key)
         if model is None:
             model = self._condition(history, rows, length)
-            _keep(self._models, key, model, _CACHED_MODELS)
+            keep(self._models, key, model, _CACHED_MODELS)
         return model
 
     def _condition(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
@@ -279,7 +291,7 @@ class ModelBased:
     def _fit(self, history: History, length: int) -> Fitted:
         """Hyperparameters of the first ``length`` observations: a function of those and the seed alone."""
         points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
-        key = _digest(points, y, noise, history.seed)
+        key = digest(points, y, noise, history.seed)
         fitted = self._fits.get(key)
         if fitted is None:
             before = earlier(length, self.refit_growth)
@@ -290,7 +302,7 @@ class ModelBased:
             rng = np.random.default_rng([history.seed, length, streams.FIT])
             data = Data(points.take(rows), z[rows], z_noise[rows])
             fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
-            _keep(self._fits, key, fitted, _CACHED_FITS)
+            keep(self._fits, key, fitted, _CACHED_FITS)
         return fitted
 
 
@@ -377,22 +389,3 @@ def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
     if sd > abs(mean - best):
         return "uncertain enough that it may well beat the best result"
     return "a small chance to beat the best result"
-
-
-def _keep(cache: dict[K, T], key: K, value: T, size: int) -> None:
-    """Put a value into a cache of at most ``size`` entries; the oldest ones leave."""
-    while len(cache) >= size:
-        cache.pop(next(iter(cache)), None)  # another thread may have been first
-    cache[key] = value
-
-
-def _content(points: Points) -> bytes:
-    return _digest(points, np.empty(0), np.empty(0), 0)
-
-
-def _digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:
-    content = hashlib.blake2b(digest_size=16)
-    rows = [points.x, points.on] if points.hashes is None else [points.hashes]
-    for array in (*rows, y, noise, np.array([seed, len(y)])):
-        content.update(np.ascontiguousarray(array).tobytes())
-    return content.digest()
