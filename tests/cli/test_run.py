@@ -239,9 +239,8 @@ def _wait_for(folder: Path, count: int) -> None:
     """Until a running bough has told so many results."""
     deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
-        with contextlib.suppress(
-            StorageError, StudyError
-        ):  # bough makes the file, tables and study one by one
+        # The file, its tables and the study come one by one.
+        with contextlib.suppress(StorageError, StudyError):
             if sum(t.state == "done" for t in trials(folder)) >= count:
                 return
         time.sleep(0.1)
