@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, SETS, measures, space, yahpo
+from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, SETS, measures, space, surrogate, yahpo
 
 pytestmark = pytest.mark.usefixtures("shared_data")
 
@@ -59,3 +59,13 @@ def test_inactive_parameters_are_encoded_as_missing() -> None:
     found = measures("yahpo-xgboost-3")(config)
     np.testing.assert_allclose(list(found.values()), expected, rtol=1e-5)
     assert yahpo("yahpo-xgboost-3").function(config) == pytest.approx(1 - expected[1], rel=1e-5)
+
+
+def test_several_fidelities_at_once_are_those_one_by_one() -> None:
+    pytest.importorskip("onnxruntime")
+    config = space("lcbench").sample(1, 0)[0]
+    levels = [{"epoch": float(epoch)} for epoch in (1, 20, 52)]
+    together = surrogate("lcbench").at_levels("3945", config, levels)
+    for level, found in zip(levels, together, strict=True):
+        alone = measures("yahpo-lcbench-3945", fidelity=level)(config)
+        assert found == pytest.approx(alone, rel=1e-4)
