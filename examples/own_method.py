@@ -14,7 +14,8 @@ import numpy as np
 import bough
 from bough.history import History
 from bough.points import Points
-from bough.space.sampling import perturb, sample_points
+from bough.space.neighbourhood import perturb
+from bough.space.sampling import sample_points
 
 SPACE = bough.Space(
     {
