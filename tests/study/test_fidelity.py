@@ -165,6 +165,17 @@ def test_a_rung_that_saves_little_is_left_out():
     assert {trial.config["epochs"] for trial in study.trials[4:]} == {3, 27, 81}
 
 
+@pytest.mark.parametrize("resumes", [True, False])
+def test_a_cost_in_proportion_to_the_fidelity_keeps_every_rung(resumes: bool):
+    study = bough.Study(two_models(), method="random", seed=0)
+    for _ in range(40):
+        trial = study.ask()
+        before = study.trial(trial.resumes).config["epochs"] if resumes and trial.resumes is not None else 0
+        study.tell(trial, error(trial.config), cost=trial.config["epochs"] - before)
+    assert {trial.config["epochs"] for trial in study.trials[20:]} == {3, 9, 27, 81}
+    assert all(trial.config["epochs"] == 3 for trial in study.trials if trial.resumes is None)
+
+
 def test_where_no_rung_saves_enough_configs_start_at_the_highest():
     study = bough.Study(two_models(), method="random", seed=1)
     first, second = study.ask(), study.ask()

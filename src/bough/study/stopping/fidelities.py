@@ -247,7 +247,12 @@ def _worthwhile(fidelity: Fidelity, candidates: Sequence[_Candidate]) -> list[in
     for rung in reversed(range(top)):
         if rung not in shares:
             kept.append(rung)
-        elif (share := median(shares[rung])) <= MAX_COST_SHARE * price:
+            continue
+        share = median(shares[rung])
+        # A trial that resumes tells only its own part. The lowest rung has no part before it, so the next one
+        # would look cheap beside it.
+        part = share if rung == 0 and kept[-1] == 1 else 0.0
+        if share <= MAX_COST_SHARE * (price + part):
             kept.append(rung)
             price = share
     return kept[::-1]
