@@ -49,7 +49,7 @@ def history_with_fidelity(
     """
     history = replace(history, fidelity=fidelity)
     if learns:
-        history = replace(history, y=_shifted(space, history, history.y, rungs))
+        history = _at_one_level(space, history, rungs)
     else:
         history = _one_fidelity(history, rungs)
     finished = Points.concat([history.done.take(~history.is_lower), at_highest(history.failed, fidelity)])
@@ -68,6 +68,18 @@ def history_with_fidelity(
         pending=waiting.take(rows),
         pending_numbers=numbers[rows],
     )
+
+
+def _at_one_level(space: Space, history: History, rungs: Sequence[float]) -> History:
+    """The history with every value, objective and slack shifted to the level of the highest rung."""
+    outcomes = history.outcomes
+    if outcomes is not None:
+        values, slacks = (
+            np.array([_shifted(space, history, column, rungs) for column in table.T]).reshape(table.T.shape).T
+            for table in (outcomes.values, outcomes.slacks)
+        )
+        outcomes = replace(outcomes, values=values, slacks=slacks)
+    return replace(history, y=_shifted(space, history, history.y, rungs), outcomes=outcomes)
 
 
 def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[float]) -> FloatArray:
