@@ -4,8 +4,8 @@
     python -m benchmarks.objectives --memory --methods auto optuna-nsga2     # a third objective
 
 Minimises 1 - balanced accuracy and the logarithm of the training time, with --memory also that of the memory.
-For a few configurations the surrogate predicts no memory at all; memory below the 10 % quantile of random
-configurations counts as this quantile.
+For some configurations the surrogate predicts no memory at all; memory below the lower quartile of random
+configurations counts as this quartile.
 Rivals get the same trials and seeds: Optuna's TPE and NSGA-II, where torch is installed its Gaussian process
 (``optuna-gp``), and where SMAC is installed its ParEGO (``smac-parego``). For each task, the best known front
 is that of a fixed sample of random configurations and of every run in this call together. The reference point
@@ -37,7 +37,8 @@ from bough.points import FloatArray
 
 CHECKPOINTS = (20, 40, 60)
 SAMPLE = 2000
-MEMORY_FLOOR = 0.1
+MEMORY_FLOOR = 0.25
+"""On some tasks the surrogate predicts no memory at all for more than a tenth of the configurations."""
 METHODS = ("auto", "optuna-tpe", "optuna-nsga2", "random")
 
 
