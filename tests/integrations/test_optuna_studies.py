@@ -218,3 +218,18 @@ def test_an_export_that_fails_leaves_no_study(monkeypatch: pytest.MonkeyPatch, t
     with pytest.raises(RuntimeError):
         export_study(study, study_name="mine", storage=storage, load_if_exists=True)
     assert len(optuna.load_study(study_name="mine", storage=storage).trials) == 1
+
+
+@pytest.mark.parametrize("objectives", [None, ["error", "size"]])
+def test_a_trial_below_the_highest_fidelity_is_no_result_of_optuna(objectives):
+    space = bough.Space({"x": bough.Float(0, 1), "epochs": bough.Int(1, 9, fidelity=True)})
+    study = bough.Study(space, method="random", seed=0, objectives=objectives)
+    study.run(
+        lambda config: config["x"] if objectives is None else {"error": 0.5, "size": config["x"]},
+        8,
+        progress=False,
+    )
+    made = export_study(study)
+    is_complete = [trial.state == optuna.trial.TrialState.COMPLETE for trial in made.trials]
+    assert is_complete == [not trial.partial for trial in study.trials]
+    assert 0 < sum(is_complete) < 8

@@ -89,7 +89,7 @@ def export_study(
 
     study_name: of the new study, otherwise that of this one. storage and other options are those of
     ``optuna.create_study``. Limits become constraints, measures and notes user attributes. A trial that was
-    retracted counts as failed there.
+    retracted counts as failed there, one below the highest fidelity as pruned.
     """
     goals = study.goals
     if not goals.objectives:
@@ -336,7 +336,8 @@ def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) 
     why = f"retracted: {trial.retracted}" if failed else trial.error
     told = {NOISE: trial.noises or trial.noise, COST: trial.cost, ERROR: why}
     attributes.update({key: value for key, value in told.items() if value is not None})
-    states = {"done": TrialState.COMPLETE, "stopped": TrialState.PRUNED, "failed": TrialState.FAIL}
+    done = TrialState.PRUNED if trial.partial else TrialState.COMPLETE
+    states = {"done": done, "stopped": TrialState.PRUNED, "failed": TrialState.FAIL}
     made = create_trial(
         state=TrialState.FAIL if failed else states[trial.state],
         values=[goals.measured(trial, name) for name in names] or (None if failed else _last_report(trial)),
