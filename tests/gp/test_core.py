@@ -27,6 +27,7 @@ from bough.gp.compiled_likelihood import log_posterior_on
 from bough.gp.likelihood import Data, log_posterior
 from bough.points import Points
 from bough.space.sampling import sample_points
+from bough.surrogates.base import KernelGP
 from bough.surrogates.nested import nested
 
 from .spaces import poisoned, random_points, random_space
@@ -206,17 +207,22 @@ def test_a_matrix_that_needs_jitter_is_left_to_numpy() -> None:
     assert np.isfinite(value) and np.isfinite(slope).all()
 
 
+def a_search(seed: int) -> tuple[bough.Space, KernelGP, Points, Points, np.ndarray, np.ndarray]:
+    """A space, its surrogate, observed points, and starts of a search with the boxes of their paths."""
+    rng = np.random.default_rng(seed)
+    space = wide_space() if seed == 0 else random_space(rng)
+    points = sample_points(space, 21, rng)
+    starts = poisoned(space, sample_points(space, 6, rng))
+    boxes = space.tree.path_of(starts)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    return space, nested(space.layout, space.tree), points, starts, low, high
+
+
 @needs_core
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", CRITERIA)
 def test_scores_of_exchanges(seed: int, kind: str) -> None:
-    rng = np.random.default_rng(seed)
-    space = wide_space() if seed == 0 else random_space(rng)
-    surrogate = nested(space.layout, space.tree)
-    points = sample_points(space, 21, rng)
-    bases = poisoned(space, sample_points(space, 6, rng))
-    boxes = space.tree.path_of(bases)
-    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    space, surrogate, points, bases, low, high = a_search(seed)
     moves = exchanges(space, bases, low, high)
 
     def scores() -> np.ndarray:
@@ -230,13 +236,7 @@ def test_scores_of_exchanges(seed: int, kind: str) -> None:
 @pytest.mark.parametrize("kind", CRITERIA)
 def test_scores_and_searches(seed: int, kind: str) -> None:
     """Scores of points agree, and an alternating search ends at the same points."""
-    rng = np.random.default_rng(seed)
-    space = wide_space() if seed == 0 else random_space(rng)
-    surrogate = nested(space.layout, space.tree)
-    points = sample_points(space, 21, rng)
-    starts = poisoned(space, sample_points(space, 6, rng))
-    boxes = space.tree.path_of(starts)
-    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    space, surrogate, points, starts, low, high = a_search(seed)
 
     def search() -> tuple[np.ndarray, Points, np.ndarray]:
         criterion = criterion_of(kind, surrogate, points, np.random.default_rng(seed))

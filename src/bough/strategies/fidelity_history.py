@@ -27,7 +27,7 @@ from bough.history import SAME_POSITION, History
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 
-__all__ = ["at_highest", "history_with_fidelity"]
+__all__ = ["at_highest", "first_trials", "history_with_fidelity"]
 
 MORE_THAN_COLUMNS = 2
 """Results that a method without a model needs at one fidelity, besides one per parameter."""
@@ -38,6 +38,14 @@ def at_highest(points: Points, fidelity: tuple[int, float]) -> Points:
     x = points.x.copy()
     x[:, fidelity[0]] = fidelity[1]
     return Points(x, points.on)
+
+
+def first_trials(space: Space, points: Points, numbers: IntArray) -> dict[bytes, int]:
+    """The row of the first trial of each configuration, by its key, in the order of trial numbers."""
+    keys, first = row_keys(space.layout, points), dict[bytes, int]()
+    for row in np.argsort(numbers, kind="stable").tolist():
+        first.setdefault(keys[row], row)
+    return first
 
 
 def history_with_fidelity(
@@ -56,9 +64,7 @@ def history_with_fidelity(
     parts = [history.done.take(history.is_lower), history.pending]
     waiting = at_highest(Points.concat(parts), fidelity)
     numbers = np.concatenate([history.done_numbers[history.is_lower], history.pending_numbers])
-    keys, first = row_keys(space.layout, waiting), dict[bytes, int]()
-    for row in np.argsort(numbers, kind="stable").tolist():
-        first.setdefault(keys[row], row)
+    first = first_trials(space, waiting, numbers)
     seen = set(row_keys(space.layout, finished))
     rows = [row for key, row in first.items() if key not in seen]
     return replace(

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.history import History
-from bough.points import Points, row_keys
+from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
 from bough.strategies.base import tried_points
-from bough.strategies.fidelity_history import at_highest
+from bough.strategies.fidelity_history import at_highest, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
@@ -121,10 +121,7 @@ class InitialDesign:
         tried = Points.concat([history.done, history.failed, history.pending])
         if history.fidelity is not None:  # a configuration is as early as its first trial, at any fidelity
             tried = at_highest(tried, history.fidelity)
-            keys, first = row_keys(space.layout, tried), dict[bytes, int]()
-            for row in order:
-                first.setdefault(keys[row], row)
-            order = list(first.values())
+            order = list(first_trials(space, tried, numbers).values())
         early = tried.take(order[:size])
         return early if len(early) == size and space.legal(early).any() else nothing
 
