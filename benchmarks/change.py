@@ -7,7 +7,8 @@ middle of its range ("parameter"). Then the space becomes whole. One study goes 
 other one starts over; both may try equally many further configurations. The option that is added is, in turn
 by seed, the one with the best known value, and another one drawn at random.
 
-Compared are the best scores (distances to the optimum) that each study has after some of the further trials.
+Compared are the best scores (distances to the optimum) that each study has after some of the further trials,
+and the mean of the best score over all of them.
 Results are kept in results/change.jsonl, and a benchmark that was interrupted goes on.
 """
 
@@ -27,6 +28,7 @@ from benchmarks.beliefs import best_known
 from benchmarks.kept_rows import RESULTS, KeptRows
 from benchmarks.problems import Problem, build
 from benchmarks.problems.base import Config
+from bough.points import FloatArray
 from bough.space.space import Space
 
 PROBLEMS = (
@@ -134,10 +136,15 @@ def main() -> None:
                 key = f"{name} {edit} {seed} {given.before} {given.after}"
                 found = rows.once(key, partial(compare, name, edit, seed, given.before, given.after))
                 pairs.append((found["going on"], found["starting over"]))
-        on, over = (np.array(each)[:, [n - 1 for n in points]] for each in zip(*pairs, strict=True))
-        for index, n in enumerate(points):
-            won, lost = int(np.sum(on[:, index] < over[:, index])), int(np.sum(on[:, index] > over[:, index]))
-            print(f"{edit}, after {n} further trials: going on won {won}, lost {lost} of {len(pairs)} runs")
+        on, over = (np.array(each) for each in zip(*pairs, strict=True))
+        for n in points:
+            report(f"{edit}, after {n} further trials", on[:, n - 1], over[:, n - 1])
+        report(f"{edit}, mean over {given.after} further trials", on.mean(axis=1), over.mean(axis=1))
+
+
+def report(what: str, on: FloatArray, over: FloatArray) -> None:
+    won, lost = int(np.sum(on < over)), int(np.sum(on > over))
+    print(f"{what}: going on won {won}, lost {lost} of {len(on)} runs")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ from bough.space.asking import AskingTrial
 
 PROBLEMS = ("small-shifted", "large-shared-shifted", "unbalanced-3-shifted", "nested", "deep", "layers")
 PROBLEMS += ("cash-artificial", "yahpo-xgboost-12", "yahpo-xgboost-1485")
+PROBLEMS += ("compress", "cash-car", "mlp-b-diabetes", "mlp-sonar")  # real data
 
 AGAIN = 1000
 """Added to the seed of a study that shows how much chance alone changes."""
