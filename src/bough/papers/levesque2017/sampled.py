@@ -54,11 +54,10 @@ class ChainDensities:
         inverse = np.exp(-thetas[:, 1:-1])
         correlations = self._profile(inverse if self.absolute else 5.0 * inverse**2)
         total = np.array([self.model.prior.log_density(theta)[0] for theta in thetas])
-        for rows, (start, end) in zip(self._blocks, pairwise(self._ends)):
+        for rows, (low, high), (start, end) in zip(self._blocks, self._pairs, pairwise(self._ends)):
             size = len(rows)
             matrix = np.zeros((len(thetas), size, size))
-            low, high = np.tril_indices(size, -1)
-            matrix[:, low, high] = matrix[:, high, low] = variance[:, None] * correlations[:, start:end]
+            matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # its factor needs no more
             added = self.data.reported[rows] + noise[:, None] * self.data.unreported[rows]
             matrix[:, np.arange(size), np.arange(size)] = variance[:, None] + added
             lower = _cholesky(matrix)
@@ -83,6 +82,11 @@ class ChainDensities:
         return [np.arange(len(self.data.y))]
 
     @cached_property
+    def _pairs(self) -> list[tuple[IntArray, IntArray]]:
+        """Of each block, the rows and columns below its diagonal."""
+        return [np.tril_indices(len(rows), -1) for rows in self._blocks]
+
+    @cached_property
     def _ends(self) -> list[int]:
         return [0, *accumulate(len(rows) * (len(rows) - 1) // 2 for rows in self._blocks)]
 
@@ -93,8 +97,7 @@ class ChainDensities:
         active = self.layout.active(self.data.points.on)
         x = np.where(active, self.data.points.x, np.where(self.layout.nominal, -1.0, MIDDLE))
         parts = []
-        for rows in self._blocks:
-            low, high = np.tril_indices(len(rows), -1)
+        for rows, (low, high) in zip(self._blocks, self._pairs):
             a, b = x[rows[low]], x[rows[high]]
             difference = np.abs(a[:, numeric] - b[:, numeric])
             unequal = (a[:, nominal] != b[:, nominal]).astype(float)
@@ -139,8 +142,8 @@ class SampledGP(KernelGP):
 
 
 def _cholesky(matrices: FloatArray) -> FloatArray:
-    """Lower factors of a stack; with jitter where one fails."""
+    """Lower factors of a stack, of which only the lower triangles are read; with jitter where one fails."""
     try:
         return np.asarray(np.linalg.cholesky(matrices))
     except np.linalg.LinAlgError:
-        return np.stack([factor_lower(matrix) for matrix in matrices])
+        return np.stack([factor_lower(np.tril(each) + np.tril(each, -1).T) for each in matrices])
