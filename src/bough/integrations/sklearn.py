@@ -4,28 +4,40 @@
     search.fit(X, y)
 
 All candidates are scored on the same folds, so a score is told without noise: trying a candidate again gives
-the same score.
+the same score. With ``race=True`` folds are the instances of a race; see ``sklearn_race``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bough.errors import ExhaustedError, MissingExtraError, SpaceError
-from bough.space import Categorical, Choice, Float, Int, Space
+from bough.errors import ExhaustedError, MissingExtraError, StudyError
 from bough.study import Study
+from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.races import race_order
+from bough.trial import Trial
 
 try:
     from joblib import effective_n_jobs
-    from sklearn.base import clone
+    from sklearn.base import is_classifier
     from sklearn.exceptions import FitFailedWarning
     from sklearn.model_selection._search import BaseSearchCV
     from sklearn.utils import check_random_state
+
+    from bough.integrations.sklearn_race import (
+        Candidate,
+        Folds,
+        FoldScore,
+        race_over_folds,
+        results_table,
+    )
+    from bough.integrations.sklearn_space import ToParams, readable_space
 except ModuleNotFoundError:
     raise MissingExtraError(
         "bough.integrations.sklearn needs scikit-learn: pip install 'bough-opt[sklearn]'"
@@ -33,8 +45,7 @@ except ModuleNotFoundError:
 
 __all__ = ["BoughSearchCV"]
 
-DICT = "dict"
-"""The switch between the dicts of a list of spaces."""
+REFIT_NAMES_NO_METRIC = "with several metrics, refit must name the one to maximise"
 
 
 class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
@@ -47,6 +58,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         ``"svc"``. Parameters that the space declares below such an option get the prefix ``clf__``.
     method: any method of bough, by name or as ``bough.method(...)``.
     study: where to keep the study: a dict of arguments of ``bough.Study`` such as ``storage`` and ``name``.
+    race: score candidates fold by fold, and drop one once a paired test says that it loses against the best
+        candidate so far. In ``cv_results_``, ``n_folds`` says on how many folds each candidate ran. A
+        dropped one has NaN for the other folds, means over its own, and ranks behind the complete ones.
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
     maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
@@ -54,6 +68,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     """
 
     _required_parameters = ("estimator", "space")
+    cv: Any
 
     def __init__(
         self,
@@ -64,6 +79,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         choices: Mapping[str, Mapping[str, Any]] | None = None,
         method: Any = "auto",
         study: Mapping[str, Any] | None = None,
+        race: bool = False,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: Any = True,
@@ -79,6 +95,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.choices = choices
         self.method = method
         self.study = study
+        self.race = race
         self.random_state = random_state
         super().__init__(
             estimator=estimator,
@@ -99,149 +116,162 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             state.pop("study_", None)
         return state
 
-    def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], Mapping[str, Any]]) -> None:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> BoughSearchCV:
+        """Search, then fit the best candidate on all data unless ``refit`` is false; see ``GridSearchCV``."""
+        if not self.race:
+            return super().fit(X, y, **params)  # type: ignore[no-any-return]
+        given, folds = self.cv, Folds(self.cv, is_classifier(self.estimator))
+        self.cv = folds
+        try:
+            super().fit(X, y, **params)
+            self.n_splits_ = len(folds.all)
+        finally:
+            self.cv = given
+            self.__dict__.pop("_checked_cv_orig", None)  # scikit-learn keeps the splitter of the fit here
+        return self
+
+    def _run_search(self, evaluate_candidates: Evaluate) -> None:
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")
-        space, to_params = _readable(self.space, self.choices or {})
+        space, to_params = readable_space(self.space, self.choices or {})
         given = dict(self.study or {})
         if self.random_state is not None or "storage" not in given:  # a stored study has its seed
             given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
         study = Study(space, method=self.method, direction="maximize", **given)
         self.study_ = study
         known, stop_requests = len(study.trials), study.status().stop_requests
-        at_once = max(1, effective_n_jobs(self.n_jobs))
-        scored = finished = 0
-        while finished < self.trials and study.status().stop_requests == stop_requests:
+        asked = 0
+
+        def ask(n: int) -> list[Trial]:
+            """Up to ``n`` further trials; none once the search should end."""
+            nonlocal asked
+            n = min(n, self.trials - asked)
+            if n == 0 or study.status().stop_requests > stop_requests:
+                return []
             try:
-                batch = study.ask(min(at_once, self.trials - finished))
+                batch = study.ask(n)
             except ExhaustedError:
-                break
-            finished += len(batch)
+                return []
+            asked += len(batch)
+            return batch
+
+        if self.race:
+            self._race(study, ask, to_params, evaluate_candidates)
+        else:
+            self._score_all_folds(study, ask, to_params, evaluate_candidates)
+        if not asked:
+            raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
+
+    def _score_all_folds(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
+        if instances_of(study.amendments):
+            raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
+        scored, failed = 0, None
+        while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
-                results = evaluate_candidates([to_params(trial.config) for trial in batch])
-            except ValueError as error:
-                # scikit-learn ends a search whose fits all fail; here that may be one candidate of many
-                if not str(error).strip().startswith("All the") or (finished >= self.trials and not scored):
+                results = evaluate([to_params(trial.config) for trial in batch])
+            except BaseException as error:
+                failed = _if_all_failed(error)
+                if failed is None:
+                    study.renew(batch, None)  # tried first when the search goes on in the same storage
                     raise
-                warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=2)
                 for trial in batch:
                     study.fail(trial, str(error).strip().splitlines()[-1])
                 continue
-            except BaseException:
-                study.renew(batch, None)  # tried first when the search goes on in the same storage
-                raise
             scores = np.asarray(results[self._score_name(results)])[scored:]
             for trial, score in zip(batch, scores, strict=True):
                 study.tell(trial, float(score))
             scored += len(batch)
-        if not finished:
-            raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
+        if failed is not None and not scored:
+            raise failed
 
     def _score_name(self, results: Mapping[str, Any]) -> str:
         if "mean_test_score" in results:
             return "mean_test_score"
         name = f"mean_test_{self.refit}"
         if name not in results:
-            raise ValueError("with several metrics, refit must name the one to maximise")
+            raise ValueError(REFIT_NAMES_NO_METRIC)
         return name
 
+    def _race(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
+        folds = self.cv
+        order = race_order(study, range(len(folds.all)))
+        error_score = np.nan if isinstance(self.error_score, str) else float(self.error_score)
+        latest: dict[str, Any] = {}
+        failed: ValueError | None = None
 
-ToParams = Callable[[Mapping[str, Any]], dict[str, Any]]
+        def candidates(n: int) -> list[Candidate]:
+            return [Candidate(trial, to_params(trial.config)) for trial in ask(n)]
 
+        def score(group: Sequence[Candidate], fold: int) -> Sequence[FoldScore | None]:
+            nonlocal latest, failed
+            folds.current = fold
+            if self.verbose > 0:
+                print(f"Fold {fold + 1} of {len(order)}:", end=" ")
+            try:
+                latest = evaluate([each.params for each in group])
+            except ValueError as error:
+                failed = _if_all_failed(error)
+                if failed is None:
+                    raise
+                return [None] * len(group)
+            found: Sequence[FoldScore] = latest["fold_scores"][-len(group) :]
+            return found
 
-def _readable(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tuple[Space, ToParams]:
-    """The space to search, and how a config becomes parameters of the estimator."""
-    if isinstance(space, Space):
-        return space, _from_space(space, choices)
-    tables = [space] if isinstance(space, Mapping) else space
-    if (
-        not isinstance(tables, Sequence)
-        or not tables
-        or not all(isinstance(table, Mapping) for table in tables)
-    ):
-        raise SpaceError(
-            f"space must be a bough.Space, a dict or a list of dicts, not {type(space).__name__}"
+        def value_of(found: FoldScore | None) -> float:
+            scores = error_score if found is None else found["test_scores"]
+            if not isinstance(scores, dict):
+                return float(scores)
+            if self.refit not in scores:
+                raise ValueError(REFIT_NAMES_NO_METRIC)
+            return float(scores[self.refit])
+
+        raced = race_over_folds(
+            study, order, candidates, score, value_of, max(1, effective_n_jobs(self.n_jobs))
         )
-    columns = [{name: _column(name, given) for name, given in table.items()} for table in tables]
-    options = {
-        f"{i}": {name: column.domain for name, column in table.items()} for i, table in enumerate(columns)
-    }
-    found = Space({DICT: Choice(options)}) if len(tables) > 1 else Space(options["0"])
+        if raced and not any(each.trial.state == "done" for each in raced):
+            with contextlib.suppress(StudyError):  # no trial has a result
+                # all lost against the best trial of earlier fits in the same storage
+                best = Candidate(study.best, to_params(study.best.config))
+                raced.append(replace(best, scores={fold: score([best], fold)[0] for fold in order}))
+        listed = [each for each in raced if any(each.scores.values())]
+        if failed is not None and not listed:
+            raise failed
+        if listed:
+            # ``fit`` takes the dict of the last evaluation as its results
+            table = results_table(listed, len(order), error_score, super()._format_results)
+            latest.clear()
+            latest.update(table)
 
-    def to_params(config: Mapping[str, Any]) -> dict[str, Any]:
-        table = columns[int(config.get(DICT, 0))]
-        return {name: table[name].value(config[name]) for name in table}
+    def _format_results(
+        self, candidate_params: list[Any], n_splits: int, out: list[FoldScore], more_results: Any = None
+    ) -> dict[str, Any]:
+        if isinstance(self.cv, Folds):  # a race makes its table once, at the end
+            return {"fold_scores": out}
+        return super()._format_results(candidate_params, n_splits, out, more_results)  # type: ignore[no-any-return]
 
-    return found, to_params
-
-
-def _from_space(space: Space, choices: Mapping[str, Mapping[str, Any]]) -> ToParams:
-    for name, labels in choices.items():
-        domains = [parameter.domain for parameter in space if parameter.name == name]
-        choosing = [domain for domain in domains if isinstance(domain, Categorical)]
-        if not domains or len(choosing) < len(domains):
-            raise SpaceError(f"choices names {name!r}, which is not a choice of the space")
-        missing = [label for domain in choosing for label in domain.options if label not in labels]
-        if missing:
-            raise SpaceError(f"choices[{name!r}] has no estimator for option {missing[0]!r}")
-
-    def to_params(config: Mapping[str, Any]) -> dict[str, Any]:
-        active = space.layout.active(space.encode([config]).on)[0]
-        params: dict[str, Any] = {}
-        for parameter, here in zip(space, active, strict=True):
-            value: Any = config.get(parameter.name)
-            if here and parameter.name in choices:
-                params[parameter.name] = clone(choices[parameter.name][value], safe=False)
-            elif here:
-                params[_prefixed(parameter.path, parameter.name, choices)] = value
-        return params
-
-    return to_params
+    @staticmethod
+    def _select_best_index(refit: Any, refit_metric: str, results: Mapping[str, Any]) -> int:
+        index = int(BaseSearchCV._select_best_index(refit, refit_metric, results))
+        ran = results.get("n_folds")
+        if ran is not None and ran[index] < max(ran):
+            warnings.warn(
+                f"refit chose candidate {index}, which the race dropped after {ran[index]} of {max(ran)} "
+                "folds: choose among those with the highest cv_results_['n_folds']",
+                stacklevel=2,
+            )
+        return index
 
 
-def _prefixed(path: str, name: str, choices: Mapping[str, Any]) -> str:
-    """``clf__C`` for a parameter ``C`` below an option of the choice ``clf``."""
-    for step in reversed(path.split("/")[:-1]):
-        switch = step.partition("=")[0]
-        if switch in choices and not name.startswith(f"{switch}__"):
-            return f"{switch}__{name}"
-    return name
+Ask = Callable[[int], list[Trial]]
+Evaluate = Callable[[list[Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class _Column:
-    """One parameter of a dict: its domain, and the values that its options stand for (None: itself)."""
+def _if_all_failed(error: BaseException) -> ValueError | None:
+    """The error, after a warning, if it says that all fits failed; None otherwise.
 
-    domain: Any
-    options: Sequence[Any] | None = None
-
-    def value(self, chosen: Any) -> Any:
-        return chosen if self.options is None else self.options[chosen]
-
-
-def _column(name: str, given: Any) -> _Column:
-    if hasattr(given, "rvs"):
-        return _Column(_distribution(name, given))
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
-        raise SpaceError(
-            f"parameter {name!r} must be a list of values or a SciPy distribution, not {given!r}"
-        )
-    values = list(given)
-    if not values:
-        raise SpaceError(f"parameter {name!r} has no values")
-    return _Column(Categorical(list(range(len(values)))), values)
-
-
-def _distribution(name: str, given: Any) -> Float | Int:
-    """A frozen SciPy distribution as a range."""
-    kind = getattr(getattr(given, "dist", None), "name", type(given).__name__)
-    low, high = (float(end) for end in given.support())
-    if kind in ("loguniform", "reciprocal"):
-        return Float(low, high, log=True)
-    if kind == "uniform":
-        return Float(low, high)
-    if kind == "randint":
-        return Int(int(low), int(high))
-    raise SpaceError(
-        f"parameter {name!r} has a {kind} distribution: use uniform, loguniform or randint, or a bough.Float"
-    )
+    scikit-learn ends a search whose fits all fail; here that may be one candidate of many.
+    """
+    if not isinstance(error, ValueError) or not str(error).strip().startswith("All the"):
+        return None
+    warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=3)
+    return error
