@@ -211,7 +211,7 @@ class RemoteStudy(AmendingClient):
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""
-        return trial_of(self._get(f"trials/{number}"))
+        return trial_of(self._get(f"trials/{number_and_attempt(number)[0]}"))
 
     @property
     def record(self) -> StudyRecord:

@@ -128,6 +128,8 @@ def test_a_name_and_a_value_may_have_equals_signs(url: str, bough_: Command) -> 
     [
         (["believe", "b", "x"], "'x' must be NAME=VALUE"),
         (["believe", "b", "x=0.5"], "parameter 'x': likely must be a range (low, high), not 0.5"),
+        (["believe", "b", "x=0.2,0.4"], "x=0.2,0.4 must be a list or an object, such as 'x=[0.2, 0.4]'"),
+        (["believe", "b", "kind=a"], "such as 'kind=[\"a\"]'"),
         (["believe", "b", "x=[0.5, 2]"], "must be a range inside [0.0, 1.0]"),
         (["believe", "b", "knd=[1]"], "did you mean 'kind'?"),
         (["believe", "b", "x=[0, 1]", "--withdraw-all"], "--withdraw-all goes without"),

@@ -25,3 +25,7 @@ def test_a_run_starts_from_the_best_of_an_earlier_study(tmp_path: Path) -> None:
     refused = bough_here(*run, "--learn-from", "nobody", "--", "echo", "{x}", cwd=tmp_path)
     assert refused.returncode == 2
     assert "study 'new' exists and learns from 'earlier', not from 'nobody'" in refused.stderr
+    mistaken = ["run", "space.json", "-n", "1", "--storage", "sqlite:///new.db", "--learn-from", "nobody"]
+    refused = bough_here(*mistaken, "--", "echo", "{x}", cwd=tmp_path)
+    assert "neither a file nor a study 'nobody'" in refused.stderr
+    assert not (tmp_path / "new.db").exists()

@@ -19,6 +19,8 @@ import hydra
 
 @hydra.main(version_base=None, config_path="conf", config_name="config")
 def main(config):
+    if config.model.rate < config.get("no_number_below", 0):
+        return "no number"
     if config.fails or config.model.rate > 5:
         raise ValueError("diverged")
     if config.get("stops"):
@@ -96,6 +98,17 @@ def test_a_sweep_that_is_asked_to_stop_launches_no_further_job(folder: Path):
     ended = sweep(folder, *stored, "+stops=true", "hydra.job.chdir=false")
     assert ended.returncode == 0, ended.stderr
     assert len(bough.open_study("s", f"sqlite:///{folder}/a.db").trials) == 1
+
+
+@pytest.mark.slow
+def test_a_job_that_returns_no_number_is_a_failed_trial(folder: Path):
+    stored = ("hydra.sweeper.storage=sqlite:///a.db", "hydra.sweeper.name=s", "hydra.sweeper.trials=4")
+    ended = sweep(folder, *stored, "+no_number_below=4", "hydra.job.chdir=false")
+    assert ended.returncode == 0, ended.stderr
+    trials = bough.open_study("s", f"sqlite:///{folder}/a.db").trials
+    errors = [trial.error for trial in trials if trial.config["model.rate"] < 4]
+    assert len(trials) == 4 and errors
+    assert set(errors) == {"the objective returned 'no number' (str), not a number"}
 
 
 @pytest.mark.slow

@@ -69,6 +69,15 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
         ("trials/0/correct", {"value": "x", "reason": "y"}, 422, "value"),
         ("change", {"space": {"x": {"type": "float", "low": 2, "high": 1}}}, 400, "low"),
         ("change", {"space": MORE, "backfill": {"drop": 1}}, 409, "backfill names 'drop'"),
+        (
+            "change",
+            {
+                "space": {**MORE, "epochs": {"type": "int", "low": 1, "high": 9, "fidelity": True}},
+                "preview": True,
+            },
+            409,
+            "the fidelity of a study cannot change",
+        ),
         ("notes", {"text": "x", "trial": 77}, 409, "no trial 77"),
         ("stop", {"why": "x"}, 422, "why"),
     ],

@@ -27,6 +27,8 @@ def changed(**parameters: Any) -> bough.Space:
     ("act", "kind", "words"),
     [
         (lambda study: study.ask("3"), TrialError, "ask for a whole number of trials, not '3'"),
+        (lambda study: study.trial("0"), TrialError, "named by its number or a Trial, not '0'"),
+        (lambda study: study.trial(-1), TrialError, "there is no trial -1"),
         (lambda study: study.ask(2.5), TrialError, "ask for a whole number of trials, not 2.5"),
         (
             lambda study: study.tell(study.ask(), 1.0, cost=-1),

@@ -34,6 +34,13 @@ def _values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
     return found
 
 
+def _number_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 @click.command()
 @click.argument("study")
 @click.argument("space", type=click.Path(path_type=Path))
@@ -63,11 +70,11 @@ def change(
     """
     from bough.space import Space
     from bough.study import open_study
-    from bough.study.revising.changing import differences
+    from bough.study.revising.changing import foreseen_differences
 
     opened = open_study(study, existing(storage))
     wanted = Space.load(space)
-    lines = differences(opened.space, wanted)
+    lines = foreseen_differences(opened.space, wanted)
     if not lines:
         click.echo(f"nothing differs: {study!r} has this space", err=True)
         return
@@ -103,7 +110,12 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
         raise click.UsageError("--withdraw-all goes without NAME=LIKELY")
     opened = open_study(study, existing(storage))
     if beliefs or withdraw_all:
-        opened.believe(_values(beliefs, ""))
+        likely = _values(beliefs, "")
+        for name, text in likely.items():
+            if isinstance(text, str):  # a range or a list of options without brackets
+                meant = json.dumps([_number_or_text(part.strip()) for part in text.split(",")])
+                raise click.UsageError(f"{name}={text} must be a list or an object, such as '{name}={meant}'")
+        opened.believe(likely)
         click.echo(f"believed from trial {len(opened.trials)} of {study!r} on", err=True)
     present = present_beliefs(opened.space, opened.amendments)
     for each in present:

@@ -170,7 +170,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             try:
                 results = evaluate([to_params(trial.config) for trial in batch])
             except BaseException as error:
-                failed = _if_all_failed(error)
+                failed = _if_all_failed(error, callers=2)
                 if failed is None:
                     study.renew(batch, None)  # tried first when the search goes on in the same storage
                     raise
@@ -210,7 +210,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             try:
                 latest = evaluate([each.params for each in group])
             except ValueError as error:
-                failed = _if_all_failed(error)
+                failed = _if_all_failed(error, callers=4)
                 if failed is None:
                     raise
                 return [None] * len(group)
@@ -266,12 +266,13 @@ Ask = Callable[[int], list[Trial]]
 Evaluate = Callable[[list[Any]], dict[str, Any]]
 
 
-def _if_all_failed(error: BaseException) -> ValueError | None:
+def _if_all_failed(error: BaseException, callers: int) -> ValueError | None:
     """The error, after a warning, if it says that all fits failed; None otherwise.
 
     scikit-learn ends a search whose fits all fail; here that may be one candidate of many.
+    callers: how many functions of this package stand below ``fit``, where the warning belongs.
     """
     if not isinstance(error, ValueError) or not str(error).strip().startswith("All the"):
         return None
-    warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=3)
+    warnings.warn(str(error).strip(), FitFailedWarning, stacklevel=callers + 2)
     return error

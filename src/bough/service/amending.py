@@ -16,7 +16,7 @@ from bough.service.studies import OpenStudies, request_mark
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study import Study
-from bough.study.revising.changing import differences
+from bough.study.revising.changing import foreseen_differences
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
 
@@ -156,7 +156,7 @@ def add_amending_routes(
         def work() -> dict[str, Any]:
             space = Space.from_json(given.space)
             if given.preview:
-                return {"differences": differences(opened.space, space), "since": None}
+                return {"differences": foreseen_differences(opened.space, space), "since": None}
             lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who)
             return {"differences": lines, "since": opened.amendments[-1].since if lines else None}
 

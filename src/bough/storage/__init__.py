@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import os
+
 from bough.errors import StorageError
 from bough.storage.base import Amendment, Changes, Storage, StudyRecord
 from bough.storage.memory import MemoryStorage
 
-__all__ = ["Amendment", "Changes", "MemoryStorage", "Storage", "StudyRecord", "open_storage"]
+__all__ = ["Amendment", "Changes", "MemoryStorage", "Storage", "StudyRecord", "is_absent", "open_storage"]
+
+
+def is_absent(storage: str | Storage | None) -> bool:
+    """Whether a storage is a file that has not been made yet."""
+    if not isinstance(storage, str):
+        return False
+    from bough.storage.connect import sqlite_file  # loads SQLAlchemy, which most users never need
+
+    path = sqlite_file(storage)
+    return path is not None and not os.path.exists(path)
 
 
 def open_storage(storage: str | Storage | None, *, create: bool = True) -> Storage:

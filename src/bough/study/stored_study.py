@@ -10,14 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bough.errors import (
-    MethodError,
-    MissingExtraError,
-    SpaceError,
-    StorageError,
-    StudyError,
-    TrialError,
-)
+from bough.errors import MethodError, MissingExtraError, SpaceError, StorageError, StudyError, TrialError
 from bough.history import History
 from bough.points import FloatArray
 from bough.registry import build, is_registered
@@ -216,8 +209,9 @@ class StoredStudy:
 
     def trial(self, number: int) -> Trial:
         """The trial of that number; TrialError if there is none."""
+        number, _ = number_and_attempt(number)
         with self._current() as view:
-            if not 0 <= number < len(view.trials):
+            if number >= len(view.trials):
                 raise TrialError(f"study {self.name!r} has no trial {number}")
             return own_copy(view.shown(number))
 

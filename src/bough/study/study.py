@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError, TrialError
 from bough.registry import Method, build, describe
 from bough.space import Space
-from bough.storage import Storage, open_storage
+from bough.storage import Storage, is_absent, open_storage
 from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.analysis.recommend import Recommendation, recommend
@@ -79,7 +79,8 @@ class Study(AmendableStudy):
             name = "study"
         goals = parse_goals(objectives, constraints, reference, direction)
         wanted = new_record(space, name, goals, method, seed, stopping)
-        opened = open_storage(storage)
+        absent = is_absent(storage)
+        opened = open_storage(None if absent else storage)
         existing = found = opened.find(wanted.name)
         if not found:
             # Before anything is stored: an optional package may be missing.
@@ -90,6 +91,7 @@ class Study(AmendableStudy):
                 who = f"method {describe(method).name!r}" if goals.is_plain else named
                 raise MethodError(f"{who} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
+            opened = open_storage(storage) if absent else opened  # a mistake makes no file
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults, sources)]
         record = (found or opened.find(wanted.name))[0]
@@ -165,9 +167,7 @@ class Study(AmendableStudy):
         if why is None:
             return False
         result = Trial(current.number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
-        with contextlib.suppress(
-            TrialError
-        ):  # told, or handed out again, at this moment: nothing to go on for
+        with contextlib.suppress(TrialError):  # it was told or handed out again at this moment
             self.record_result(result)
         return True
 

@@ -6,7 +6,6 @@ program with Hydra starts. So bough itself is imported only when a sweep begins.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -167,9 +166,10 @@ def _asked(study: Study, n: int, lease: float) -> list[Trial]:
 
 
 def _tell(study: Study, trial: Trial, job: JobReturn) -> None:
+    from bough.study.results import outcome
+
     if job.status == JobStatus.COMPLETED:
-        returned = job.return_value
-        study.tell(trial, math.nan if returned is None else returned)
+        study.record_result(outcome(trial, job.return_value, study.goals))
     else:
         error = job._return_value  # its property raises it
         study.fail(trial, f"{type(error).__name__}: {error}")

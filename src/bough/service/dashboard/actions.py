@@ -19,7 +19,7 @@ from bough.errors import SpaceError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
-from bough.study.revising.changing import differences
+from bough.study.revising.changing import foreseen_differences
 
 __all__ = ["act_on_study", "act_on_trial", "preview", "space_of"]
 
@@ -69,7 +69,7 @@ def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
 
 def preview(study: Study, form: Mapping[str, str]) -> list[str]:
     """The effects of a change of the space, a line each."""
-    return differences(study.space, space_of(form.get("space", "")))
+    return foreseen_differences(study.space, space_of(form.get("space", "")))
 
 
 def space_of(text: str) -> Space:

@@ -19,7 +19,7 @@ from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision
 from bough.trial import Trial
 
-__all__ = ["differences", "space_change"]
+__all__ = ["differences", "foreseen_differences", "space_change"]
 
 
 def differences(old: Space, new: Space) -> list[str]:
@@ -36,6 +36,12 @@ def differences(old: Space, new: Space) -> list[str]:
         lines += [f"{sign} forbid: {clause}" for clause in one.forbid if clause not in other.forbid]
         lines += [f"{sign} require: {text}" for text in one.require if text not in other.require]
     return lines
+
+
+def foreseen_differences(old: Space, new: Space) -> list[str]:
+    """What would differ if a study went on in another space; StudyError if its fidelity would."""
+    _check_fidelity(old, new)
+    return differences(old, new)
 
 
 def space_change(
@@ -61,11 +67,7 @@ def space_change(
         if beliefs_of(space) and set(beliefs_of(space)) != set(beliefs_of(current)):
             raise StudyError("only the likely values differ, which study.believe changes")
         return None
-    if repr(current.fidelity) != repr(space.fidelity):
-        raise StudyError(
-            f"the fidelity of a study cannot change from {_fidelity(current)} to {_fidelity(space)}: start "
-            "another study, and add the results"
-        )
+    _check_fidelity(current, space)
     values = _values("backfill", backfill, space, current, "new in the changed space")
     fixed = _values("fix", fix, current, space, "gone from the changed space")
     _check_names(current, space, values, fixed)
@@ -133,6 +135,14 @@ def _check_union(revisions: Sequence[Revision], trials: Sequence[Trial]) -> None
         model_space(revisions, trials)
     except BoughError as error:
         raise StudyError(f"earlier trials cannot be carried over to the changed space: {error}") from None
+
+
+def _check_fidelity(old: Space, new: Space) -> None:
+    if repr(old.fidelity) != repr(new.fidelity):
+        raise StudyError(
+            f"the fidelity of a study cannot change from {_fidelity(old)} to {_fidelity(new)}: start "
+            "another study, and add the results"
+        )
 
 
 def _fidelity(space: Space) -> str:
