@@ -1,4 +1,4 @@
-"""``BoughSearchCV(race=True)``: who is dropped, ``cv_results_`` against cross-validation, resuming, errors."""
+"""``BoughSearchCV(race=True)``: who is dropped, ``cv_results_`` against cross-validation, errors."""
 
 from __future__ import annotations
 
