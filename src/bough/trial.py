@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-__all__ = ["FILLED_IN", "Config", "Report", "State", "Trial"]
+__all__ = ["FILLED_IN", "Config", "Report", "State", "Trial", "own_copy"]
 
 Config = dict[str, Any]
 """The active parameters of a configuration, by name; every value is a JSON scalar."""
@@ -114,3 +114,8 @@ class Trial:
         error = "" if self.error is None else table([("error", self.error[:500])])
         rows = [*self.config.items(), *self.measures.items()]
         return block(f"Trial {self.number} {faded(self.state + value + noise)}", table(rows) + error)
+
+
+def own_copy(trial: Trial) -> Trial:
+    """The trial with dicts that the user may change."""
+    return replace(trial, config=dict(trial.config), measures=dict(trial.measures), notes=dict(trial.notes))

@@ -175,7 +175,8 @@ class MemoryStorage:
     ) -> list[Trial]:
         with self._lock:
             state, now = self._state(study), time.time()
-            if trials and (theirs := state.of_mark(trials[0].request, trials[0].holder)):
+            request, holder = (trials[0].request, trials[0].holder) if trials else (None, None)
+            if (request is not None or holder is not None) and (theirs := state.of_mark(request, holder)):
                 return theirs
             first = len(state.trials)
             if within is not None and first not in within:

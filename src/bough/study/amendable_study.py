@@ -18,7 +18,7 @@ from bough.study.revising.corrections import correction, remark, remarks_of, ret
 from bough.study.revising.revisions import names_asked
 from bough.study.running.spending import new_budget
 from bough.study.running.stop_requests import stop_request
-from bough.study.stored_study import StoredStudy
+from bough.study.study_results import StudyResults
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
@@ -28,7 +28,7 @@ AMEND_TRIES = 20
 """How often an amendment may lose the race against others before it is given up."""
 
 
-class AmendableStudy(StoredStudy):
+class AmendableStudy(StudyResults):
     """The part of a ``Study`` that appends amendments; nothing that was told is changed."""
 
     def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.history import History, Outcomes, Source
+from bough.history import History, Outcomes, Source, Spending
 from bough.points import BoolArray, FloatArray, Points, row_hashes
 from bough.storage import Amendment
 from bough.study.goals import Goals
 from bough.study.revising.beliefs import present_beliefs
 from bough.study.revising.model_space import ModelSpace
 from bough.study.revising.revisions import names_asked
-from bough.study.running.spending import spending, untold_cost
+from bough.study.running.spending import budget_of, ended_cost
 from bough.study.sources import present_sources
 from bough.study.stopping.curves import Branches
 from bough.study.stopping.final_values import TrialCurve, predicted_final
@@ -35,8 +34,8 @@ __all__ = ["EncodedTrials"]
 class _Results:
     """Finished trials in the order of their results, encoded; arrays of n rows.
 
-    costs: told cost, and cost where none is told (NaN: none). values, slacks, noises: of the objectives, of
-    the limits, and of both; without columns in a study of one objective.
+    measured: values of the objectives, slacks of the limits, then the noise of both; without columns in a
+    study of one objective.
     """
 
     points: Points
@@ -44,63 +43,48 @@ class _Results:
     y: FloatArray
     noise: FloatArray
     stopped: BoolArray
-    costs: FloatArray
-    values: FloatArray
-    slacks: FloatArray
-    noises: FloatArray
+    measured: FloatArray
 
     @staticmethod
-    def of(trials: list[Trial], points: Points, goals: Goals) -> _Results:
-        """The results of trials with a value, or of failed ones; ``points``: their configs."""
-        names = [*goals.names, *(limit.name for limit in goals.limits)]
-        fidelity = None if goals.fidelity is None else goals.fidelity[0]
-        valued = [] if goals.is_plain else [trial for trial in trials if trial.state != "failed"]
-        return _Results(
-            points,
+    def none(points: Points, goals: Goals) -> _Results:
+        width = 0 if goals.is_plain else 2 * (len(goals.names) + len(goals.limits))
+        numbers, stopped = np.empty(0, np.intp), np.empty(0, np.bool_)
+        return _Results(points, numbers, np.empty(0), np.empty(0), stopped, np.empty((0, width)))
+
+    def and_then(self, trials: list[Trial], points: Points, goals: Goals) -> _Results:
+        """With the results of further trials that have a value, or that failed; ``points``: their configs."""
+        measured = (
+            [] if goals.is_plain else [_measured(each, goals) for each in trials if each.state != "failed"]
+        )
+        later = (
             np.array([trial.number for trial in trials], np.intp),
             goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN where there is none
             np.array([trial.noise for trial in trials], np.float64),
             np.array([trial.state == "stopped" for trial in trials], np.bool_),
-            _rows([_costs(trial, fidelity) for trial in trials], 2),
-            _rows([goals.outcomes(trial) for trial in valued], len(goals.names)),
-            _rows([goals.slacks(trial) for trial in valued], len(goals.limits)),
-            _rows([[goals.noise(trial, name) for name in names] for trial in valued], len(names)),
+            np.array(measured, np.float64).reshape(len(measured), self.measured.shape[1]),
         )
-
-    def and_then(self, later: _Results) -> _Results:
-        points = Points.concat([self.points, later.points])
-        names = [field.name for field in fields(self) if field.name != "points"]
-        joined = [np.concatenate([getattr(self, name), getattr(later, name)]) for name in names]
+        points = Points.concat([self.points, points])
+        known = (self.numbers, self.y, self.noise, self.stopped, self.measured)
+        joined = [np.concatenate(pair) for pair in zip(known, later)]
         for array in (points.x, points.on, *joined):
             array.flags.writeable = False  # a method must not change what the next proposal sees
         return _Results(points, *joined)
 
-    def outcomes(self, goals: Goals) -> Outcomes | None:
-        """All objectives and limits, unless there is only one objective."""
-        if goals.is_plain:
-            return None
-        given = dict(goals.reference)
+    def outcomes(self, goals: Goals) -> Outcomes:
+        """All objectives and limits."""
+        given, count, limits = dict(goals.reference), len(goals.names), len(goals.limits)
         reference = [sign * given.get(name, np.nan) for sign, name in zip(goals.signs, goals.names)]
-        return Outcomes(
-            self.values,
-            self.slacks,
-            np.array(reference),
-            goals.names,
-            tuple(str(limit) for limit in goals.limits),
-            self.noises[:, : len(reference)],
-            self.noises[:, len(reference) :],
+        values, slacks, value_noise, slack_noise = np.split(
+            self.measured, np.cumsum([count, limits, count]), axis=1
         )
+        texts = tuple(str(limit) for limit in goals.limits)
+        return Outcomes(values, slacks, np.array(reference), goals.names, texts, value_noise, slack_noise)
 
 
-def _costs(trial: Trial, fidelity: str | None) -> tuple[float | None, float | None]:
-    """The told cost of an evaluation and that without one; none if it did not come to its end."""
-    ended = trial.state == "done" and not trial.was_added
-    return (trial.cost, untold_cost(trial, fidelity) or None) if ended else (None, None)
-
-
-def _rows(rows: list[Any], width: int) -> FloatArray:
-    """An array (rows, width), also of no columns; None becomes NaN."""
-    return np.array(rows, np.float64).reshape(len(rows), width)
+def _measured(trial: Trial, goals: Goals) -> list[float | None]:
+    """A row of ``_Results.measured``."""
+    names = [*goals.names, *(limit.name for limit in goals.limits)]
+    return [*goals.outcomes(trial), *goals.slacks(trial), *(goals.noise(trial, name) for name in names)]
 
 
 class EncodedTrials:
@@ -127,13 +111,14 @@ class EncodedTrials:
         self._start(0)
 
     def _start(self, corrections: int) -> None:
-        self._done = self._failed = _Results.of([], self._none, self._goals)
+        self._done = self._failed = _Results.none(self._none, self._goals)
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, tuple[Points, int]] = {}  # points and row of trials that are not in those two
         self._corrections = corrections  # that these results know of
         self._curves: list[TrialCurve] = []  # of trials that are done
         self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
         self._unpredicted: list[Trial] = []
+        self._costs: list[tuple[float | None, float | None]] = []  # of self._done, where there is a budget
 
     def history(self, view: TrialIndex) -> History:
         """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
@@ -153,7 +138,11 @@ class EncodedTrials:
                 self._rows.pop(trial.number, None)
         open_trials = [view.open[number] for number in sorted(view.open)]
         self._encode([*fresh, *open_trials])
-        self._done = self._with(self._done, self._valued(fresh, view))
+        if view.stopped or view.curves.count:
+            valued = self._valued(fresh, view)
+        else:
+            valued = [trial for trial in fresh if trial.state == "done"]
+        self._done = self._with(self._done, valued)
         self._failed = self._with(self._failed, [trial for trial in fresh if trial.state == "failed"])
         open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
         done = self._done
@@ -168,11 +157,11 @@ class EncodedTrials:
             failed_numbers=self._failed.numbers,
             pending=self._points([self._rows[trial.number] for trial in open_trials]),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
-            outcomes=done.outcomes(self._goals),
+            outcomes=None if self._goals.is_plain else done.outcomes(self._goals),
             beliefs=self._beliefs,
             stopped=done.stopped if done.stopped.any() else None,
             sources=self._sources,
-            spending=spending(view.amendments, view.costs.spent, *done.costs.T) if view.amendments else None,
+            spending=self._spending(view) if view.amendments else None,
             is_learned=self._is_learned,
         )
 
@@ -180,7 +169,18 @@ class EncodedTrials:
         if not trials:
             return results
         points = self._points([self._rows.pop(trial.number) for trial in trials])
-        return results.and_then(_Results.of(trials, points, self._goals))
+        return results.and_then(trials, points, self._goals)
+
+    def _spending(self, view: TrialIndex) -> Spending | None:
+        """The costs of the finished trials, where the study has a budget."""
+        budget = budget_of(view.amendments)
+        if budget is None:
+            return None
+        fidelity = None if self._goals.fidelity is None else self._goals.fidelity[0]
+        for number in self._done.numbers[len(self._costs) :]:
+            self._costs.append(ended_cost(view.trials[number], fidelity))
+        told, untold = np.array(self._costs, np.float64).reshape(-1, 2).T
+        return Spending(told if np.isfinite(told).any() else untold, view.spent, budget)
 
     def _present_sources(self, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
         """Earlier studies, mapped to the study's space and from there to the model's."""

@@ -1,16 +1,14 @@
-"""How a user names a trial, and what a user gets of one."""
+"""Checks of what a user says about trials: which one, how many, and for how long."""
 
 from __future__ import annotations
 
 import math
 import operator
-import os
-from dataclasses import replace
 
 from bough.errors import TrialError
 from bough.trial import Trial
 
-__all__ = ["check_lease", "checked_count", "number_and_attempt", "of_place", "own_copy", "this_process"]
+__all__ = ["check_lease", "checked_count", "number_and_attempt"]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -37,27 +35,8 @@ def checked_count(n: int) -> int:
     return count
 
 
-def own_copy(trial: Trial) -> Trial:
-    """The trial with dicts that the user may change."""
-    return replace(trial, config=dict(trial.config), measures=dict(trial.measures), notes=dict(trial.notes))
-
-
-def check_lease(lease: float | None) -> None:
-    """TrialError unless the lease is None or a positive number of seconds."""
-    if lease is None:
-        return
+def check_lease(lease: float) -> None:
+    """TrialError unless the lease is a positive number of seconds."""
     number = isinstance(lease, (int, float)) and not isinstance(lease, bool)
     if not (number and 0 < lease < math.inf):
         raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
-
-
-def of_place(request: str, place: int) -> str:
-    """The mark of one of the trials that a request asks for; that of the first one is the request's."""
-    return f"{request}:{place}" if place else request
-
-
-def this_process() -> str:
-    """Host and process, as the worker of a trial."""
-    import socket
-
-    return f"{socket.gethostname()}:{os.getpid()}"

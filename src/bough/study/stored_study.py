@@ -1,43 +1,48 @@
-"""A study as its storage keeps it: opening it, its trials, and what they and its method say."""
+"""A study in its storage: the trials as last read, the method at work, and how a trial is handed out."""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from bough.errors import MethodError, MissingExtraError, SpaceError, StorageError, StudyError, TrialError
+from bough.errors import ConflictError, ExhaustedError, MethodError, SpaceError, StorageError
 from bough.history import History
-from bough.points import FloatArray
-from bough.registry import build, is_registered
+from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
-from bough.storage import Amendment, MemoryStorage, Storage, StudyRecord, forks
-from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain, Strategy
+from bough.storage import MemoryStorage, Storage, StudyRecord, forks
+from bough.strategies.base import Strategy, check_proposal
 from bough.study.encoded import EncodedTrials
-from bough.study.formats.table_export import table
 from bough.study.goals import goals_of
-from bough.study.handles import number_and_attempt, own_copy
+from bough.study.handles import check_lease
 from bough.study.records import STOPPING_RULES, method_of
-from bough.study.revising.current_trials import CurrentSpace, nothing_current
+from bough.study.results import failure
+from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import ModelSpace, model_space
-from bough.study.revising.revisions import Revision, names_asked, revision_of, revisions_of
-from bough.study.running.settling import check_foresees, gain_after
-from bough.study.running.spending import budget_of
+from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.stopping.curves import Branches
-from bough.study.stopping.fidelities import Fidelity, Halving, promotion_reason
+from bough.study.stopping.fidelities import Fidelity, Halving
 from bough.study.stopping.reporting import StoppingDecision
-from bough.study.trial_index import Status, TrialIndex
-from bough.trial import Config, Trial
+from bough.study.trial_index import TrialIndex
+from bough.trial import Config, Trial, own_copy
 
 __all__ = ["StoredStudy"]
 
+NO_LIMIT = 2**48
+"""More trials than there will ever be, and well within the integers of every database."""
+
+MAX_RACES_LOST = 3
+"""How many proposals may lose the race for a number before a point is drawn at random."""
+
 
 class StoredStudy:
-    """The half of a ``Study`` that reads: nothing here changes what is stored."""
+    """The core of a ``Study``: its record, its trials as last read, its method, and ``ask``."""
 
     _model: ModelSpace | None  # both are made when first needed, and again when the space changes
     _made_strategy: Strategy | None
@@ -102,30 +107,26 @@ class StoredStudy:
             self._stopping = StoppingDecision(self.stopping, self.goals, self._branches)
         return self._model
 
+    def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
+        """The space that the method works in, and the method. Call it within ``_current``."""
+        model = self._model or self._model_space(view)
+        if self._made_strategy is None:
+            self._made_strategy = self._built(model.space)
+        return model, self._made_strategy
+
     def _history(self, view: TrialIndex) -> History:
         """The history that the method sees. Call it within ``_current``."""
-        model = self._model_space(view)
+        model = self._model or self._model_space(view)
         history = self._encoded.history(view)
         if self._fidelity is None:
             return history
         return self._fidelity.history(model.space, history, self._in_use(view)[1])
 
-    def _halving(self, view: TrialIndex) -> Halving | None:
+    def _halving(self, view: TrialIndex, fidelity: Fidelity) -> Halving:
         """The configurations to promote to a higher fidelity. Call it within ``_current``."""
-        if self._fidelity is None:
-            return None
         self._model_space(view)
         configs = [found for same in view.by_config() if (found := self._now.trials(same))]
-        return Halving(
-            self._fidelity, configs, lambda t: self._branches.of(view.trials[t.number]), self.goals
-        )
-
-    def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
-        """The space that the method works in, and the method. Call it within ``_current``."""
-        model = self._model_space(view)
-        if self._made_strategy is None:
-            self._made_strategy = self._built(model.space)
-        return model, self._made_strategy
+        return Halving(fidelity, configs, lambda t: self._branches.of(view.trials[t.number]), self.goals)
 
     @property
     def _strategy(self) -> Strategy:
@@ -136,6 +137,7 @@ class StoredStudy:
         """Start from nothing read: everything here can be read from the storage again."""
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
+        self._this_process = f"{socket.gethostname()}:{os.getpid()}"
         self._view = TrialIndex(self.goals)
         self._view.change_space(self._now)
         self._model = self._made_strategy = None
@@ -147,15 +149,6 @@ class StoredStudy:
         """In the child, locks may be held and the view half updated by threads that do not exist there."""
         if child:
             self._forget()
-
-    def __repr__(self) -> str:
-        goal = self.direction if self.goals.is_plain else self.goals.describe()
-        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
-
-    def _repr_html_(self) -> str:
-        from bough.study.formats.html import study_html  # for notebooks only
-
-        return study_html(self)
 
     @property
     def record(self) -> StudyRecord:
@@ -182,203 +175,128 @@ class StoredStudy:
         """The direction of the objective, of several the first one."""
         return self._record.direction
 
-    @property
-    def trials(self) -> list[Trial]:
-        """All trials, in the order of their numbers. Treat their configs as read-only."""
-        with self._current() as view:
-            return [view.shown(number) for number in range(len(view.trials))]
+    def ask_up_to(
+        self,
+        n: int,
+        *,
+        limit: int | None = None,
+        lease: float | None = None,
+        worker: str | None = None,
+        request: str | None = None,
+    ) -> list[Trial]:
+        """Up to ``n`` trials: fewer where a finite space ends, or where ``ask_within(limit)`` says None.
 
-    @property
-    def current_trials(self) -> list[Trial]:
-        """The trials that the current space has, with configs that ``backfill`` completed."""
-        return self._now.trials(self.trials)
-
-    def told_trials(self) -> list[Trial]:
-        """All trials as they were told, without later corrections."""
-        with self._current() as view:
-            return self._told(view)
-
-    def _told(self, view: TrialIndex) -> list[Trial]:
-        return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]
-
-    @property
-    def amendments(self) -> list[Amendment]:
-        """Everything that was added to the study since its creation: corrections, changes, beliefs, notes."""
-        with self._current() as view:
-            return list(view.amendments)
-
-    def trial(self, number: int) -> Trial:
-        """The trial of that number; TrialError if there is none."""
-        number, _ = number_and_attempt(number)
-        with self._current() as view:
-            if number >= len(view.trials):
-                raise TrialError(f"study {self.name!r} has no trial {number}")
-            return own_copy(view.shown(number))
-
-    @property
-    def best(self) -> Trial:
-        """The feasible trial with the best value, the first one of equals; StudyError if there is none.
-
-        After a change of the space, it is one that the current space has; see ``current_trials``.
+        request: mark of a request that may be sent again; trials that run for it already are its answer.
         """
-        if len(self.goals.objectives) > 1:
-            raise StudyError(
-                f"study {self.name!r} has {len(self.goals.objectives)} objectives, so no single best trial: "
-                "see study.front"
-            )
-        with self._current() as view:
-            if view.best is None and view.done:
-                earlier = nothing_current(self.name, self._now.since, view.trials, self.goals.sign)
-                if earlier is not None:
-                    raise earlier
-                from bough.study.analysis.fronts import closest
+        trials: list[Trial] = []
+        while len(trials) < n:
+            mark = f"{request}:{len(trials)}" if request is not None and trials else request
+            try:
+                trial = self.ask_within(limit, lease, worker=worker, holder=mark)
+            except ExhaustedError:
+                if not trials:
+                    raise
+                break
+            if trial is None:
+                break
+            trials.append(trial)
+        return trials
 
-                raise closest(self.goals, view.trials, self.name)
-            if view.best is None:
-                why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
-                raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
-            return own_copy(view.resuming(view.curves.shown(view.best)))
+    def ask_within(
+        self,
+        limit: int | None,
+        lease: float | None,
+        *,
+        worker: str | None = None,
+        holder: str | None = None,
+    ) -> Trial | None:
+        """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
 
-    @property
-    def front(self) -> list[Trial]:
-        """The feasible trials that no other one dominates, the best of the first objective first."""
-        from bough.study.analysis.fronts import front_of  # SciPy, which ask and tell may not need
+        holder: the mark of who asks; the same one gets the same trial for as long as it runs.
 
-        return [own_copy(trial) for trial in front_of(self.goals, self.current_trials)]
-
-    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
-        """The volume between the front and a reference point; 0 while no trial is feasible.
-
-        reference: a value per objective, by default that of the study. Objectives without one get a value a
-        little behind the worst of the front: to compare studies, give one for each.
+        A proposal is made without any lock on the storage, and inserted only under the number that it was
+        made for. If another asker took that number, a new proposal takes the other trial into account. After
+        too many lost races the proposal is a random one, which may have any number.
         """
-        from bough.study.analysis.fronts import hypervolume_of
+        if lease is not None:
+            check_lease(lease)
+        worker = worker or self._this_process
+        with self._asking:
+            races_lost = 0
+            while True:
+                with self._current() as view:
+                    if holder is not None and (held := view.held_by(holder)):
+                        return own_copy(held)
+                    room = NO_LIMIT if limit is None else limit - view.finished - view.leased
+                    number, seen, waiting = len(view.trials), view.revision, view.waiting
+                    if not waiting:
+                        (model, strategy), history = self._in_use(view), self._history(view)
+                        halving = None if self._fidelity is None else self._halving(view, self._fidelity)
+                if room <= 0:
+                    return None
+                if waiting:
+                    taken = self._storage.take(self._record.id, worker, lease, holder)
+                    if taken is None or not self._keeps(taken):
+                        continue
+                    found = [taken]
+                else:
+                    room = room if races_lost >= MAX_RACES_LOST else 0
+                    config, within = self._propose(model, strategy, history, halving, number, room)
+                    trial = Trial(-1, config, "running", worker=worker, holder=holder)
+                    found = self._storage.insert(
+                        self._record.id, [trial], within=within, lease=lease, seen=seen
+                    )
+                if found:
+                    with self._reading:
+                        return self._view.handed_out(found[0])
+                races_lost += 1
 
-        return hypervolume_of(self.goals, self.current_trials, reference)
+    def _propose(
+        self,
+        model: ModelSpace,
+        strategy: Strategy,
+        history: History,
+        halving: Halving | None,
+        number: int,
+        room: int,
+    ) -> tuple[Config, range]:
+        """A config to try, and the numbers under which it may be inserted.
 
-    def reference(self) -> dict[str, float]:
-        """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
-        from bough.study.analysis.fronts import reference_of
-
-        return reference_of(self.goals, self.current_trials)
-
-    def frame(self) -> Any:
-        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
-        return table(self.trials, feasible=bool(self.goals.limits))
-
-    def explain(
-        self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Why the method chose a trial: its rule, and its prediction and criterion at that time.
-
-        branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
-        was not chosen lately. Without either, {"branches": [...]} tells it of every branch.
+        number: of the next trial. room: 0 for a proposal of the method; else a config is drawn at random, and
+        may have any of that many numbers.
         """
-        if trial is None or branch is not None:
-            return self._explain_branches(trial, branch)
-        number, _ = number_and_attempt(trial)
-        chosen = self.trial(number)
-        with self._current() as view:
-            past = view.before(number)
-            model, strategy = self._in_use(view)
-            then = self._revisions[: revision_of(number, self._revisions) + 1]
-            if len(then) < len(self._revisions):
-                model = model_space(then, past.trials)
-                strategy = self._built(model.space)
-        if not isinstance(strategy, Explains):
-            return {
-                "rule": self.method.name,
-                "reason": f"chosen by {self.method.name}, which gives no reasons",
-            }
-        history = EncodedTrials(model, self.seed, self.goals).history(past)
-        point, rng = model.encode([chosen]), np.random.default_rng([self.seed, number])
-        if self._fidelity is not None:
-            history, point = self._fidelity.past(model.space, history, strategy, point)
-        found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
-        if chosen.resumes is not None:
-            found |= {"rule": "promotion", "reason": promotion_reason(chosen)}
-        for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
-            if name in found.get("objectives", {}):
-                found["objectives"][name]["mean"] *= sign
-        return found
+        space, numbers = model.space, range(number, number + 1)
+        if halving is not None and (due := halving.due()) is not None:
+            return due, numbers
+        if room:
+            import secrets
 
-    def _explain_branches(
-        self, trial: Trial | int | None, wanted: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        from bough.study.analysis.branches import explain_branches, known_paths, matching_paths
+            from bough.strategies.designs import RandomSearch  # seldom needed
 
-        if trial is not None:
-            raise TrialError("explain a trial or a branch, not both")
-        if len(self.goals.objectives) > 1:
-            raise StudyError(f"study {self.name!r} has several objectives: only its trials can be explained")
-        with self._current() as view:
-            model, strategy = self._in_use(view)
-            trials, history = list(view.trials), self._history(view)
-        if wanted is None:
-            branches = [[path] for path in known_paths(model, trials)]
+            seed = [history.seed, number, secrets.randbits(63)]  # not what the others draw
+            point = RandomSearch().propose(space, history, np.random.default_rng(seed))
+            numbers = range(number, number + room)
         else:
-            branches = [matching_paths(model, wanted, trials)]
-            others = {path.key: path for path in known_paths(model, trials)}
-            branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
-        sign = self.goals.sign
-        told = explain_branches(model, strategy, history, trials, branches, sign)
-        if wanted is not None:
-            return told[0]
-        return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}
+            try:
+                point = strategy.propose(space, history, np.random.default_rng([history.seed, number]))
+            except ExhaustedError:
+                if halving is None or (left := halving.left()) is None:
+                    raise
+                return left, numbers
+        if self.method.name not in BUILT_IN:
+            check_proposal(space, point, self.method.name)
+        config = model.decode(point)[0]
+        return (config if halving is None else halving.begin(config)), numbers
 
-    @property
-    def has_model(self) -> bool:
-        """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
-        try:
-            with self._current() as view:
-                return isinstance(self._in_use(view)[1], Predicts)
-        except (MethodError, MissingExtraError):
-            return False
-
-    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
-        with self._current() as view:
-            model, strategy = self._in_use(view)
-            history = self._history(view)
-        if not isinstance(strategy, Predicts) or not len(history.done):
-            why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
-            raise StudyError(f"study {self.name!r} cannot predict: {why}")
-        mean, sd = strategy.predict(history, model.encode_configs(configs))
-        return self.goals.sign * mean, sd
-
-    @property
-    def spent(self) -> float:
-        """The cost of the finished trials: told costs, or seconds where none was told."""
-        return self.status().spent
-
-    @property
-    def budget(self) -> float | None:
-        """The total cost that the trials may have, as ``run(budget=)`` said last."""
-        with self._current() as view:
-            return budget_of(view.amendments)
-
-    def can_foresee(self) -> ForeseesGain:
-        """The method, if it can say what is left to gain; StudyError if not."""
-        return check_foresees(self._strategy, self.method.name)
-
-    def count_results(self) -> int:
-        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
-        with self._current() as view:
-            return len(self._history(view).done)
-
-    def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The gain that was left after the first ``results`` results, by default all of them."""
-        with self._current() as view:
-            model, strategy = self._in_use(view)
-            history = self._history(view)
-        if not len(history.done):
-            raise StudyError(f"study {self.name!r} has no result yet")
-        return gain_after(check_foresees(strategy, self.method.name), model.space, history, results)
-
-    def status(self) -> Status:
-        """How far the study is, in a few numbers."""
-        with self._current() as view:
-            return view.status()
+    def _keeps(self, taken: Trial) -> bool:
+        """Whether the current space has a trial that was handed out again; it fails if not."""
+        with self._current():
+            if self._now.find(taken) is not None:
+                return True
+        result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
+        with contextlib.suppress(ConflictError):  # its earlier worker may tell a value at this moment
+            self._storage.finish(self._record.id, result)
+        return False
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[TrialIndex]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
-from bough.errors import ConflictError, ExhaustedError, MethodError, StudyError, TrialError
+from bough.errors import MethodError, StudyError, TrialError
 from bough.registry import Method, build, describe
 from bough.space import Space
 from bough.storage import Storage, is_absent, open_storage
@@ -15,23 +15,14 @@ from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.goals import parse_goals
-from bough.study.handles import (
-    check_lease,
-    checked_count,
-    number_and_attempt,
-    of_place,
-    own_copy,
-    this_process,
-)
-from bough.study.proposing import NO_LIMIT, Proposer
+from bough.study.handles import checked_count, number_and_attempt
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
-from bough.study.revising.current_trials import left_the_space
 from bough.study.sources import check_sources, source_amendments
 from bough.study.stopping.race_amendment import instances_of
 from bough.study.stopping.reporting import checked_report
 from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial
+from bough.trial import Config, Trial, own_copy
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -118,7 +109,9 @@ class Study(AmendableStudy):
         ExhaustedError when a finite space is used up.
         """
         if n is None:
-            return self.ask_up_to(1, lease=lease, worker=worker)[0]
+            trial = self.ask_within(None, lease, worker=worker)
+            assert trial is not None  # there is no limit
+            return trial
         return self.ask_up_to(checked_count(n), lease=lease, worker=worker)
 
     def tell(
@@ -311,89 +304,3 @@ class Study(AmendableStudy):
 
                     result = with_standard_error(result, view, self.goals.sign)
         return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
-
-    def ask_up_to(
-        self,
-        n: int,
-        *,
-        limit: int | None = None,
-        lease: float | None = None,
-        worker: str | None = None,
-        request: str | None = None,
-    ) -> list[Trial]:
-        """Up to ``n`` trials: fewer where a finite space ends, or where ``ask_within(limit)`` says None.
-
-        request: mark of a request that may be sent again; trials that run for it already are its answer.
-        """
-        trials: list[Trial] = []
-        while len(trials) < n:
-            mark = None if request is None else of_place(request, len(trials))
-            try:
-                trial = self.ask_within(limit, lease, worker=worker, holder=mark)
-            except ExhaustedError:
-                if not trials:
-                    raise
-                break
-            if trial is None:
-                break
-            trials.append(trial)
-        return trials
-
-    def ask_within(
-        self,
-        limit: int | None,
-        lease: float | None,
-        *,
-        worker: str | None = None,
-        holder: str | None = None,
-    ) -> Trial | None:
-        """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
-
-        holder: the mark of who asks; the same one gets the same trial for as long as it runs.
-
-        A proposal is made without any lock on the storage, and inserted only under the number that it was
-        made for. If another asker took that number, a new proposal takes the other trial into account.
-        """
-        check_lease(lease)
-        worker = worker or this_process()
-        with self._asking:
-            races_lost = 0
-            while True:
-                with self._current() as view:
-                    if holder is not None and (held := view.held_by(holder)):
-                        return own_copy(held)
-                    room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    seen, proposer = view.revision, None if view.waiting else self._proposer(view)
-                if room <= 0:
-                    return None
-                if proposer is None:
-                    taken = self._storage.take(self._record.id, worker, lease, holder)
-                    if taken is not None and self._keeps(taken):
-                        return self._handed_out(taken)
-                    continue
-                config, numbers = proposer.propose(races_lost, room)
-                trial = Trial(-1, config, "running", worker=worker, holder=holder)
-                inserted = self._storage.insert(
-                    self._record.id, [trial], within=numbers, lease=lease, seen=seen
-                )
-                if inserted:
-                    return self._handed_out(inserted[0])
-                races_lost += 1
-
-    def _proposer(self, view: TrialIndex) -> Proposer:
-        used, history = self._in_use(view), self._history(view)
-        return Proposer(self.method.name, *used, history, self._halving(view), len(view.trials))
-
-    def _keeps(self, taken: Trial) -> bool:
-        """Whether the current space has a trial that was handed out again; it fails if not."""
-        with self._current():
-            if self._now.find(taken) is not None:
-                return True
-        result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
-        with contextlib.suppress(ConflictError):  # its earlier worker may tell a value at this moment
-            self._storage.finish(self._record.id, result)
-        return False
-
-    def _handed_out(self, trial: Trial) -> Trial:
-        with self._reading:
-            return own_copy(self._view.resuming(self.goals.judged(trial)))

@@ -15,7 +15,7 @@ from bough.study.running.stop_requests import KIND as STOP
 from bough.study.stopping.curves import CurveIndex
 from bough.study.stopping.fidelities import config_key, resumed_by
 from bough.study.stopping.race_amendment import instances_of
-from bough.trial import Trial
+from bough.trial import Trial, own_copy
 
 __all__ = ["Status", "TrialIndex"]
 
@@ -56,6 +56,7 @@ class TrialIndex:
 
     def __init__(self, goals: Goals) -> None:
         self._goals, self._sign = goals, goals.sign
+        self._is_judged = bool(goals.limits) or goals.fidelity is not None
         self.revision = 0
         self.now = 0.0
         self.trials: list[Trial] = []
@@ -72,7 +73,7 @@ class TrialIndex:
         self.stop_requests = 0
         self._about: dict[int, list[Amendment]] = {}
         self.curves = CurveIndex()
-        self.costs = self._no_costs()
+        self._costs, self._costed = self._no_costs(), 0
         self.best: Trial | None = None
         self.last_failure: Trial | None = None
         self._of_request: dict[str, list[int]] = {}
@@ -81,7 +82,8 @@ class TrialIndex:
 
     def update(self, changes: Changes) -> None:
         """Take in what ``storage.changes(study, self.revision)`` returned."""
-        for trial in map(self._shown, changes.trials):
+        as_stored = not (self._about or self._is_judged)
+        for trial in changes.trials if as_stored else map(self._shown, changes.trials):
             while len(self.trials) <= trial.number:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
             known, self.trials[trial.number] = self.trials[trial.number], trial
@@ -99,7 +101,8 @@ class TrialIndex:
                 self.open[trial.number] = trial
         if changes.amendments:
             self._amend(changes.amendments)
-        self.curves.update(changes.reports)
+        if changes.reports:
+            self.curves.update(changes.reports)
         self.revision, self.now = changes.revision, changes.now
 
     def _shown(self, trial: Trial) -> Trial:
@@ -137,7 +140,7 @@ class TrialIndex:
     def _count_again(self, corrections: int) -> None:
         over, self.over = self.over, []
         self.done = self.added = self.stopped = self.retracted = 0
-        self.costs = self._no_costs()
+        self._costs, self._costed = self._no_costs(), 0
         self.best = self.last_failure = None
         for number in over:
             self._count(self.trials[number])
@@ -154,6 +157,10 @@ class TrialIndex:
         same = [self.trials[number] for number in self._of_config.get(self._config_key(trial), [])]
         return replace(trial, resumes=resumed_by(trial, self._goals.fidelity[0], same))
 
+    def handed_out(self, trial: Trial) -> Trial:
+        """A trial that was just handed out, as its asker gets it."""
+        return own_copy(self.resuming(self._goals.judged(trial)) if self._is_judged else trial)
+
     def _config_key(self, trial: Trial) -> str:
         """Equal for trials whose configs, completed for the current space, differ in their fidelity alone."""
         assert self._goals.fidelity is not None
@@ -167,7 +174,6 @@ class TrialIndex:
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
         self.added += trial.was_added
-        self.costs.count(trial)
         if trial.retracted is not None:
             self.retracted += 1
             return
@@ -217,11 +223,19 @@ class TrialIndex:
             len(self.trials),
             self.stopped,
             self.retracted,
-            self.costs.spent,
+            self.spent,
             len(self.amendments),
             self.curves.count,
             self.stop_requests,
         )
+
+    @property
+    def spent(self) -> float:
+        """What the finished trials cost; counted when it is asked for."""
+        for number in self.over[self._costed :]:
+            self._costs.count(self.trials[number])
+        self._costed = len(self.over)
+        return self._costs.spent
 
     def has_begun(self, number: int) -> bool:
         """Whether the view knows a trial that was handed out; a race is known from then on."""

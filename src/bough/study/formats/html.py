@@ -11,7 +11,7 @@ from bough.space.html import FADED, block, faded, table
 from bough.trial import Trial
 
 if TYPE_CHECKING:
-    from bough.study.stored_study import StoredStudy
+    from bough.study.study_results import StudyResults
 
 __all__ = ["study_html"]
 
@@ -24,7 +24,7 @@ MAX_POINTS = 400
 WIDTH, HEIGHT, MARGIN = 360, 90, 6
 
 
-def study_html(study: StoredStudy) -> str:
+def study_html(study: StudyResults) -> str:
     """A study at a glance."""
     trials = study.trials
     counts: dict[str, int] = {}
@@ -42,7 +42,7 @@ def study_html(study: StoredStudy) -> str:
     return block(heading, body)
 
 
-def _best(study: StoredStudy) -> str:
+def _best(study: StudyResults) -> str:
     best = study.status().best
     if best is None or best.value is None:
         return ""
@@ -50,7 +50,7 @@ def _best(study: StoredStudy) -> str:
     return table(rows)
 
 
-def _front(study: StoredStudy) -> str:
+def _front(study: StudyResults) -> str:
     front = study.front
     rows = [
         [str(t.number), *(f"{study.goals.measured(t, name):.6g}" for name in study.goals.names), _config(t)]
@@ -74,7 +74,7 @@ def _config(trial: Trial) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def _branches(study: StoredStudy, trials: Sequence[Trial]) -> str:
+def _branches(study: StudyResults, trials: Sequence[Trial]) -> str:
     """Trials and the best value by the values of the categorical switches."""
     space = study.space
     switches = dict.fromkeys(
@@ -102,7 +102,7 @@ def _branches(study: StoredStudy, trials: Sequence[Trial]) -> str:
     return table(shown, ["branch", "trials", f"best {study.goals.value_name}"]) + more
 
 
-def _history(study: StoredStudy, trials: Sequence[Trial]) -> str:
+def _history(study: StudyResults, trials: Sequence[Trial]) -> str:
     """Values by trial number as dots, and the best feasible one so far as a line of steps."""
     sign = study.goals.sign
     values = [sign * trial.value for trial in trials if trial.value is not None]
@@ -129,7 +129,7 @@ def _history(study: StoredStudy, trials: Sequence[Trial]) -> str:
     return _picture(path, _thinned(dots), title)
 
 
-def _scatter(study: StoredStudy, trials: Sequence[Trial]) -> str:
+def _scatter(study: StudyResults, trials: Sequence[Trial]) -> str:
     """The first two objectives of every trial; those of the front stand out."""
     first, second = study.goals.names[:2]
     pairs = [(study.goals.measured(t, first), study.goals.measured(t, second)) for t in trials]

@@ -14,15 +14,11 @@ import math
 from collections.abc import Iterable
 from typing import Any, SupportsFloat
 
-import numpy as np
-
 from bough.errors import StudyError
-from bough.history import Spending
-from bough.points import FloatArray
 from bough.storage import Amendment
 from bough.trial import Trial
 
-__all__ = ["Costs", "budget_of", "checked_budget", "new_budget", "spending", "untold_cost"]
+__all__ = ["Costs", "budget_of", "checked_budget", "ended_cost", "new_budget"]
 
 KIND = "budget"
 
@@ -64,6 +60,12 @@ def untold_cost(trial: Trial, fidelity: str | None) -> float:
     return max(trial.finished - trial.started, 0.0)
 
 
+def ended_cost(trial: Trial, fidelity: str | None) -> tuple[float | None, float | None]:
+    """The told cost of an evaluation and that without one; none if it did not come to its end."""
+    ended = trial.state == "done" and not trial.was_added
+    return (trial.cost, untold_cost(trial, fidelity) or None) if ended else (None, None)
+
+
 def checked_budget(budget: Any) -> float:
     if isinstance(budget, bool) or not isinstance(budget, SupportsFloat) or not 0 < float(budget) < math.inf:
         raise StudyError(f"budget must be a positive number (cost, or seconds), not {budget!r}")
@@ -79,13 +81,3 @@ def new_budget(amendments: Iterable[Amendment], budget: Any) -> Amendment | None
 def budget_of(amendments: Iterable[Amendment]) -> float | None:
     """The budget that was set last."""
     return next((a.body["budget"] for a in reversed(list(amendments)) if a.kind == KIND), None)
-
-
-def spending(
-    amendments: Iterable[Amendment], spent: float, told: FloatArray, seconds: FloatArray
-) -> Spending | None:
-    """Costs for strategies; None without a budget. told, seconds: (n,) of finished trials, NaN if none."""
-    budget = budget_of(amendments)
-    if budget is None:
-        return None
-    return Spending(told if np.isfinite(told).any() else seconds, spent, budget)

@@ -1,0 +1,238 @@
+"""What a study knows: its trials, its best ones, and what its method predicts and explains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
+from bough.points import FloatArray
+from bough.storage import Amendment
+from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain
+from bough.study.encoded import EncodedTrials
+from bough.study.formats.table_export import table
+from bough.study.handles import number_and_attempt
+from bough.study.revising.current_trials import nothing_current
+from bough.study.revising.model_space import model_space
+from bough.study.revising.revisions import revision_of
+from bough.study.running.settling import check_foresees, gain_after
+from bough.study.running.spending import budget_of
+from bough.study.stopping.fidelities import promotion_reason
+from bough.study.stored_study import StoredStudy
+from bough.study.trial_index import Status, TrialIndex
+from bough.trial import Config, Trial, own_copy
+
+__all__ = ["StudyResults"]
+
+
+class StudyResults(StoredStudy):
+    """The part of a ``Study`` that reads: nothing here changes what is stored."""
+
+    def __repr__(self) -> str:
+        goal = self.direction if self.goals.is_plain else self.goals.describe()
+        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
+
+    def _repr_html_(self) -> str:
+        from bough.study.formats.html import study_html  # for notebooks only
+
+        return study_html(self)
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All trials, in the order of their numbers. Treat their configs as read-only."""
+        with self._current() as view:
+            return [view.shown(number) for number in range(len(view.trials))]
+
+    @property
+    def current_trials(self) -> list[Trial]:
+        """The trials that the current space has, with configs that ``backfill`` completed."""
+        return self._now.trials(self.trials)
+
+    def told_trials(self) -> list[Trial]:
+        """All trials as they were told, without later corrections."""
+        with self._current() as view:
+            return self._told(view)
+
+    def _told(self, view: TrialIndex) -> list[Trial]:
+        return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]
+
+    @property
+    def amendments(self) -> list[Amendment]:
+        """Everything that was added to the study since its creation: corrections, changes, beliefs, notes."""
+        with self._current() as view:
+            return list(view.amendments)
+
+    def trial(self, number: int) -> Trial:
+        """The trial of that number; TrialError if there is none."""
+        number, _ = number_and_attempt(number)
+        with self._current() as view:
+            if number >= len(view.trials):
+                raise TrialError(f"study {self.name!r} has no trial {number}")
+            return own_copy(view.shown(number))
+
+    @property
+    def best(self) -> Trial:
+        """The feasible trial with the best value, the first one of equals; StudyError if there is none.
+
+        After a change of the space, it is one that the current space has; see ``current_trials``.
+        """
+        if len(self.goals.objectives) > 1:
+            raise StudyError(
+                f"study {self.name!r} has {len(self.goals.objectives)} objectives, so no single best trial: "
+                "see study.front"
+            )
+        with self._current() as view:
+            if view.best is None and view.done:
+                earlier = nothing_current(self.name, self._now.since, view.trials, self.goals.sign)
+                if earlier is not None:
+                    raise earlier
+                from bough.study.analysis.fronts import closest
+
+                raise closest(self.goals, view.trials, self.name)
+            if view.best is None:
+                why = f": the last one failed, {view.last_failure.error}" if view.last_failure else ""
+                raise StudyError(f"study {self.name!r} has no trial with a value yet{why}")
+            return own_copy(view.resuming(view.curves.shown(view.best)))
+
+    @property
+    def front(self) -> list[Trial]:
+        """The feasible trials that no other one dominates, the best of the first objective first."""
+        from bough.study.analysis.fronts import front_of  # SciPy, which ask and tell may not need
+
+        return [own_copy(trial) for trial in front_of(self.goals, self.current_trials)]
+
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """The volume between the front and a reference point; 0 while no trial is feasible.
+
+        reference: a value per objective, by default that of the study. Objectives without one get a value a
+        little behind the worst of the front: to compare studies, give one for each.
+        """
+        from bough.study.analysis.fronts import hypervolume_of
+
+        return hypervolume_of(self.goals, self.current_trials, reference)
+
+    def reference(self) -> dict[str, float]:
+        """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
+        from bough.study.analysis.fronts import reference_of
+
+        return reference_of(self.goals, self.current_trials)
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
+        return table(self.trials, feasible=bool(self.goals.limits))
+
+    def explain(
+        self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Why the method chose a trial: its rule, and its prediction and criterion at that time.
+
+        branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
+        was not chosen lately. Without either, {"branches": [...]} tells it of every branch.
+        """
+        if trial is None or branch is not None:
+            return self._explain_branches(trial, branch)
+        number, _ = number_and_attempt(trial)
+        chosen = self.trial(number)
+        with self._current() as view:
+            past = view.before(number)
+            model, strategy = self._in_use(view)
+            then = self._revisions[: revision_of(number, self._revisions) + 1]
+            if len(then) < len(self._revisions):
+                model = model_space(then, past.trials)
+                strategy = self._built(model.space)
+        if not isinstance(strategy, Explains):
+            return {
+                "rule": self.method.name,
+                "reason": f"chosen by {self.method.name}, which gives no reasons",
+            }
+        history = EncodedTrials(model, self.seed, self.goals).history(past)
+        point, rng = model.encode([chosen]), np.random.default_rng([self.seed, number])
+        if self._fidelity is not None:
+            history, point = self._fidelity.past(model.space, history, strategy, point)
+        found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
+        if chosen.resumes is not None:
+            found |= {"rule": "promotion", "reason": promotion_reason(chosen)}
+        for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
+            if name in found.get("objectives", {}):
+                found["objectives"][name]["mean"] *= sign
+        return found
+
+    def _explain_branches(
+        self, trial: Trial | int | None, wanted: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        from bough.study.analysis.branches import explain_branches, known_paths, matching_paths
+
+        if trial is not None:
+            raise TrialError("explain a trial or a branch, not both")
+        if len(self.goals.objectives) > 1:
+            raise StudyError(f"study {self.name!r} has several objectives: only its trials can be explained")
+        with self._current() as view:
+            model, strategy = self._in_use(view)
+            trials, history = list(view.trials), self._history(view)
+        if wanted is None:
+            branches = [[path] for path in known_paths(model, trials)]
+        else:
+            branches = [matching_paths(model, wanted, trials)]
+            others = {path.key: path for path in known_paths(model, trials)}
+            branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
+        sign = self.goals.sign
+        told = explain_branches(model, strategy, history, trials, branches, sign)
+        if wanted is not None:
+            return told[0]
+        return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}
+
+    @property
+    def has_model(self) -> bool:
+        """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
+        try:
+            with self._current() as view:
+                return isinstance(self._in_use(view)[1], Predicts)
+        except (MethodError, MissingExtraError):
+            return False
+
+    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+        with self._current() as view:
+            model, strategy = self._in_use(view)
+            history = self._history(view)
+        if not isinstance(strategy, Predicts) or not len(history.done):
+            why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
+            raise StudyError(f"study {self.name!r} cannot predict: {why}")
+        mean, sd = strategy.predict(history, model.encode_configs(configs))
+        return self.goals.sign * mean, sd
+
+    @property
+    def spent(self) -> float:
+        """The cost of the finished trials: told costs, or seconds where none was told."""
+        return self.status().spent
+
+    @property
+    def budget(self) -> float | None:
+        """The total cost that the trials may have, as ``run(budget=)`` said last."""
+        with self._current() as view:
+            return budget_of(view.amendments)
+
+    def can_foresee(self) -> ForeseesGain:
+        """The method, if it can say what is left to gain; StudyError if not."""
+        return check_foresees(self._strategy, self.method.name)
+
+    def count_results(self) -> int:
+        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
+        with self._current() as view:
+            return len(self._history(view).done)
+
+    def remaining_gain(self, results: int | None = None) -> RemainingGain:
+        """The gain that was left after the first ``results`` results, by default all of them."""
+        with self._current() as view:
+            model, strategy = self._in_use(view)
+            history = self._history(view)
+        if not len(history.done):
+            raise StudyError(f"study {self.name!r} has no result yet")
+        return gain_after(check_foresees(strategy, self.method.name), model.space, history, results)
+
+    def status(self) -> Status:
+        """How far the study is, in a few numbers."""
+        with self._current() as view:
+            return view.status()
