@@ -132,7 +132,10 @@ def _column_values(
 def _checked(domain: Domain, values: list[Any]) -> list[Any]:
     """``domain.check`` of each value; each option and int once, floats as an array."""
     kinds = set(map(type, values))
-    if (kinds == {str} and isinstance(domain, Categorical)) or (kinds == {int} and isinstance(domain, Int)):
+    if kinds == {str} and isinstance(domain, Categorical):
+        if all(value in domain.index for value in set(values)):  # a string is its own key
+            return values
+    elif kinds == {int} and isinstance(domain, Int):
         for value in set(values):
             domain.check(value)
         return values

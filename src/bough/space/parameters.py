@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class Float:
         _check_default_and_likely(self)
         check_fidelity(self)
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         return "real" if self.step is None else "ordinal"
 
@@ -167,6 +167,8 @@ class Int:
     fidelity: whether the study chooses it, from cheap and rough to the highest value (``space.fidelity``).
     """
 
+    kind: ClassVar[Kind] = "ordinal"
+
     low: int
     high: int
     log: bool = False
@@ -194,11 +196,7 @@ class Int:
         _check_default_and_likely(self)
         check_fidelity(self)
 
-    @property
-    def kind(self) -> Kind:
-        return "ordinal"
-
-    @property
+    @cached_property
     def levels(self) -> int:
         """Number of values."""
         return (self.high - self.low) // (self.step or 1) + 1
@@ -273,7 +271,7 @@ class Categorical:
             _set(self, default=UNSET)
         _check_default_and_likely(self)
 
-    @property
+    @cached_property
     def kind(self) -> Kind:
         return "ordinal" if self.ordered else "nominal"
 
@@ -308,7 +306,8 @@ class Categorical:
 
     def ranks(self, values: Sequence[Any]) -> FloatArray:
         index = self.index
-        return np.fromiter((index[scalar_key(value)] for value in values), dtype=float, count=len(values))
+        ranks = [index[value if isinstance(value, str) else scalar_key(value)] for value in values]
+        return np.array(ranks, dtype=float)
 
     def values(self, ranks: FloatArray) -> NDArray[np.object_]:
         return self._table[np.asarray(ranks).astype(np.intp)]

@@ -52,8 +52,11 @@ class Space:
     declared: Mapping[str, Declared]
     forbid: tuple[str, ...]
     require: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    """The flat parameters, one per column."""
     fidelity: Parameter | None
     """The parameter that was declared with ``fidelity=True``."""
+    _flat: Flat
 
     def __init__(
         self,
@@ -69,13 +72,15 @@ class Space:
             raise SpaceError("require must be a list of relations, not one alone")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
         relations = tuple(dict.fromkeys(relation_text(relation) for relation in require))
+        flat = desugar(parameters, clauses, relations)
         self.__dict__.update(
             declared=MappingProxyType(dict(parameters)),
             forbid=clauses,
             require=relations,
-            _flat=desugar(parameters, clauses, relations),
+            parameters=flat.parameters,
+            fidelity=find_fidelity(flat, clauses),
+            _flat=flat,
         )
-        self.__dict__["fidelity"] = find_fidelity(self.__dict__["_flat"], clauses)
         check_mixtures(self[name] for each in require if isinstance(each, Mixture) for name in each.names)
         if not (clauses or relations) or self._some_legal():
             return
@@ -99,17 +104,10 @@ class Space:
 
     # ---- parameters and groups ----------------------------------------------------------------
 
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The flat parameters, one per column."""
-        flat: Flat = self.__dict__["_flat"]
-        return flat.parameters
-
     @cached_property
     def rules(self) -> Rules:
         """Everything that decides activity and legality."""
-        flat: Flat = self.__dict__["_flat"]
-        groups = make_groups(flat)
+        flat, groups = self._flat, make_groups(self._flat)
         holder = {column: group.index for group in groups for column in group.columns}
         group = np.array([holder[column] for column in range(len(self))], dtype=np.intp)
         domains = tuple(parameter.domain for parameter in flat.parameters)
@@ -132,7 +130,7 @@ class Space:
     @cached_property
     def tree(self) -> Tree:
         """The groups of parameters and the paths through them."""
-        return Tree(self.__dict__["_flat"], self.rules)
+        return Tree(self._flat, self.rules)
 
     @cached_property
     def size(self) -> int | float:
@@ -197,7 +195,7 @@ class Space:
     @cached_property
     def _identity(self) -> object:
         """Equal for equal spaces: parameters, conditions and clauses, in any order and spelling."""
-        flat: Flat = self.__dict__["_flat"]
+        flat = self._flat
         parameters = {
             name: (parameter.name, _bare(parameter), None if bound is None else identity(bound, flat.unique))
             for name, parameter, bound in zip(flat.unique, flat.parameters, flat.bound)
@@ -260,7 +258,9 @@ class Space:
 
     def scatter(self, x: FloatArray) -> Points:
         """Like ``snap``, for draws ``x`` that fill the unit cube: mixtures are spread over their simplex."""
-        return repair(self.rules, drawn_points(self.rules, x)) if self.require else self.snap(x)
+        if self.require:
+            return repair(self.rules, drawn_points(self.rules, x))
+        return encoding.snap(self.rules, x)
 
     def violations(self, points: Points) -> BoolArray:
         """(n, clauses + relations) which forbidden clauses are true, and which relations do not hold."""

@@ -146,7 +146,15 @@ class Tree:
 
     def branch_ids(self, points: Points) -> IntArray:
         """(n,) the branch of each row: rows on the same path have the same number, the first row has 0."""
-        return self._number_rows(points, self._pieces_of(points))
+        pieces = self._pieces_of(points)
+        whole: NDArray[Any]
+        if self._piece_weights is not None:
+            whole = (pieces - INACTIVE) @ self._piece_weights
+        else:
+            keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
+            whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
+        _, first, number = np.unique(whole, return_index=True, return_inverse=True)
+        return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.intp)
 
     def rows_by_path(self, points: Points) -> dict[bytes, IntArray]:
         """The rows on each path that occurs in ``points``, in order of occurrence, by ``Path.key``."""
@@ -183,17 +191,6 @@ class Tree:
             rows = np.flatnonzero(points.on[:, self._rules.group[column]])
             pieces[rows, i] = self._pieces[column].index(points.x[rows, column])
         return pieces
-
-    def _number_rows(self, points: Points, pieces: IntArray) -> IntArray:
-        """(n,) rows of equal activity and pieces share a number; numbers follow the first occurrence."""
-        whole: NDArray[Any]
-        if self._piece_weights is not None:
-            whole = (pieces - INACTIVE) @ self._piece_weights
-        else:
-            keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
-            whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
-        _, first, number = np.unique(whole, return_index=True, return_inverse=True)
-        return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.intp)
 
     @cached_property
     def _piece_weights(self) -> IntArray | None:

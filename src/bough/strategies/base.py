@@ -104,7 +104,9 @@ def noise_seen(space: Space, history: History) -> bool:
     order = np.argsort(hashes, kind="stable")
     ordered, values = hashes[order], y[order]
     differ = np.flatnonzero((ordered[1:] == ordered[:-1]) & (values[1:] != values[:-1]))
-    suspects = np.flatnonzero(np.isin(hashes, ordered[differ])) if len(differ) else differ
+    if not len(differ):
+        return False
+    suspects = np.flatnonzero(np.isin(hashes, ordered[differ]))
     first: dict[bytes, float] = {}
     keys = row_keys(space.layout, done.take(suspects))
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
