@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.problems import build
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points

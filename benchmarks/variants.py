@@ -27,7 +27,7 @@ from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal
 from bough.points import Points
 from bough.space import Space
 from bough.strategies.decisions import Choice, Decision, ProposalContext, exploit, maximise_with

@@ -8,12 +8,20 @@ import numpy as np
 import pytest
 
 from bough.acquisition.maximise.alternate import alternate_search
-from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row, every_point
+from bough.acquisition.maximise.candidates import (
+    CandidateFilter,
+    best_of_each,
+    best_row,
+    every_point,
+    near_incumbents,
+    select_starts,
+    spread,
+    transplant,
+)
 from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.local import local_search, local_search_from
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import near_incumbents, select_starts, spread, transplant
 from bough.points import Points, row_keys
 from bough.space import Categorical, Choice, Float, Int, Space
 

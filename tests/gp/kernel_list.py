@@ -27,8 +27,7 @@ from bough.gp.kernels import (
     Tied,
     WhereActive,
 )
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param
 from bough.papers.assael2014.warp import Warp
 from bough.papers.jenatton2017 import features as maps
 from bough.papers.jenatton2017.arc import Arc

@@ -23,8 +23,7 @@ from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
-from bough.gp.compiled_likelihood import log_posterior_on
-from bough.gp.likelihood import Data, log_posterior
+from bough.gp.likelihood import Data, log_posterior, log_posterior_on
 from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.surrogates.base import KernelGP

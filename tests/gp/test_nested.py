@@ -11,7 +11,7 @@ from tests.surrogates.fitting import fit
 import bough
 from bough.gp.kernels import Nested
 from bough.gp.kernels.nested import ROUGH
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal
 from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.surrogates.nested import nested

@@ -9,7 +9,7 @@ from tests.acquisition.test_maximise import none
 from tests.papers.test_path import LinearPaths, shared_space
 
 import bough
-from bough.acquisition.maximise.starts import spread
+from bough.acquisition.maximise.candidates import spread
 from bough.papers.jenatton2017.anchor_search import RANKING_ANCHORS, anchor_search
 from bough.papers.jenatton2017.two_step import path_ei, shared_columns
 from bough.points import FloatArray, Points, row_keys

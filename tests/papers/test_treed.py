@@ -12,8 +12,8 @@ from tests.surrogates.fitting import fit
 from bough import Categorical, Choice, Float, Space
 from bough.gp.kernels import Matern52, Scale
 from bough.gp.likelihood import Data, GPModel
+from bough.gp.params import LogNormal
 from bough.gp.posterior import posterior
-from bough.gp.priors import LogNormal
 from bough.papers.assael2014 import pooled_density, stacked
 from bough.papers.assael2014.cart import leaves
 from bough.papers.assael2014.pooled_density import Densities, padded, sample_targets

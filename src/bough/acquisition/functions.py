@@ -97,11 +97,6 @@ def lcb(kappa: float = 2.0) -> Acquisition:
     return Acquisition(partial(lower_bound, kappa=kappa), log=False)
 
 
-def _density(z: FloatArray) -> FloatArray:
-    """Standard normal density."""
-    return np.asarray(np.exp(-0.5 * z * z - HALF_LOG_TWO_PI))
-
-
 def _log_improvement(z: FloatArray) -> Score:
     """(log h, Phi / h, phi / h) of h(z) = phi(z) + z Phi(z), without underflow or cancellation.
 
@@ -112,7 +107,7 @@ def _log_improvement(z: FloatArray) -> Score:
     """
     near = z > -1.0
     upper = np.where(near, z, 0.0)
-    density, mass = _density(upper), ndtr(upper)
+    density, mass = np.exp(-0.5 * upper * upper - HALF_LOG_TWO_PI), ndtr(upper)
     h = density + upper * mass
 
     t = np.where(near, 1.0, -z)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import optimize
 
 from bough.gp.likelihood import Data, GPModel, log_posterior
-from bough.gp.params import Param, bounds, clip, prior_draw, prior_median
+from bough.gp.params import Param, bounds, prior_draw, prior_median
 from bough.points import FloatArray
 
 __all__ = ["fit_map", "maximise"]
@@ -20,7 +20,7 @@ MAX_ITERATIONS = 50
 
 
 def fit_map(
-    model: GPModel, data: Data, rng: np.random.Generator, *, start: FloatArray | None = None
+    model: GPModel, data: Data, rng: np.random.Generator, start: FloatArray | None = None
 ) -> FloatArray:
     """theta (p,) that maximises log p(y | theta) + log p(theta); without data, the prior's median."""
     if len(data.y) == 0:
@@ -41,12 +41,12 @@ def maximise(
     start: theta of an earlier fit. Then the search runs once, from ``start`` or the prior's median, whichever
     is better. Without it, the search runs from the median and from one draw of the prior.
     """
-    median = prior_median(params)
+    median, (low, high) = prior_median(params), bounds(params)
     if len(median) == 0:
         return median
     known: dict[bytes, tuple[float, FloatArray]] = {}  # the search begins where values are known
     if start is not None:
-        either = [clip(params, start), median]
+        either = [np.clip(start, low, high), median]
         known = {theta.tobytes(): objective(theta) for theta in either}
         starts = [max(either, key=lambda theta: known[theta.tobytes()][0])]
     else:
@@ -56,10 +56,11 @@ def maximise(
         value, gradient = known.get(theta.tobytes()) or objective(theta)
         return -value, -gradient
 
-    box = optimize.Bounds(*bounds(params))
+    box = optimize.Bounds(low, high)
     options = {"maxiter": MAX_ITERATIONS, "ftol": GAIN_TOLERANCE}
     runs = [
         optimize.minimize(loss, x, jac=True, method="L-BFGS-B", bounds=box, options=options) for x in starts
     ]
     best = min(runs, key=lambda run: float(run.fun))
-    return clip(params, np.asarray(best.x))
+    theta: FloatArray = best.x
+    return np.clip(theta, low, high)

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import lapack
 
 from bough.gp.block_solver import factor_blocks
+from bough.gp.core import compiled_core
 from bough.gp.kernels.base import Kernel, Pullback
-from bough.gp.params import JointPrior, Param
-from bough.gp.priors import LogNormal
+from bough.gp.kernels.nested import Nested, core_points
+from bough.gp.params import JointPrior, LogNormal, Param
 from bough.gp.solvers import Solver, factor
 from bough.points import FloatArray, IntArray, Points
 
@@ -28,11 +30,13 @@ __all__ = [
     "Data",
     "GPModel",
     "Gradient",
+    "LogPosterior",
     "factorise",
     "lazy_log_posterior",
     "log_density",
     "log_likelihood",
     "log_posterior",
+    "log_posterior_on",
 ]
 
 NOISE_FLOOR = 1e-6
@@ -44,6 +48,9 @@ NOISE = Param("noise", 1, LogNormal(float(np.log(1e-3)), 2.0), NOISE_FLOOR, 1.0)
 
 Gradient = Callable[[], FloatArray]
 """Computes a gradient (p,) by theta."""
+
+LogPosterior = Callable[[FloatArray], tuple[float, Gradient]]
+"""theta -> log p(y | theta) + log p(theta), and a function that computes its gradient once."""
 
 BLOCKS_FROM_ROWS = 250
 """With fewer rows, a loop over blocks costs as much as a dense factorisation (``benchmarks.block_cost``)."""
@@ -118,6 +125,43 @@ def lazy_log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[f
     value, gradient = _likelihood(model, theta, data)
     prior, slope = model.prior.log_density(theta)
     return value + prior, lambda: gradient() + slope
+
+
+def log_posterior_on(model: GPModel, data: Data) -> LogPosterior:
+    """The log posterior density given some data, for a fit, which evaluates many theta on them.
+
+    The compiled core computes the covariance and pulls the gradient back, if it knows the kernel; LAPACK
+    factorises. ``lazy_log_posterior`` computes the same, and is the oracle.
+    """
+    core, kernel = compiled_core(), model.kernel
+    if core is None or not isinstance(kernel, Nested):
+        return lambda theta: lazy_log_posterior(model, theta, data)
+    rows, points = len(data.y), core_points(data.points)
+    constant = rows * np.log(2 * np.pi)
+
+    def evaluate(theta: FloatArray) -> tuple[float, Gradient]:
+        covariance = (kernel.core_shape, theta[:-1], points)
+        matrix = np.empty((rows, rows))
+        core.cross(covariance, points, True, matrix)
+        matrix.ravel()[:: rows + 1] += data.variances(theta[-1])
+        # The upper triangle in Fortran's order is the lower one in C's, which the core reads.
+        factor, failed = lapack.dpotrf(matrix.T, lower=0, clean=0, overwrite_a=1)
+        if failed:  # needs jitter
+            return lazy_log_posterior(model, theta, data)
+        log_det = 2.0 * float(np.log(factor.diagonal()).sum())
+        alpha, _ = lapack.dpotrs(factor, data.y, lower=0)
+        prior, slope = model.prior.log_density(theta)
+
+        def gradient() -> FloatArray:
+            inverse, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+            found = np.empty(len(theta))
+            core.pull_theta(covariance, points, True, inverse.T, alpha, found[:-1])
+            found[-1] = np.exp(theta[-1]) * ((alpha * alpha - inverse.diagonal()) @ data.unreported)
+            return slope + 0.5 * found
+
+        return prior - 0.5 * (float(data.y @ alpha) + log_det + constant), gradient
+
+    return evaluate
 
 
 def _likelihood(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, Gradient]:

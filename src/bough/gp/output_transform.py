@@ -70,14 +70,14 @@ class OutputTransform:
 
     def forward(self, y: FloatArray) -> FloatArray:
         """y -> z, elementwise."""
-        z = (self._logged(self._scaled(y)) - self.mean) / self.sd
+        z = (self._scaled(y) - self.mean) / self.sd
         return np.clip(z, -LARGEST_VALUE, LARGEST_VALUE)
 
     def noise(self, y: FloatArray, sd: FloatArray) -> FloatArray:
         """The standard deviation of z for that of y, to first order; NaN stays NaN."""
         with np.errstate(over="ignore"):
             scaled = np.minimum(sd / self.unit / self.spread, LARGEST_VALUE)
-            log_slope = -self._logged(self._scaled(y)) if self.log else np.zeros(len(y))
+            log_slope = -self._scaled(y) if self.log else np.zeros(len(y))
             slope = np.exp(np.clip(log_slope, -100.0, 100.0)) / self.sd
         return np.minimum(scaled * slope, LARGEST_VALUE)
 
@@ -87,11 +87,9 @@ class OutputTransform:
         return centre, 0.5 * high - 0.5 * low
 
     def _scaled(self, y: FloatArray) -> FloatArray:
+        """t of y."""
         with np.errstate(over="ignore"):
-            return np.clip((y / self.unit - self.shift) / self.spread, -LARGEST_VALUE, self.cap)
-
-    def _logged(self, u: FloatArray) -> FloatArray:
-        """t of u."""
+            u = np.clip((y / self.unit - self.shift) / self.spread, -LARGEST_VALUE, self.cap)
         return np.log(np.maximum(u, SMALLEST_POSITIVE)) if self.log else u
 
     def _back(self, z: FloatArray) -> FloatArray:

@@ -21,8 +21,7 @@ from scipy.linalg import blas
 from bough.gp.block_solver import Blocks
 from bough.gp.core import compiled_core
 from bough.gp.kernels.base import Kernel, Pullback, Toward
-from bough.gp.kernels.nested import Nested
-from bough.gp.kernels.nested_core import core_model, core_points
+from bough.gp.kernels.nested import Nested, core_model, core_points
 from bough.gp.likelihood import Data, GPModel, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
 from bough.points import FloatArray, Points

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bough.gp.compiled_likelihood import LogPosterior, log_posterior_on
-from bough.gp.likelihood import Data, GPModel, Gradient
-from bough.gp.params import Param, bounds, prior_draw, prior_median
-from bough.gp.priors import LogNormal
+from bough.gp.likelihood import Data, GPModel, Gradient, LogPosterior, log_posterior_on
+from bough.gp.params import LogNormal, Param, bounds, prior_draw, prior_median
 from bough.points import FloatArray
 
 __all__ = ["fit_warm"]

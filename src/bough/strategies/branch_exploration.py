@@ -28,9 +28,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.acquisition.maximise.candidates import CandidateFilter
+from bough.acquisition.maximise.candidates import CandidateFilter, spread
 from bough.acquisition.maximise.paths import search_boxes
-from bough.acquisition.maximise.starts import spread
 from bough.points import IntArray
 from bough.space.tree import Path
 from bough.strategies.decisions import Choice, Decision, ProposalContext

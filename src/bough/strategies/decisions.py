@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.candidates import CandidateFilter
-from bough.acquisition.maximise.starts import near_incumbents
+from bough.acquisition.maximise.candidates import CandidateFilter, near_incumbents
 from bough.acquisition.thompson import thompson
 from bough.errors import ExhaustedError
 from bough.gp.output_transform import OutputTransform

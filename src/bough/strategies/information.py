@@ -9,9 +9,8 @@ import numpy as np
 
 from bough.acquisition.knowledge_gradient import knowledge_gradient
 from bough.acquisition.max_value_entropy import MaxValueEntropy, sampled_minima
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct, near_incumbents
 from bough.acquisition.maximise.paths import search_paths
-from bough.acquisition.maximise.starts import near_incumbents
 from bough.gp.posterior import GPPosterior
 from bough.points import FloatArray, Points
 from bough.space.neighbourhood import perturb

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from bough.acquisition.maximise.starts import near_incumbents, spread
+from bough.acquisition.maximise.candidates import near_incumbents, spread
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space

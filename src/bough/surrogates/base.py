@@ -43,15 +43,17 @@ class KernelGP:
     """A Gaussian process with the kernel of ``model``.
 
     samples: 0 for the mode of the hyperparameters, else how many to draw by slice sampling.
-    theta is (p,) for the mode and (samples, p) for samples.
+    find_mode: finds the mode; ``fit_map`` or ``fit_warm``.
+    theta is (samples, p) for samples. For the mode it is what ``find_mode`` returns, with the mode first.
     """
 
     model: GPModel
     samples: int = 0
+    find_mode: Callable[[GPModel, Data, np.random.Generator, FloatArray | None], FloatArray] = fit_map
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         if not self.samples:
-            return fit_map(self.model, data, rng, start=start)
+            return self.find_mode(self.model, data, rng, start)
         ordered = data.sorted()
         return fit_samples(
             lambda theta: log_density(self.model, theta, ordered),
@@ -63,7 +65,8 @@ class KernelGP:
         )
 
     def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
-        return tuple(posterior(self.model, row, data) for row in np.atleast_2d(theta))
+        rows = np.atleast_2d(theta)
+        return tuple(posterior(self.model, row, data) for row in (rows if self.samples else rows[:1]))
 
 
 def fit_samples(

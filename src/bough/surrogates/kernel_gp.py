@@ -9,7 +9,7 @@ from typing import Protocol
 
 from bough.gp.kernels import Kernel, Matern52, Scale
 from bough.gp.likelihood import GPModel
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.params import LogNormal, Prior
 from bough.points import Layout
 from bough.surrogates.base import KernelGP
 

@@ -16,18 +16,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from bough.gp.kernels import Nested
-from bough.gp.likelihood import NOISE, Data, GPModel
-from bough.gp.posterior import GPPosterior
-from bough.gp.priors import LogNormal
+from bough.gp.likelihood import NOISE, GPModel
+from bough.gp.params import LogNormal
 from bough.gp.warm_fit import fit_warm
-from bough.points import FloatArray, Layout
+from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP
 
-__all__ = ["LENGTHSCALE", "TERMS", "NestedGP", "nested"]
+__all__ = ["LENGTHSCALE", "TERMS", "nested"]
 
 LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
@@ -52,19 +49,6 @@ ABSENT = LogNormal(math.log(1e-4), 0.1)
 TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION, "roughness": ROUGHNESS}
 
 
-class NestedGP(KernelGP):
-    """Each fit starts with the mode and the curvature of the one before.
-
-    For the mode, what ``fit`` learns is (1 + p, p) as of ``fit_warm``; the posterior reads its first row.
-    """
-
-    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        return super().fit(data, rng, start) if self.samples else fit_warm(self.model, data, rng, start)
-
-    def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
-        return super().posterior(theta if self.samples else np.atleast_2d(theta)[:1], data)
-
-
 def nested(
     layout: Layout,
     tree: Tree,
@@ -80,4 +64,5 @@ def nested(
     implied = tree.roles.implied
     level, function, interaction, rough = (ABSENT if name == without else TERMS[name] for name in TERMS)
     kernel = Nested(layout, implied, level, function, interaction, SPREAD, rough, lengthscale)
-    return NestedGP(GPModel(kernel, LOW_NOISE if without == "roughness" else LITTLE_NOISE), samples)
+    noise = LOW_NOISE if without == "roughness" else LITTLE_NOISE
+    return KernelGP(GPModel(kernel, noise), samples, fit_warm)

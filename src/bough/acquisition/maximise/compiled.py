@@ -18,7 +18,7 @@ from bough.acquisition.functions import log_ei, log_pi
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement
 from bough.acquisition.maximise.exchanges import Moves, options
 from bough.gp.core import compiled_core
-from bough.gp.kernels.nested_core import core_points
+from bough.gp.kernels.nested import core_points
 from bough.gp.posterior import GPPosterior, Posterior
 from bough.points import BoolArray, FloatArray, Layout, Points
 from bough.space import Space

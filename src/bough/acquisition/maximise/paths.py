@@ -14,10 +14,17 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.alternate import alternate_search
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, every_point
+from bough.acquisition.maximise.candidates import (
+    CandidateFilter,
+    best_row,
+    every_point,
+    near_incumbents,
+    select_starts,
+    spread,
+    transplant,
+)
 from bough.acquisition.maximise.local import local_search_from
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.acquisition.maximise.starts import near_incumbents, select_starts, spread, transplant
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.neighbourhood import neighbours

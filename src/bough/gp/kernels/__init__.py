@@ -15,8 +15,7 @@ from bough.gp.kernels.stationary import (
     Stationary,
 )
 from bough.gp.kernels.wrappers import Fixed, Scale, Tied, WhereActive
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.params import LogNormal, Param, Prior
 
 __all__ = [
     "SE",

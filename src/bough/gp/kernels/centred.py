@@ -16,8 +16,7 @@ import numpy as np
 
 from bough.gp.kernels.mapped import FeatureMap, FeaturePullback
 from bough.gp.kernels.stationary import LONGEST, SHORTEST, default_lengthscale
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 
 __all__ = ["Centred"]

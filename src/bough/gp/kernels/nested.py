@@ -14,7 +14,9 @@ length-scales, however many branches there are, and a dozen observations can ide
 ``centred.Centred`` defines the distances d_c.
 
 ``Nested.expression`` writes this formula in the kernel algebra. ``Nested`` itself is the same covariance,
-fused: it reads each point once, and every distance over all columns serves two terms.
+fused: it reads each point once, and every distance over all columns serves two terms. The compiled core
+computes it from the arrays that the functions at the end of this file make (``tests/gp/test_core.py``
+compares the two).
 """
 
 from __future__ import annotations
@@ -22,23 +24,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from bough.gp.core import compiled_core
-from bough.gp.kernels import nested_core
 from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Sum, Toward
 from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.mapped import Mapped
-from bough.gp.kernels.nested_core import SCALES
 from bough.gp.kernels.rows import Rows, block, rows_of
 from bough.gp.kernels.stationary import Constant, Matern52, Slope, matern52, moments, squared_distances
 from bough.gp.kernels.wrappers import Fixed, Scale, Tied, WhereActive
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param
 from bough.points import FloatArray, IntArray, Layout, Points
 
-__all__ = ["Nested"]
+__all__ = ["Nested", "core_model", "core_points"]
+
+SCALES = 5
+"""Entries of theta before the length-scales: o, s, j, φ, t."""
 
 ROUGH = 0.1
 """Length-scales of roughness, relative to those of the smooth terms."""
@@ -104,11 +108,25 @@ class Nested(Kernel):
         return [(group, features) for group, features in found if len(features)]
 
     @cached_property
-    def core_shape(self) -> nested_core.Shape:
-        """The description of the space for the compiled core."""
+    def core_shape(self) -> tuple[Any, ...]:
+        """The description of the space for the compiled core: the arguments of ``read_shape``."""
         column = self.centred.table.column
         terms = [(group, np.unique(column[features])) for group, features in self.additive_terms]
-        return nested_core.core_shape(self.layout, terms, ROUGH)
+        # The core lists the columns of each term together, and wants C's own int, which np.int32 is not on
+        # Windows.
+        listed = np.concatenate([np.empty(0, dtype=np.intp), *(own for _, own in terms)])
+        column = np.concatenate([listed, np.setdiff1d(np.arange(self.layout.columns), listed)])
+        return (
+            self.layout.columns,
+            self.layout.groups,
+            len(terms),
+            column.astype(np.intc),
+            self.layout.group[column].astype(np.intc),
+            np.where(self.layout.nominal, self.layout.levels, 0)[column].astype(np.intc),
+            np.cumsum([0, *(len(own) for _, own in terms)], dtype=np.intc),
+            np.array([group for group, _ in terms], dtype=np.intc),
+            ROUGH,
+        )
 
     @cached_property
     def _terms(self) -> IntArray:
@@ -116,7 +134,7 @@ class Nested(Kernel):
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         if (core := compiled_core()) is not None:
-            return nested_core.between(core, self, theta, a, b)
+            return _compiled(core, self, theta, a, b)
         out = np.zeros((len(a), len(b)))
         return out, self.add_to(out, theta, a, b)
 
@@ -133,7 +151,7 @@ class Nested(Kernel):
 
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
         if (core := compiled_core()) is not None:
-            matrix, pull = nested_core.between(core, self, theta, a, b)
+            matrix, pull = _compiled(core, self, theta, a, b)
             out += matrix
             return pull
         left = self._side(theta, a)
@@ -251,3 +269,37 @@ def _slopes(g: FloatArray, za: FloatArray, zb: FloatArray, first: bool) -> Float
     if not first:
         g, za, zb = g.T, zb, za
     return np.asarray(g.sum(axis=1)[:, None] * za - g @ zb)
+
+
+def core_points(points: Points) -> tuple[Any, ...]:
+    """The arguments of ``read_points`` in ``core/src/read.h``."""
+    return len(points), np.ascontiguousarray(points.x), np.ascontiguousarray(points.on)
+
+
+def core_model(kernel: Nested, theta: FloatArray, points: Points) -> tuple[Any, ...]:
+    """The arguments of ``read_model``: the covariance with ``points``."""
+    return kernel.core_shape, np.ascontiguousarray(theta), core_points(points)
+
+
+def _compiled(
+    core: ModuleType, kernel: Nested, theta: FloatArray, a: Points, b: Points
+) -> tuple[FloatArray, Pullback]:
+    """k(a, b) and its pullback."""
+    symmetric = a is b
+    matrix = np.empty((len(a), len(b)))
+    core.cross(core_model(kernel, theta, b), core_points(a), symmetric, matrix)
+
+    def pull_theta(w: FloatArray) -> FloatArray:
+        weight = 0.5 * (w + w.T) if symmetric else np.ascontiguousarray(w)
+        found = np.empty(SCALES + kernel.layout.columns)
+        core.pull_theta(core_model(kernel, theta, b), core_points(a), symmetric, weight, None, found)
+        return found
+
+    def pull_input(w: FloatArray, one: Points, other: Points) -> FloatArray:
+        found = np.empty(one.x.shape)
+        core.pull_x(core_model(kernel, theta, other), core_points(one), np.ascontiguousarray(w), found)
+        return found
+
+    return matrix, Pullback(
+        theta=pull_theta, a=lambda w: pull_input(w, a, b), b=lambda w: pull_input(w.T, b, a)
+    )

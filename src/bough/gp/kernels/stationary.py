@@ -22,8 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from bough.gp.kernels.base import Correlation, DiagPullback, Kernel, Pullback
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.params import LogNormal, Param, Prior
 from bough.points import FloatArray, Points
 
 __all__ = ["SE", "Constant", "Hamming", "Laplace", "Matern32", "Matern52", "Stationary"]

@@ -10,8 +10,7 @@ import numpy as np
 
 from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
 from bough.gp.kernels.rows import block, rows_of, scatter
-from bough.gp.params import Param, total_size
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.params import LogNormal, Param, Prior, total_size
 from bough.points import FloatArray, IntArray, Points
 
 __all__ = ["Fixed", "Scale", "Tied", "WhereActive"]

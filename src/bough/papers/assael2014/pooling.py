@@ -18,8 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from bough.gp.kernels.stationary import LONGEST, SHORTEST
-from bough.gp.params import Param, prior_median
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param, prior_median
 from bough.points import BoolArray, FloatArray, IntArray
 
 __all__ = ["Hyper", "Part", "Target", "ancestors", "pool"]

@@ -20,8 +20,8 @@ import numpy as np
 
 from bough.gp.kernels import SE, Imputed, Kernel, Matern32, Matern52, Scale
 from bough.gp.likelihood import NOISE, Data, GPModel
+from bough.gp.params import LogNormal
 from bough.gp.posterior import posterior
-from bough.gp.priors import LogNormal
 from bough.papers.assael2014.cart import grow, leaves
 from bough.papers.assael2014.pooled_density import Columns, sample_targets
 from bough.papers.assael2014.pooling import OUTSIDE, Hyper, Target, ancestors, pool

@@ -14,8 +14,7 @@ import numpy as np
 from scipy import special
 
 from bough.gp.kernels import FeatureMap, FeaturePullback, Kernel, Mapped
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param
 from bough.points import FloatArray, Points
 
 __all__ = ["MARGIN", "Warp", "WarpMap", "beta_cdf", "beta_values"]

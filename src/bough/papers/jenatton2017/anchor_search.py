@@ -14,8 +14,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.alternate import alternate_search
-from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row
-from bough.acquisition.maximise.starts import spread
+from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row, spread
 from bough.papers.jenatton2017.two_step import PathCriterion, candidate_paths, shared_columns
 from bough.points import Points
 from bough.space import Space

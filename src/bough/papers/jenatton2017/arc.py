@@ -20,8 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from bough.gp.kernels import FeatureMap, FeaturePullback, Fixed, Kernel, Mapped, Matern52, Stationary
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal
+from bough.gp.params import LogNormal, Param
 from bough.points import FloatArray, Layout, Points
 
 __all__ = ["Arc", "ArcMap"]

@@ -24,8 +24,8 @@ import numpy as np
 from bough.gp.fit import fit_map, maximise
 from bough.gp.kernels import FeatureMap, Kernel, Matern52, Scale, Sum, WhereActive
 from bough.gp.likelihood import Data, factorise, log_density
+from bough.gp.params import LogNormal
 from bough.gp.posterior import GPPosterior
-from bough.gp.priors import LogNormal
 from bough.gp.solvers import Solver
 from bough.papers.jenatton2017 import features
 from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterior, block_solver

@@ -24,9 +24,8 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, average
 from bough.acquisition.functions import log_ei
-from bough.acquisition.maximise.candidates import best_of_each
+from bough.acquisition.maximise.candidates import best_of_each, spread
 from bough.acquisition.maximise.paths import search_boxes
-from bough.acquisition.maximise.starts import spread
 from bough.points import BoolArray, FloatArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.gp.kernels import Correlation, Pullback
-from bough.gp.params import Param
-from bough.gp.priors import LogNormal, Prior
+from bough.gp.params import LogNormal, Param, Prior
 from bough.points import FloatArray, Points
 
 __all__ = ["Mondrian"]

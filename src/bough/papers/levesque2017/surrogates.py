@@ -13,7 +13,7 @@ from typing import Literal
 
 from bough.gp.kernels import Imputed, Kernel, Laplace, Matern52, SameSignature, Scale
 from bough.gp.likelihood import NOISE, GPModel
-from bough.gp.priors import Horseshoe, LogNormal, SquareOf
+from bough.gp.params import Horseshoe, LogNormal, SquareOf
 from bough.papers.levesque2017.mondrian import Mondrian
 from bough.papers.levesque2017.sampled import SampledGP
 from bough.points import IntArray, Layout, Points, rows_by_signature
@@ -34,7 +34,7 @@ def conditional(layout: Layout, *, samples: int = SAMPLES) -> KernelGP:
     """Lévesque's conditional kernel: Matérn-5/2 between points that activate the same parameters."""
     inner = _imputed(layout, Matern52(*all_columns(layout), LENGTHSCALE))
     model = _model(SameSignature(inner), blocks=same_signature_rows)
-    return SampledGP(model, samples, layout, conditional=True)
+    return SampledGP(model, samples, layout=layout, conditional=True)
 
 
 def same_signature_rows(points: Points) -> list[IntArray]:
@@ -54,7 +54,7 @@ def joint(
     kind = Matern52 if base == "matern" else Laplace
     inner: Kernel = kind(numeric, nominal, LENGTHSCALE)
     model = _model(_imputed(layout, inner) if impute else inner)
-    return SampledGP(model, samples, layout, absolute=base == "laplace")
+    return SampledGP(model, samples, layout=layout, absolute=base == "laplace")
 
 
 def mondrian(layout: Layout, *, trees: int = 50, samples: int = SAMPLES) -> KernelGP:

@@ -39,7 +39,7 @@ from bough.gp.kernels import (
     WhereActive,
 )
 from bough.gp.likelihood import GPModel
-from bough.gp.priors import LogNormal, Pooled
+from bough.gp.params import LogNormal, Pooled
 from bough.papers.ma2020.blocks import independent_rows
 from bough.points import Layout
 from bough.space.roles import ROLE_PATHS
