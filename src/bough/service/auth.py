@@ -39,9 +39,6 @@ class Principal:
     scope: str
     session: bool = False
 
-    def may(self, scope: str) -> bool:
-        return self.scope == "write" or scope == "read"
-
 
 def create_token(records: Records, name: str, scope: str) -> str:
     """A new token; only its hash is stored, so it cannot be shown again."""

@@ -99,26 +99,26 @@ class SecurityMiddleware:
             await send(message)
 
         # Routes match the path as it was sent, so a study's name may contain an encoded slash.
-        scope["path"] = scope.get("raw_path", quote(scope["path"]).encode()).decode("ascii", "replace")
+        path = scope.get("raw_path", quote(scope["path"]).encode()).decode("ascii", "replace")
+        scope["path"], public = path, path in PUBLIC or path.startswith(PUBLIC_PREFIX)
+        max_body = min(PUBLIC_BODY_BYTES, self._max_body) if public else self._max_body
+        max_body = 0 if scope["method"] in SAFE else max_body
         try:
-            await self._respond(scope, receive, send_with_headers)
+            response = self._refused(scope, max_body) or await self._not_allowed(scope, public)
+            if response is None:
+                body = await self._body(scope, receive, max_body)
+                if not isinstance(body, Response):
+                    await self._app(scope, body, send_with_headers)
+                    return
+                response = body
+            await response(scope, receive, send_with_headers)
         except asyncio.CancelledError:  # the server stops, and the grace period is over
             if started:
                 raise
             response = refusal(scope, 503, "the service is stopping: send the request again")
             await response(scope, receive, send_with_headers)
 
-    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = self._refused(scope) or await self._not_allowed(scope)
-        if response is None:
-            body = await self._body(scope, receive)
-            if isinstance(body, bytes):
-                await self._app(scope, _replayed(body, receive), send)
-                return
-            response = body
-        await response(scope, receive, send)
-
-    def _refused(self, scope: Scope) -> Response | None:
+    def _refused(self, scope: Scope, max_body: int) -> Response | None:
         """A refusal because of the Host, the Origin or the announced length."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -128,20 +128,9 @@ class SecurityMiddleware:
         if origin is not None and not _same_host(origin, host):
             return refusal(scope, 403, "requests from pages of other sites are refused")
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length[:20]) > self._body_bytes(scope):
-            return self._too_long(scope)
+        if not length.isascii() or not length.isdigit() or int(length[:20]) > max_body:
+            return _too_long(scope, max_body)
         return None
-
-    def _body_bytes(self, scope: Scope) -> int:
-        """How long the body of this request may be."""
-        if scope["method"] in SAFE:
-            return 0
-        return min(PUBLIC_BODY_BYTES, self._max_body) if _is_public(scope["path"]) else self._max_body
-
-    def _too_long(self, scope: Scope) -> Response:
-        return refusal(
-            scope, 413, f"the body of this request may have {self._body_bytes(scope)} bytes at most"
-        )
 
     def _ours(self, host: str) -> bool:
         """IP addresses are immune to DNS rebinding; host names must be allow-listed."""
@@ -157,16 +146,16 @@ class SecurityMiddleware:
             return False
         return True
 
-    async def _not_allowed(self, scope: Scope) -> Response | None:
+    async def _not_allowed(self, scope: Scope, public: bool) -> Response | None:
         """A refusal if the token is missing or lacks the scope; else ``scope["principal"]`` is set."""
         path, method = scope["path"], scope["method"]
         scope["principal"] = principal = await self._principal(scope)
         if principal is not None and "known" in scope:  # set by LimitedProtocol
             scope["known"]()
-        if _is_public(path):
+        if public:
             return None
         if principal is None:
-            if method in SAFE and _is_page(path):
+            if method in SAFE and not path.startswith(("/api/", "/v1/")):  # a page
                 target = path + (
                     f"?{scope['query_string'].decode('ascii', 'replace')}" if scope["query_string"] else ""
                 )
@@ -179,7 +168,7 @@ class SecurityMiddleware:
             return None
         if principal.session and "origin" not in Headers(scope=scope):
             return refusal(scope, 403, "a change by a browser needs its Origin header")
-        if not principal.may("write") and path != SIGN_OUT and not READING_POST.fullmatch(path):
+        if principal.scope != "write" and path != SIGN_OUT and not READING_POST.fullmatch(path):
             return refusal(scope, 403, f"token {principal.name!r} may only read")
         return None
 
@@ -196,8 +185,18 @@ class SecurityMiddleware:
         self._limiter = self._limiter or CapacityLimiter(8)  # not the threads that serve requests
         return await to_thread.run_sync(find, limiter=self._limiter)
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes | Response:
-        chunks, size = [], 0
+    async def _body(self, scope: Scope, receive: Receive, max_body: int) -> Receive | Response:
+        """A function that gives the body, now read, and then the connection's further messages."""
+        chunks: list[bytes] = []
+        size, sent = 0, False
+
+        async def replay() -> Message:
+            nonlocal sent
+            if sent:
+                return await receive()
+            sent = True
+            return {"type": "http.request", "body": b"".join(chunks), "more_body": False}
+
         try:
             async with asyncio.timeout(self._body_seconds):
                 while True:
@@ -206,10 +205,10 @@ class SecurityMiddleware:
                         return refusal(scope, 400, "the request ended early")
                     chunks.append(message.get("body", b""))
                     size += len(chunks[-1])
-                    if size > self._body_bytes(scope):
-                        return self._too_long(scope)
+                    if size > max_body:
+                        return _too_long(scope, max_body)
                     if not message.get("more_body", False):
-                        return b"".join(chunks)
+                        return replay
         except TimeoutError:
             return refusal(scope, 408, f"the body took longer than {self._body_seconds:g} s")
 
@@ -225,18 +224,8 @@ def refusal(scope: Scope, status: int, message: str, kind: str = "ServiceError")
     return PlainTextResponse(message, status, headers)
 
 
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """A receive function that gives the body that was read, then the connection's further messages."""
-    sent = False
-
-    async def replay() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return replay
+def _too_long(scope: Scope, max_body: int) -> Response:
+    return refusal(scope, 413, f"the body of this request may have {max_body} bytes at most")
 
 
 def _same_host(origin: str, host: str) -> bool:
@@ -251,11 +240,3 @@ def _same_host(origin: str, host: str) -> bool:
         )
     except ValueError:
         return False
-
-
-def _is_public(path: str) -> bool:
-    return path in PUBLIC or path.startswith(PUBLIC_PREFIX)
-
-
-def _is_page(path: str) -> bool:
-    return not path.startswith(("/api/", "/v1/"))

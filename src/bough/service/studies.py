@@ -151,25 +151,23 @@ class OpenStudies:
 
         async def in_turn() -> list[Trial]:
             async with self._turns.setdefault(study.record.id, asyncio.Lock()):
-                return await self._in_thread(
-                    lambda: study.ask_up_to(n, limit=limit, lease=lease, worker=worker, request=request)
+                return await asyncio.get_running_loop().run_in_executor(
+                    self._askers,
+                    lambda: study.ask_up_to(n, limit=limit, lease=lease, worker=worker, request=request),
                 )
 
-        return await self._once(study, request, in_turn())
+        return await (in_turn() if request is None else self._once(study, request, in_turn()))
 
     async def insert(self, study: Study, request: str | None, work: Callable[[], list[Trial]]) -> list[Trial]:
         """The trials that ``work`` puts into the study."""
-        return await self._once(study, request, self._in_thread(work))
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._askers, work)
+        async def in_thread() -> list[Trial]:
+            return await asyncio.get_running_loop().run_in_executor(self._askers, work)
 
-    async def _once(
-        self, study: Study, request: str | None, work: Coroutine[Any, Any, list[Trial]]
-    ) -> list[Trial]:
+        return await (in_thread() if request is None else self._once(study, request, in_thread()))
+
+    async def _once(self, study: Study, request: str, work: Coroutine[Any, Any, list[Trial]]) -> list[Trial]:
         """Do the work, or wait for it if the same request is being worked on: it was sent again."""
-        if request is None:
-            return await work
         key = study.record.id, request
         running = self._running.get(key)
         if running is None:

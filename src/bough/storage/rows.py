@@ -95,19 +95,17 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
         finished,
         worker,
         expires,
-        _object(measures),
-        _object(notes),
+        _object(measures) if measures else {},
+        _object(notes) if notes else {},
         traceback,
         request,
         holder,
         learn != 0,
-        _object(noises),
+        _object(noises) if noises else {},
     )
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    if text is None:
-        return {}
+def _object(text: str) -> dict[str, Any]:
     found, _ = _from_json(text)
     if type(found) is not dict:
         raise ValueError(f"{text[:40]!r} is not a JSON object")

@@ -131,9 +131,8 @@ def maximise_with(maximise: Maximiser) -> Decision:
     """Propose the maximum of the criterion."""
 
     def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        return Choice(
-            maximise(context.space, context.criterion, near=context.near, avoid=context.avoid, rng=rng)
-        )
+        criterion = context.make_criterion()
+        return Choice(maximise(context.space, criterion, near=context.near, avoid=context.avoid, rng=rng))
 
     return decide
 
