@@ -216,6 +216,22 @@ class JointPrior:
     params: tuple[Param, ...]
 
     @cached_property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper bounds of theta, each (p,)."""
+        return bounds(self.params)
+
+    @cached_property
+    def median(self) -> FloatArray:
+        """(p,) ``prior_median``."""
+        return prior_median(self.params)
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        """(p,) the variance of each entry; 1 where it is not normal."""
+        variances = [p.prior.sd**2 if isinstance(p.prior, LogNormal) else 1.0 for p in self.params]
+        return np.repeat(variances, [param.size for param in self.params])
+
+    @cached_property
     def _entries(self) -> list[tuple[Prior, IntArray]]:
         owner = np.repeat(np.arange(len(self.params)), [param.size for param in self.params])
         found: dict[Prior, list[int]] = {}

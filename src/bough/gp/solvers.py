@@ -99,7 +99,9 @@ def factor(matrix: FloatArray, scale: float | None = None) -> Dense:
     """
     lower = factor_lower(matrix, scale)
     logdet = 2.0 * float(np.log(np.diag(lower)).sum())
-    return Dense(_invert_lower(lower), logdet)
+    root = np.zeros(lower.shape, order="F")
+    _invert_into(root, lower)
+    return Dense(root, logdet)
 
 
 def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
@@ -118,19 +120,13 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
     return np.asarray(lower)
 
 
-def _invert_lower(lower: FloatArray) -> FloatArray:
-    """L⁻¹ (n, n) in Fortran order."""
-    out = np.zeros(lower.shape, order="F")
-    if len(lower):
-        _invert_into(out, lower)
-    return out
-
-
 def _invert_into(out: FloatArray, lower: FloatArray) -> None:
-    """By halves, [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]]: more than twice as fast as LAPACK's
+    """L⁻¹ by halves, [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]]: more than twice as fast as LAPACK's
     dtrtri, which serves the small blocks."""
     n = len(lower)
     if n <= 32:
+        if n == 0:
+            return
         out[:], _ = lapack.dtrtri(lower, lower=1)
         return
     half = n // 2

@@ -7,12 +7,10 @@ evaluations that L-BFGS-B needs from the mode alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from bough.gp.likelihood import Data, GPModel, Gradient, LogPosterior, log_posterior_on
-from bough.gp.params import LogNormal, Param, bounds, prior_draw, prior_median
+from bough.gp.params import prior_draw
 from bough.points import FloatArray
 
 __all__ = ["fit_warm"]
@@ -43,11 +41,11 @@ def fit_warm(
 
     start: the same of an earlier fit. The prior's median is tried too, as a start that no data have misled.
     """
-    median, fresh = prior_median(model.params), PRIOR_SHARE * np.diag(_prior_variances(model.params))
+    median, (low, high) = model.prior.median, model.prior.bounds
+    fresh = PRIOR_SHARE * np.diag(model.prior.variances)
     if len(data.y) == 0:
         return np.vstack([median, fresh])
     density = log_posterior_on(model, data.sorted())
-    low, high = bounds(model.params)
     if start is None:
         found = [_climb(density, each, fresh, low, high) for each in (median, prior_draw(model.params, rng))]
         return max(found, key=lambda each: each[0])[1]
@@ -117,9 +115,3 @@ def _shorten(promised: float, gain: float) -> float:
     """Factor to the top of the parabola through value, slope and trial value, within [0.1, 0.5]."""
     drop = promised - gain
     return min(max(0.5 * promised / drop, 0.1), 0.5) if np.isfinite(drop) and drop else 0.1
-
-
-def _prior_variances(params: Sequence[Param]) -> FloatArray:
-    """(p,) the variance of each entry of theta under its prior; 1 where that is no normal distribution."""
-    variances = [p.prior.sd**2 if isinstance(p.prior, LogNormal) else 1.0 for p in params]
-    return np.repeat(variances, [param.size for param in params])

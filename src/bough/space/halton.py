@@ -3,14 +3,13 @@
     h_b(i) = Σ_k π_k(digit k of i in base b) b^(−k−1),      x_i = (h_b(i) + u_b) mod 1
 
 Each column has its prime b. The random permutations π_k are fixed; without them, columns with large
-bases would rise together (Owen 2017, arXiv 1706.02808). The rotation u is drawn for each sequence.
+bases would rise together (Owen 2017, arXiv 1706.02808). The caller draws the rotation u.
 SciPy's Sobol sequences are hardly more even for a few dozen points, and importing ``scipy.stats`` takes
 as long as ten proposals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -23,23 +22,16 @@ CACHED_ROWS = 2048
 """Rows that are computed once per number of columns; later rows are computed on demand."""
 
 
-def halton(columns: int, rng: np.random.Generator, start: int = 0) -> Callable[[int], FloatArray]:
-    """A function that draws the next points (count, columns) in [0, 1) of one sequence from row ``start`` on.
+def halton(count: int, rotation: FloatArray, first: int = 0) -> FloatArray:
+    """(count, columns) points in [0, 1): rows of the sequence from ``first`` on.
 
-    The sequence is fixed up to its rotation. A random start varies the rows of short draws.
+    rotation: (columns,) u above, uniform in [0, 1). The sequence is fixed up to it, so a random first row
+    varies short draws.
     """
-    rotation, row = rng.random(columns), start
-
-    def draw(count: int) -> FloatArray:
-        nonlocal row
-        first, row = row, row + count
-        rows = (
-            _cached_rows(columns)[first:row] if row <= CACHED_ROWS else _rows(columns, np.arange(first, row))
-        )
-        unit = rows + rotation
-        return np.asarray(unit - np.floor(unit))
-
-    return draw
+    columns, end = len(rotation), first + count
+    rows = _cached_rows(columns)[first:end] if end <= CACHED_ROWS else _rows(columns, np.arange(first, end))
+    unit = rows + rotation
+    return np.asarray(unit - np.floor(unit))
 
 
 @lru_cache(maxsize=16)

@@ -54,7 +54,14 @@ def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 
 def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points, spread evenly (forbidden ones are skipped)."""
-    return _of_sequence(space, n, halton(len(space), rng, start=int(rng.integers(START_ROWS))), rng)
+    row, rotation = int(rng.integers(START_ROWS)), rng.random(len(space))
+
+    def draw(count: int) -> FloatArray:
+        nonlocal row
+        row += count
+        return halton(count, rotation, row - count)
+
+    return _of_sequence(space, n, draw, rng)
 
 
 def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: np.random.Generator) -> Points:
@@ -89,7 +96,7 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     low, high = _widened(space, path)
     free = np.flatnonzero(high > low)
     draws = 8 * n + 56 if _is_limited(space) or space.tree.has_relations else n
-    unit = halton(len(free), rng)(draws)
+    unit = halton(draws, rng.random(len(free)))
     unit = np.where(space.layout.nominal[free], unit, 0.5 + share * (unit - 0.5))
     x = np.tile(low, (draws, 1))
     x[:, free] += unit * (high - low)[free]

@@ -142,8 +142,12 @@ class EncodedTrials:
             valued = self._valued(fresh, view)
         else:
             valued = [trial for trial in fresh if trial.state == "done"]
-        self._done = self._with(self._done, valued)
-        self._failed = self._with(self._failed, [trial for trial in fresh if trial.state == "failed"])
+        if valued:
+            self._done = self._done.and_then(valued, self._points(valued), self._goals)
+        if failed := [trial for trial in fresh if trial.state == "failed"]:
+            self._failed = self._failed.and_then(failed, self._points(failed), self._goals)
+        for trial in (*valued, *failed):
+            del self._rows[trial.number]
         open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
         done = self._done
         return History(
@@ -155,7 +159,7 @@ class EncodedTrials:
             done_numbers=done.numbers,
             failed=self._failed.points,
             failed_numbers=self._failed.numbers,
-            pending=self._points([self._rows[trial.number] for trial in open_trials]),
+            pending=self._points(open_trials),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
             outcomes=None if self._goals.is_plain else done.outcomes(self._goals),
             beliefs=self._beliefs,
@@ -164,12 +168,6 @@ class EncodedTrials:
             spending=self._spending(view) if view.amendments else None,
             is_learned=self._is_learned,
         )
-
-    def _with(self, results: _Results, trials: list[Trial]) -> _Results:
-        if not trials:
-            return results
-        points = self._points([self._rows.pop(trial.number) for trial in trials])
-        return results.and_then(trials, points, self._goals)
 
     def _spending(self, view: TrialIndex) -> Spending | None:
         """The costs of the finished trials, where the study has a budget."""
@@ -255,8 +253,9 @@ class EncodedTrials:
             points = Points(x, on, row_hashes(self._space.layout, encoded))
             self._rows.update((trial.number, (points, row)) for row, trial in enumerate(new))
 
-    def _points(self, rows: list[tuple[Points, int]]) -> Points:
-        """The rows as points; neighbours that were encoded together are taken together."""
+    def _points(self, trials: list[Trial]) -> Points:
+        """The points of encoded trials; neighbours that were encoded together are taken together."""
+        rows = [self._rows[trial.number] for trial in trials]
         parts = [
             points.take([row for _, row in some]) for points, some in groupby(rows, key=lambda each: each[0])
         ]

@@ -108,7 +108,7 @@ def spread(
     high = np.stack([box.high for box in boxes])
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
-    unit = halton(low.shape[1], rng)(len(owner))
+    unit = halton(len(owner), rng.random(space.layout.columns))
     return space.scatter(low[owner] + unit * (high - low)[owner]), owner
 
 

@@ -200,7 +200,7 @@ def _maximise_vertices(
     low, high = np.where(parts.own, parts.low, 0.5), np.where(parts.own, parts.high, 0.5)
     each = np.where((low < high).any(axis=1), CANDIDATES_PER_VERTEX, 1)
     owner = np.repeat(np.arange(len(parts)), each)
-    x = low[owner] + halton(layout.columns, rng)(len(owner)) * (high - low)[owner]
+    x = low[owner] + halton(len(owner), rng.random(layout.columns)) * (high - low)[owner]
     for column in np.flatnonzero((layout.levels > 0) & (low < high).any(axis=0)):
         rows, domain = (low < high)[owner, column], space.parameters[column].domain
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
