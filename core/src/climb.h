@@ -2,7 +2,7 @@
    bough/acquisition/maximise/gradient.py does it, which explains the method and is the oracle.
 
    The criterion is log expected improvement, of one objective or of a hypervolume, plus the log probabilities that
-   limits are met. */
+   limits are met, minus the price of what a trial costs. */
 #ifndef BOUGH_CLIMB_H
 #define BOUGH_CLIMB_H
 
@@ -95,7 +95,9 @@ static double value_of(const criterion_t *c, const double *mean, const double *s
     int k;
     for (k = 0; k < c->members; k++) {
         const double best = c->posteriors[k].best;
-        if (k >= c->objectives)
+        if (c->priced && k == c->members - 1)
+            value += log_price(&c->price, mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
+        else if (k >= c->objectives)
             value += log_probability(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
         else if (!c->boxes)
             value += log_improvement(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "model.h"
+
 #define SD_FLOOR 1e-12
 #define HALF_LOG_TWO_PI 0.91893853320467274178
 
@@ -62,6 +64,18 @@ static double log_probability(double mean, double sd, double best, double *by_me
     *by_mean = -slope;
     *by_sd = -z * slope;
     return value;
+}
+
+/* What the cost takes from a criterion, and its slopes; see Price in bough/acquisition/price.py. */
+static double log_price(const price_t *p, double mean, double sd, double most, double *by_mean, double *by_sd) {
+    const double wide = p->unit * sd, share = p->offset + p->unit * mean + 0.5 * wide * wide;
+    const double gap = fabs(share - p->log_floor);
+    const double floored = (share > p->log_floor ? share : p->log_floor) + log1p(exp(-gap));
+    const double slope = -p->cooling * p->unit * exp(share - floored);
+    const double in_time = log_probability(mean, sd, most, by_mean, by_sd);
+    *by_mean = p->risk * *by_mean + slope;
+    *by_sd = p->risk * *by_sd + slope * wide;
+    return p->risk * in_time - p->cooling * floored;
 }
 
 #endif

@@ -108,12 +108,18 @@ typedef struct {
     const double *bound;
 } boxes_t;
 
+/* What cost takes from a criterion; see Price in bough/acquisition/price.py. */
+typedef struct {
+    double cooling, risk, log_floor, unit, offset;
+} price_t;
+
 #define MOST_MEMBERS 8
 
 /* Log expected improvement of the first `objectives` members (of one without boxes), plus the log probabilities that the
-   others are at most their `best`. */
+   others are at most their `best`. With a price, the last member is the log cost. */
 typedef struct {
-    int members, objectives;
+    int members, objectives, priced;
+    price_t price;
     model_t models[MOST_MEMBERS];
     posterior_t posteriors[MOST_MEMBERS];
     const boxes_t *boxes;

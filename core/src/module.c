@@ -267,6 +267,7 @@ static PyMethodDef methods[] = {
 
 static int prepare(PyObject *module) {
     choose_variant();
+    if (PyModule_AddIntConstant(module, "PRICES", 1) < 0) return -1;
     return PyModule_AddIntConstant(module, "ABI_VERSION", ABI_VERSION);
 }
 

@@ -125,16 +125,20 @@ static int read_boxes(buffers_t *held, PyObject *tuple, boxes_t *b) {
     return 1;
 }
 
-/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None). */
+/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None), with a price also of (..., price). */
 static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxes_t *boxes) {
-    PyObject *members, *box_tuple, *model, *posterior;
+    PyObject *members, *box_tuple, *model, *posterior, *price = NULL;
     Py_ssize_t i, count;
-    if (!PyArg_ParseTuple(tuple, "iOO", &c->objectives, &members, &box_tuple)) return 0;
+    if (!PyArg_ParseTuple(tuple, "iOO|O", &c->objectives, &members, &box_tuple, &price)) return 0;
+    c->priced = price != NULL;
+    if (price && !PyArg_ParseTuple(price, "ddddd", &c->price.cooling, &c->price.risk, &c->price.log_floor, &c->price.unit,
+                                   &c->price.offset))
+        return 0;
     count = PyTuple_Size(members);
     if (count < 0) return 0;
     c->members = (int)count;
     c->boxes = box_tuple == Py_None ? NULL : boxes;
-    if (count < 1 || count > MOST_MEMBERS || c->objectives < 0 || c->objectives > count)
+    if (count < 1 || count > MOST_MEMBERS || c->objectives < 0 || c->objectives > count - c->priced)
         return wrong("a criterion has one to eight members");
     for (i = 0; i < count; i++) {
         if (!PyArg_ParseTuple(PyTuple_GetItem(members, i), "OO", &model, &posterior)) return 0;

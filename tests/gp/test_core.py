@@ -15,12 +15,13 @@ import pytest
 
 import bough
 from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.functions import LOG_EI, LOG_PI
+from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, free_boxes
 from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent, score_moves
 from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
+from bough.acquisition.price import Price
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
 from bough.gp.likelihood import Data, log_posterior, log_posterior_on
@@ -106,7 +107,15 @@ def test_covariances_and_gradients(name: str, space: bough.Space, rows: int, oth
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
 
 
-CRITERIA = ["improvement", "exploiting", "limits", "improvement under limits", "hypervolume under a limit"]
+CRITERIA = [
+    "improvement",
+    "exploiting",
+    "limits",
+    "improvement under limits",
+    "hypervolume under a limit",
+    "improvement at a price",
+    "all",
+]
 
 
 def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Generator) -> Criterion:
@@ -122,6 +131,7 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
         [posterior()], [-1.0], replace(LOG_EI, sd_share=0.3 if kind == "exploiting" else 1.0)
     )
     limits = [Expected([posterior()], [best], LOG_PI) for best in (-0.5, 0.3)]
+    price = Expected([posterior()], [0.8], Acquisition(Price(0.7, 10.0, -4.0, 1.5, -1.0), log=True))
     boxes = free_boxes(rng.normal(size=(7, 3)), np.full(3, 2.0))
     gain = ExpectedHypervolumeImprovement([[posterior() for _ in range(3)]], [boxes], 0.7)
     return {
@@ -130,6 +140,8 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
         "limits": Total(limits),
         "improvement under limits": Total([improvement, *limits]),
         "hypervolume under a limit": Total([gain, limits[0]]),
+        "improvement at a price": Total([improvement, price]),
+        "all": Total([price, limits[0], gain]),
     }[kind]
 
 

@@ -16,21 +16,22 @@ left from others. The unit of costs does not matter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Moments, Scaled
-from bough.acquisition.functions import LOG_PI
+from bough.acquisition.criterion import Criterion, Expected
+from bough.acquisition.functions import Acquisition
+from bough.acquisition.price import Price
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import Points
 
 if TYPE_CHECKING:
     from bough.strategies.decisions import ConditionedModel
     from bough.strategies.model_based import ModelBased
 
-__all__ = ["CooledCost", "cost_model", "cost_weights", "predicted_cost"]
+__all__ = ["cost_model", "cost_weights", "predicted_cost"]
 
 USEFUL_TRIALS = 50.0
 """N above: how many further trials are worth saving for."""
@@ -40,36 +41,6 @@ RISK_EXPONENT = 10.0
 
 MIN_COSTS = 3
 """Fewer trials with a known cost say too little about the others."""
-
-
-@dataclass(frozen=True, eq=False)
-class CooledCost:
-    """The criterion -share log(c(x) / left + 1 / USEFUL_TRIALS), where the model predicts log c."""
-
-    model: ConditionedModel
-    share: float
-    left: float
-
-    def __call__(self, points: Points) -> FloatArray:
-        return self.from_moments(lambda posterior: posterior.predict(points))
-
-    def from_moments(self, moments: Moments) -> FloatArray:
-        offset, unit = _scale(self.model)
-        means, sds = zip(*(moments(posterior) for posterior in self.model.posteriors), strict=True)
-        log_cost = np.mean(unit * np.array(means) + 0.5 * (unit * np.array(sds)) ** 2, axis=0)
-        total = np.logaddexp(log_cost + offset - np.log(self.left), -np.log(USEFUL_TRIALS))
-        return np.asarray(-self.share * total)
-
-    def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        offset, unit = _scale(self.model)
-        log_cost, slope = np.full(len(points), offset - np.log(self.left)), np.zeros(points.x.shape)
-        for posterior in self.model.posteriors:
-            mean, sd, mean_slope, sd_slope = posterior.predict_grad(points)
-            # The mean of a lognormal distribution: exp(m + s²/2).
-            log_cost += (unit * mean + 0.5 * (unit * sd) ** 2) / len(self.model.posteriors)
-            slope += (unit * mean_slope + unit**2 * sd[:, None] * sd_slope) / len(self.model.posteriors)
-        total = np.logaddexp(log_cost, -np.log(USEFUL_TRIALS))
-        return -self.share * total, -self.share * np.exp(log_cost - total)[:, None] * slope
 
 
 def cost_model(model: ModelBased | None, history: History) -> ConditionedModel | None:
@@ -105,11 +76,11 @@ def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
     fitted, spending = cost_model(model, history), history.spending
     if fitted is None or spending is None or spending.left == 0:
         return []
-    affordable = fitted.transform.forward(np.log([spending.left])).tolist() * len(fitted.posteriors)
-    return [
-        CooledCost(fitted, spending.share_left, spending.left),
-        Scaled(Expected(fitted.posteriors, affordable, LOG_PI), RISK_EXPONENT),
-    ]
+    offset, unit = _scale(fitted)
+    log_left = float(np.log(spending.left))
+    price = Price(spending.share_left, RISK_EXPONENT, -np.log(USEFUL_TRIALS), unit, offset - log_left)
+    most = [(log_left - offset) / unit] * len(fitted.posteriors)
+    return [Expected(fitted.posteriors, most, Acquisition(price, log=True))]
 
 
 def predicted_cost(model: ModelBased | None, history: History, point: Points) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """The parts of a search that the compiled core does: ascents of common criteria, exchanges, both in turn.
 
 One call takes all steps of ``gradient.projected_bfgs`` or of ``alternate.alternate_search``. Compiled are log
-EI of one objective or of a hypervolume, and log probabilities that limits are met, under Gaussian processes
-with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from the core.
+EI of one objective or of a hypervolume, log probabilities that limits are met, and the price of cost, under
+Gaussian processes with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from the core.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bough.acquisition.criterion import Criterion, Expected, Total, score
 from bough.acquisition.functions import log_ei, log_pi
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement
 from bough.acquisition.maximise.exchanges import Moves, options
+from bough.acquisition.price import Price
 from bough.gp.core import compiled_core
 from bough.gp.kernels.nested import core_points
 from bough.gp.posterior import GPPosterior, Posterior
@@ -123,18 +124,20 @@ def _compiled(criterion: Criterion) -> tuple[ModuleType, tuple[Any, ...]] | None
     """The core, and the criterion as ``read_criterion`` in ``core/src/read.h`` takes it, if it knows it."""
     core = compiled_core()
     parts = criterion.parts if isinstance(criterion, Total) else [criterion]
-    gains = [part for part in parts if not _is_limit(part)]
-    if core is None or len(gains) > 1:
+    gains, limits, prices = (
+        [part for part in parts if _role(part) == role] for role in ("gain", "limit", "price")
+    )
+    if core is None or len(gains) > 1 or (prices and not hasattr(core, "PRICES")):
         return None
     members, boxes = [], None
-    for part in [*gains, *(part for part in parts if _is_limit(part))]:
+    for part in [*gains, *limits, *prices]:
         if isinstance(part, ExpectedHypervolumeImprovement) and len(part.members) == 1:
             own = [_member(posterior, 0.0, part.sd_share) for posterior in part.members[0]]
             boxes = part.boxes[0].compiled
         elif (
             isinstance(part, Expected)
             and len(part.posteriors) == 1
-            and part.acquisition.score in KNOWN_SCORES
+            and (part.acquisition.score in KNOWN_SCORES or isinstance(part.acquisition.score, Price))
         ):
             own = [_member(part.posteriors[0], part.best[0], part.acquisition.sd_share)]
         else:
@@ -143,12 +146,16 @@ def _compiled(criterion: Criterion) -> tuple[ModuleType, tuple[Any, ...]] | None
     known = tuple(member for member in members if member is not None)
     if len(known) < len(members) or len(known) > MAX_MEMBERS:
         return None
-    objectives = len(known) - (len(parts) - len(gains))
-    return core, (objectives, known, boxes)
+    objectives = len(known) - len(limits) - len(prices)
+    price = [tuple(part.acquisition.score) for part in prices if isinstance(part, Expected)]
+    return core, (objectives, known, boxes, *price)
 
 
-def _is_limit(part: Criterion) -> bool:
-    return isinstance(part, Expected) and part.acquisition.score is log_pi
+def _role(part: Criterion) -> str:
+    if not isinstance(part, Expected):
+        return "gain"
+    score = part.acquisition.score
+    return "limit" if score is log_pi else "price" if isinstance(score, Price) else "gain"
 
 
 def _member(posterior: Posterior, best: float, sd_share: float) -> tuple[Any, ...] | None:

@@ -1,0 +1,46 @@
+"""What the cost of a trial takes from the logarithm of its gain.
+
+With c the expected cost and L what is left of a budget,
+
+    -a log(c / L + 1 / N) + r log P(cost <= L).
+
+``strategies.cost_aware`` says why. The logarithm of the cost is normal, so log c = m + s² / 2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bough.acquisition.functions import Score, log_pi
+from bough.points import FloatArray
+
+__all__ = ["Price"]
+
+
+class Price(NamedTuple):
+    """A score of the log cost. Entries are in the order of ``price_t`` in ``core/src/model.h``.
+
+    cooling, risk: a and r above. log_floor: -log N.
+    unit, offset: the log of cost / L is offset + unit z, where a model predicts z.
+    """
+
+    cooling: float
+    risk: float
+    log_floor: float
+    unit: float
+    offset: float
+
+    def __call__(self, mean: FloatArray, sd: FloatArray, most: float | FloatArray) -> Score:
+        """most: log L on the model's scale."""
+        wide = self.unit * sd
+        log_share = self.offset + self.unit * mean + 0.5 * wide**2
+        floored = np.logaddexp(log_share, self.log_floor)
+        slope = -self.cooling * self.unit * np.exp(log_share - floored)
+        in_time, by_mean, by_sd = log_pi(mean, sd, most)
+        return (
+            self.risk * in_time - self.cooling * floored,
+            self.risk * by_mean + slope,
+            self.risk * by_sd + slope * wide,
+        )
