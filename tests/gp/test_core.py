@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import importlib.util
 import sys
 import types
@@ -113,8 +114,7 @@ CRITERIA = [
     "limits",
     "improvement under limits",
     "hypervolume under a limit",
-    "improvement at a price",
-    "all",
+    *(PRICED := ["improvement at a price", "all"]),
 ]
 
 
@@ -149,6 +149,8 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", CRITERIA)
 def test_an_ascent_takes_the_same_steps(seed: int, kind: str) -> None:
+    if kind in PRICED and not hasattr(importlib.import_module("bough_core"), "PRICES"):
+        pytest.skip("needs a newer compiled core: make core")
     rng = np.random.default_rng(seed)
     space = random_space(rng)
     surrogate = nested(space.layout, space.tree)

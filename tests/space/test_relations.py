@@ -174,3 +174,8 @@ def test_defaults_outside_a_limit_are_refused_and_others_are_completed() -> None
     assert space.default is not None
     assert space.default["a"] == 0.9
     assert space.validate(space.default) == space.default
+
+
+def test_a_mixture_is_no_parameter() -> None:
+    with pytest.raises(SpaceError, match=r"'mix' must be a Float, .* not Mixture.* goes into require"):
+        Space({"mix": Mixture(["a", "b"])})  # type: ignore[dict-item]

@@ -28,6 +28,30 @@ def told(results: list[dict[str, float]], **goals: Any) -> Study:
     return study
 
 
+@pytest.mark.parametrize("method", ["auto", "tpe", "add-tree"])
+def test_the_name_of_a_single_objective_changes_no_proposal(method: str) -> None:
+    space = Space({"m": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
+    plain = Study(space, method=method, seed=1, direction="maximize")
+    named = Study(space, method=method, seed=1, objectives={"score": "maximize"})
+    for number in range(9):
+        one, other = plain.ask(), named.ask()
+        assert one.config == other.config
+        plain.tell(one, score := sum(v for v in one.config.values() if isinstance(v, float)), noise=0.1)
+        named.tell(other, {"score": score, "number": number}, noise={"score": 0.1})
+    assert plain.explain(8) == named.explain(8)
+
+
+@pytest.mark.parametrize(("search", "best"), [(bough.minimize, 0.4), (bough.maximize, 0.9)])
+def test_the_short_forms_take_constraints(search: Any, best: float) -> None:
+    values = iter([0.1, 0.4, 0.9, 1.5])
+    study = search(
+        lambda config: {"value": (value := next(values)), "memory": 3 * abs(value - 0.65)},
+        SPACE, 4, constraints=["memory <= 1"], method="random", seed=0, progress=False,
+    )  # fmt: skip
+    assert study.best.value == best
+    assert [trial.feasible for trial in study.trials] == [False, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

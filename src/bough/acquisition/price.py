@@ -9,7 +9,7 @@ With c the expected cost and L what is left of a budget,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from bough.points import FloatArray
 __all__ = ["Price"]
 
 
-class Price(NamedTuple):
-    """A score of the log cost. Entries are in the order of ``price_t`` in ``core/src/model.h``.
+@dataclass(frozen=True)
+class Price:
+    """A score of the log cost. Fields are in the order of ``price_t`` in ``core/src/model.h``.
 
     cooling, risk: a and r above. log_floor: -log N.
     unit, offset: the log of cost / L is offset + unit z, where a model predicts z.

@@ -18,7 +18,7 @@ from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
 from bough.space.parameter_constraints import ParameterConstraint, bind_relation
 from bough.space.parameters import Categorical, Domain
-from bough.space.relations import parse_relation, rename_relation
+from bough.space.relations import Mixture, parse_relation, rename_relation
 
 __all__ = ["Flat", "Parameter", "desugar"]
 
@@ -114,6 +114,7 @@ def _entries(declared: Mapping[str, Declared], scope: Scope, prefix: str) -> Ite
         else:
             raise SpaceError(
                 f"parameter {path!r} must be a Float, Int, Categorical or Choice, not {parameter!r:.80}"
+                + (" (a mixture goes into require=[...])" if isinstance(parameter, Mixture) else "")
             )
 
 

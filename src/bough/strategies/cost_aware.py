@@ -72,9 +72,9 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
 
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
-    """The terms that cost adds to the logarithm of a gain; none where it does not count."""
+    """What cost takes from the logarithm of a gain; nothing where all trials cost the same."""
     fitted, spending = cost_model(model, history), history.spending
-    if fitted is None or spending is None or spending.left == 0:
+    if fitted is None or spending is None or spending.left == 0 or not np.ptp(fitted.z):
         return []
     offset, unit = _scale(fitted)
     log_left = float(np.log(spending.left))

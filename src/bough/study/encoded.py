@@ -47,14 +47,14 @@ class _Results:
 
     @staticmethod
     def none(points: Points, goals: Goals) -> _Results:
-        width = 0 if goals.is_plain else 2 * (len(goals.names) + len(goals.limits))
+        width = 0 if goals.is_single else 2 * (len(goals.names) + len(goals.limits))
         numbers, stopped = np.empty(0, np.intp), np.empty(0, np.bool_)
         return _Results(points, numbers, np.empty(0), np.empty(0), stopped, np.empty((0, width)))
 
     def and_then(self, trials: list[Trial], points: Points, goals: Goals) -> _Results:
         """With the results of further trials that have a value, or that failed; ``points``: their configs."""
         measured = (
-            [] if goals.is_plain else [_measured(each, goals) for each in trials if each.state != "failed"]
+            [] if goals.is_single else [_measured(each, goals) for each in trials if each.state != "failed"]
         )
         later = (
             np.array([trial.number for trial in trials], np.intp),
@@ -161,7 +161,7 @@ class EncodedTrials:
             failed_numbers=self._failed.numbers,
             pending=self._points(open_trials),
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
-            outcomes=None if self._goals.is_plain else done.outcomes(self._goals),
+            outcomes=None if self._goals.is_single else done.outcomes(self._goals),
             beliefs=self._beliefs,
             stopped=done.stopped if done.stopped.any() else None,
             sources=self._sources,

@@ -95,6 +95,11 @@ class Goals:
         return self.names == ("value",) and not self.limits and not self.reference
 
     @cached_property
+    def is_single(self) -> bool:
+        """Whether there is one objective, whatever its name, and no limit: all methods can search for it."""
+        return len(self.objectives) == 1 and not self.limits
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.objectives)
 

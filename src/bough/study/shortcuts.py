@@ -25,6 +25,7 @@ def minimize(
     space: Space | None = None,
     trials: int | None = None,
     *,
+    constraints: Sequence[str] = (),
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
@@ -35,14 +36,17 @@ def minimize(
     """Search ``space`` for the config with the smallest ``objective(config)``; returns the finished study.
 
     The objective returns a number, or a dict with "value" and, if known, "noise" (the standard deviation of
-    the value) and "cost"; numbers under other names are kept as ``trial.measures``.
+    the value) and "cost"; numbers under other names are kept as ``trial.measures``, and ``constraints`` may
+    limit them: ``["memory <= 512"]``.
     See ``Study`` for what a study is. ``options`` are those of ``Study.run``: workers, timeout, callbacks ...
 
     Without a space the objective gets a trial and asks it for its parameters: ``trial.float(name, low,
     high)``, ``trial.int``, ``trial.categorical`` and ``trial.choice``. The study learns from the trials which
     parameters exist under which earlier answers; ``study.space`` is what it learned.
     """
-    wanted = dict(method=method, seed=seed, stopping=stopping, storage=storage, name=name)
+    wanted = dict(
+        constraints=constraints, method=method, seed=seed, stopping=stopping, storage=storage, name=name
+    )
     return _optimize(objective, space, trials, wanted, options)
 
 
@@ -52,6 +56,7 @@ def maximize(
     space: Space | None = None,
     trials: int | None = None,
     *,
+    constraints: Sequence[str] = (),
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
@@ -60,7 +65,9 @@ def maximize(
     **options: Unpack[LocalRunOptions],
 ) -> Study:
     """Like ``minimize``, for the largest ``objective(config)``."""
-    wanted = dict(method=method, seed=seed, stopping=stopping, storage=storage, name=name)
+    wanted = dict(
+        constraints=constraints, method=method, seed=seed, stopping=stopping, storage=storage, name=name
+    )
     return _optimize(objective, space, trials, {**wanted, "direction": "maximize"}, options)
 
 
@@ -80,7 +87,7 @@ def optimize(
     name: str | None = None,
     **options: Unpack[LocalRunOptions],
 ) -> Study:
-    """Like ``minimize``, for several objectives, or under constraints.
+    """Like ``minimize``, for several objectives.
 
     The objective returns a dict of numbers that has every name in ``objectives`` and ``constraints``; see
     ``Study`` for these. The results are in ``study.front``, for one objective in ``study.best``.

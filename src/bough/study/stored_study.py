@@ -78,7 +78,7 @@ class StoredStudy:
 
     def _built(self, space: Space) -> Strategy:
         """The study's method on a space. Results can be read without it, so it is made when first needed."""
-        several = not self.goals.is_plain
+        several = not self.goals.is_single
         if self._method_object is not None:
             return build(self._method_object, space, several=several)
         if not is_registered(self.method.name):

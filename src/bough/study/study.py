@@ -75,11 +75,11 @@ class Study(AmendableStudy):
         existing = found = opened.find(wanted.name)
         if not found:
             # Before anything is stored: an optional package may be missing.
-            strategy = build(method, space, several=not goals.is_plain)
+            strategy = build(method, space, several=not goals.is_single)
             sources = source_amendments(learn_from, space, opened)
             if sources and not getattr(strategy, "can_learn", False):
-                named = "a study with named objectives or constraints"
-                who = f"method {describe(method).name!r}" if goals.is_plain else named
+                named = "a study with several objectives or constraints"
+                who = f"method {describe(method).name!r}" if goals.is_single else named
                 raise MethodError(f"{who} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             opened = open_storage(storage) if absent else opened  # a mistake makes no file

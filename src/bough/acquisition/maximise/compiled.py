@@ -2,12 +2,14 @@
 
 One call takes all steps of ``gradient.projected_bfgs`` or of ``alternate.alternate_search``. Compiled are log
 EI of one objective or of a hypervolume, log probabilities that limits are met, and the price of cost, under
-Gaussian processes with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from the core.
+Gaussian processes with the covariance of ``auto``. Others climb in NumPy, on predictions and gradients from
+the core.
 """
 
 from __future__ import annotations
 
 import functools
+from dataclasses import astuple
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -147,7 +149,8 @@ def _compiled(criterion: Criterion) -> tuple[ModuleType, tuple[Any, ...]] | None
     if len(known) < len(members) or len(known) > MAX_MEMBERS:
         return None
     objectives = len(known) - len(limits) - len(prices)
-    price = [tuple(part.acquisition.score) for part in prices if isinstance(part, Expected)]
+    scores = [part.acquisition.score for part in prices if isinstance(part, Expected)]
+    price = [astuple(score) for score in scores if isinstance(score, Price)]
     return core, (objectives, known, boxes, *price)
 
 
