@@ -88,10 +88,10 @@ def test_a_flush_that_fails_is_an_error(sqlite_url: str, monkeypatch: pytest.Mon
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "fdatasync", broken)
-    with pytest.raises(StorageError, match=r"studies\.db: the disk did not take what was written \(.*Input"):
+    with pytest.raises(StorageError, match=r"studies\.db: writing to disk failed \(.*Input"):
         study.ask(lease=600.0)
     monkeypatch.undo()
-    with pytest.raises(StorageError, match="the disk did not take"):
+    with pytest.raises(StorageError, match="writing to disk failed"):
         study.ask(lease=600.0)  # would be behind what was lost in the log
 
 

@@ -11,7 +11,7 @@ from tests.strategies.histories import history
 from bough import Float, Space
 from bough.history import History
 from bough.points import Points
-from bough.strategies.interleave import Interleaved
+from bough.strategies.forest import Interleaved
 
 SPACE = Space({"x": Float(0, 1)})
 

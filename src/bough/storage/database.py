@@ -260,7 +260,7 @@ class Database:
             self._identity = _identity(self._path)
 
     def _check_file(self) -> None:
-        """A file that was removed or replaced takes what is written to it along."""
+        """StorageError if the file was removed or replaced: writing to it would lose the data."""
         if self._path is not None and _identity(self._path) != self._identity:
             raise StorageError(
                 f"{self.where}: the file was removed, moved or replaced while it was open; "
@@ -274,9 +274,8 @@ class Database:
         try:
             self._log.flush()
         except OSError as error:
-            cause = f"the disk did not take what was written ({error})"
             raise StorageError(
-                f"{self.where}: {cause}; when it does again, open the study once more"
+                f"{self.where}: writing to disk failed ({error}); reopen the study once it works"
             ) from error
 
     def _roll_back(self) -> None:
@@ -285,7 +284,7 @@ class Database:
         try:
             self._execute("ROLLBACK", {})
         except self._dialect.loaded_dbapi.Error:
-            self._drop_connection()  # what has no connection any more is rolled back by the other side
+            self._drop_connection()  # then the other side rolls back
 
     def _drop_connection(self) -> None:
         connection, cursor = self._connection, self._only_cursor

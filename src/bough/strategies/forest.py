@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
 
 from bough.acquisition.functions import LOG_EI
 from bough.acquisition.maximise.local import local_search
 from bough.gp.output_transform import OutputTransform
+from bough.history import History
+from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.decisions import maximise_with
+from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import initial_design
-from bough.strategies.interleave import Interleaved
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import INITIAL, SHARE, WORKING_SET, Options, at_least, option, require
 from bough.strategies.working_set import LIMIT
 from bough.surrogates.forest import Forest
 
-__all__ = ["RandomForest"]
+__all__ = ["Interleaved", "RandomForest"]
 
 LOCAL_SEARCH_STARTS = 5
 
@@ -46,3 +51,33 @@ class RandomForest(Options):
             working_set=self.working_set,
         )
         return Interleaved(model, self.random_fraction)
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """Random trials between those of a model: a safeguard against a wrong one.
+
+    random_fraction: probability that a trial is drawn at random, once there is an observation.
+    """
+
+    main: ModelBased
+    random_fraction: float = 0.2
+    uses_beliefs: ClassVar[bool] = True
+
+    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
+        if self._random_turn(history, rng):
+            return RandomSearch().propose(space, history, rng)
+        return self.main.propose(space, history, rng)
+
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        random = self._random_turn(history, rng)
+        told = self.main.explain(space, history, point, rng)
+        return {**told, "rule": "random", "reason": "drawn at random, to check the model"} if random else told
+
+    def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
+        return self.main.predict(history, points)
+
+    def _random_turn(self, history: History, rng: np.random.Generator) -> bool:
+        return bool(len(history.done)) and rng.random() < self.random_fraction

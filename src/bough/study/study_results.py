@@ -1,4 +1,4 @@
-"""What a study knows: its trials, its best ones, and what its method predicts and explains."""
+"""The results of a study: its trials, the best of them, and the predictions and reasons of its method."""
 
 from __future__ import annotations
 

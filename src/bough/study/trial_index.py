@@ -231,7 +231,7 @@ class TrialIndex:
 
     @property
     def spent(self) -> float:
-        """What the finished trials cost; counted when it is asked for."""
+        """The cost of the finished trials, added up when it is asked for."""
         for number in self.over[self._costed :]:
             self._costs.count(self.trials[number])
         self._costed = len(self.over)

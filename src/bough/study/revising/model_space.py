@@ -6,7 +6,7 @@ the current space (with ``backfill``), the method works in the current space. Ot
 - A parameter has the hull of its ranges and the union of its options, wherever an earlier trial needs it.
 - A parameter that is gone stays as a column: inactive in new trials, or with the value that ``fix`` says.
 - Where the activity of a trial is not what the current space says (it lacks a parameter that is new, or has
-  one that is gone), the trial is on a branch of its own: a hidden switch says which revision it belongs to.
+  one that is gone), the trial is on a separate branch: a hidden switch says which revision it belongs to.
 - Forbidden clauses keep proposals inside the current space: its ranges, its options, its revision.
 
 So the union is a space like any other, and every method takes it. A fidelity becomes an ordinary parameter

@@ -45,7 +45,7 @@ class Union:
     """A union, and what its columns are called.
 
     names: for each revision, the column of each path. switch: the hidden one; None if there is none.
-    own: the revisions whose trials may be on a branch of their own.
+    own: the revisions whose trials may be on a separate branch.
     fills: for each revision, the values of columns that its configs lack.
     """
 
@@ -219,7 +219,7 @@ def _settle_dormant(columns: dict[str, _Column], space: Space, index: int) -> No
     """Let a class have the parameters that can never be active in it, under the condition of the others.
 
     Those are the parameters below an option that its space lacks. Trials with that option then need no
-    branch of their own: the option is one.
+    separate branch: the option is one.
     """
     gone: dict[str, set[object]] = {}
     for parameter in space.parameters:
