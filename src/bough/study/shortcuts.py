@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
@@ -107,8 +106,9 @@ def _optimize(
     """Run a study in the space, or one that learns it."""
     if isinstance(space, int):
         raise StudyError(f"the second argument is the space: write trials={space}")
-    # Refuses a misspelt option before anything is stored.
-    inspect.signature(Study.run).bind(None, objective, trials, **options)
+    if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
+        known = ", ".join(["trials", *wanted, *LocalRunOptions.__annotations__])
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}: the options are {known}")
     if space is not None:
         return Study(space, **wanted).run(objective, trials, **options)
     from bough.study.learned_study import LearnedStudy  # only for objectives that ask
