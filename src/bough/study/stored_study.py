@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -135,6 +134,8 @@ class StoredStudy:
 
     def _forget(self) -> None:
         """Start from nothing read: everything here can be read from the storage again."""
+        import socket  # slow to import, and only a study needs it
+
         self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._this_process = f"{socket.gethostname()}:{os.getpid()}"
