@@ -134,7 +134,7 @@ class GoalBased:
 
     def _weights(self, space: Space, history: History) -> list[Criterion]:
         """The other terms of the criterion: success, cost and beliefs."""
-        weights = self.objective.chance_of_success(space, history)
+        weights = [self.objective.success(space, history)] if len(history.failed) else []
         weights += cost_weights(self.objective.cost_model, history)
         if history.beliefs:  # they fade, but no single value says whether one is wrong
             design_size = self.objective.initial.size(space)

@@ -155,13 +155,12 @@ class ModelBased:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)
 
-    def chance_of_success(self, space: Space, history: History) -> list[Criterion]:
-        """Where trials have failed: the term that is added to the logarithm of a gain."""
-        return [self.success(space, history)] if len(history.failed) else []
-
     def _context(self, space: Space, history: History) -> ProposalContext:
-        model = _beatable(space, history, self.model(history))
-        success = self.chance_of_success(space, history)
+        model = self.model(history)
+        if space.forbid or space.require:
+            model = _beatable(space, history, model)
+        # Where trials have failed, the log probability of success is added to the logarithm of a gain.
+        success = [self.success(space, history)] if len(history.failed) else []
         weights = list(success)
         if self.acquisition.log and history.beliefs:
             weights += belief_weights(space, self._beliefs(space, history, model))
@@ -315,7 +314,7 @@ def _best_first(history: History, model: ConditionedModel) -> Points:
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
     """The model with an incumbent of the current space; trials that wait for promotion do not count."""
-    rows = np.flatnonzero(space.legal(history.done)) if space.forbid or space.require else np.arange(0)
+    rows = np.flatnonzero(space.legal(history.done))
     if len(rows) in (0, len(history.done)):
         return model
     best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
