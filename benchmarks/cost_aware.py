@@ -4,9 +4,9 @@
 
 Minimises 1 - balanced accuracy. The budget is the training time of 30 average random trials, as the surrogate
 predicts it. ``auto`` takes cost into account, ``auto-plain`` is the same without. All run until the budget is
-spent or they have had ``--max-trials`` trials. A trial that ends after the budget does not count. Distances
-are to the best value of any run in this call or of a fixed random sample, as a share of the range to that
-sample's median. Pairs are of ``auto`` and a rival on the same task and seed.
+spent; ``--max-trials`` is there for a method that only makes trials without cost. A trial that ends after the
+budget does not count. Distances are to the best value of any run in this call or of a fixed random sample, as
+a share of the range to that sample's median. Pairs are of ``auto`` and a rival on the same task and seed.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_task_options(parser, "cost-aware.jsonl")
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--max-trials", type=int, default=150, help="proposals take time, too")
+    parser.add_argument("--max-trials", type=int, default=1000)
     given = parser.parse_args()
     kept = KeptRows(given.rows)
     left: dict[str, list[float]] = {method: [] for method in given.methods}

@@ -68,13 +68,13 @@ static double log_probability(double mean, double sd, double best, double *by_me
 
 /* What the cost takes from a criterion, and its slopes; see Price in bough/acquisition/price.py. */
 static double log_price(const price_t *p, double mean, double sd, double most, double *by_mean, double *by_sd) {
-    const double wide = p->unit * sd, share = p->offset + p->unit * mean + 0.5 * wide * wide;
+    const double share = p->offset + p->unit * (mean + p->caution * sd);
     const double gap = fabs(share - p->log_floor);
     const double floored = (share > p->log_floor ? share : p->log_floor) + log1p(exp(-gap));
     const double slope = -p->cooling * p->unit * exp(share - floored);
     const double in_time = log_probability(mean, sd, most, by_mean, by_sd);
     *by_mean = p->risk * *by_mean + slope;
-    *by_sd = p->risk * *by_sd + slope * wide;
+    *by_sd = p->risk * *by_sd + slope * p->caution;
     return p->risk * in_time - p->cooling * floored;
 }
 

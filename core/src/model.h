@@ -110,7 +110,7 @@ typedef struct {
 
 /* What cost takes from a criterion; see Price in bough/acquisition/price.py. */
 typedef struct {
-    double cooling, risk, log_floor, unit, offset;
+    double cooling, risk, caution, log_floor, unit, offset;
 } price_t;
 
 #define MOST_MEMBERS 8

@@ -131,8 +131,8 @@ static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxe
     Py_ssize_t i, count;
     if (!PyArg_ParseTuple(tuple, "iOO|O", &c->objectives, &members, &box_tuple, &price)) return 0;
     c->priced = price != NULL;
-    if (price && !PyArg_ParseTuple(price, "ddddd", &c->price.cooling, &c->price.risk, &c->price.log_floor, &c->price.unit,
-                                   &c->price.offset))
+    if (price && !PyArg_ParseTuple(price, "dddddd", &c->price.cooling, &c->price.risk, &c->price.caution,
+                                   &c->price.log_floor, &c->price.unit, &c->price.offset))
         return 0;
     count = PyTuple_Size(members);
     if (count < 0) return 0;

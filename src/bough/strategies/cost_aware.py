@@ -4,14 +4,15 @@ A second Gaussian process models the logarithm of what trials cost. The criterio
 
     log EI(x) - a log(c(x) + L / N) + r log P(cost of x <= L),    a = L / budget,
 
-with c the expected cost and L what is left of the budget: expected improvement per cost, cooled (EI-cool,
-Lee et al. 2020, arXiv 2003.10870). Improvement per cost alone stays with cheap trials to the end and misses
-an optimum that is expensive; as a falls to 0, cost counts less and less.
+with c the cost and L what is left of the budget: expected improvement per cost, cooled (EI-cool, Lee et al.
+2020, arXiv 2003.10870). Improvement per cost alone stays with cheap trials to the end and misses an optimum
+that is expensive; as a falls to 0, cost counts less and less.
 
-Two terms are ours. Where costs differ by orders of magnitude, the budget would pay for hundreds of the
-cheapest trials, more than a study gains by: below a share 1/N of what is left, being cheaper is worth
-nothing. And a trial that costs more than what is left comes too late; r > 1, because it also takes what is
-left from others. The unit of costs does not matter.
+Three things are ours. The trials that ruin a budget are those whose cost nobody foresaw: c is the upper end
+of what a trial may cost, k standard deviations above the predicted log cost. Where costs differ by orders of
+magnitude, the budget would pay for hundreds of the cheapest trials, more than a study gains by: below a share
+1/N of what is left, being cheaper is worth nothing. And a trial that costs more than what is left comes too
+late; r > 1, because it also takes what is left from others. The unit of costs does not matter.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ USEFUL_TRIALS = 50.0
 
 RISK_EXPONENT = 10.0
 """r above. Exploiting trials make little of uncertain gains; with 1 they would accept any cost at the end."""
+
+CAUTION_SDS = 2.0
+"""k: so many standard deviations above its prediction a log cost may well be."""
 
 MIN_COSTS = 3
 """Fewer trials with a known cost say too little about the others."""
@@ -78,7 +82,14 @@ def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
         return []
     offset, unit = _scale(fitted)
     log_left = float(np.log(spending.left))
-    price = Price(spending.share_left, RISK_EXPONENT, -np.log(USEFUL_TRIALS), unit, offset - log_left)
+    price = Price(
+        cooling=spending.share_left,
+        risk=RISK_EXPONENT,
+        caution=CAUTION_SDS,
+        log_floor=-float(np.log(USEFUL_TRIALS)),
+        unit=unit,
+        offset=offset - log_left,
+    )
     most = [(log_left - offset) / unit] * len(fitted.posteriors)
     return [Expected(fitted.posteriors, most, Acquisition(price, log=True))]
 
