@@ -1,11 +1,12 @@
-"""Options that several commands share: the study, its storage, the method, progress, and JSON output."""
+"""Options that several commands share: study, storage, method, progress; and lists as tables or JSON."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ __all__ = [
     "as_json",
     "existing",
     "json_option",
+    "listing",
     "method_of",
     "method_option",
     "open_named",
@@ -147,3 +149,25 @@ def progress_of(choice: str | None) -> Any:
 def as_json(data: Any) -> None:
     """Print data for a script: one JSON document."""
     click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def listing(
+    rows: Sequence[Mapping[str, Any]], json_: bool, nothing: str, head: Sequence[str], right: str = ""
+) -> None:
+    """Print rows as JSON, or as a table under ``head``; nothing: what to print instead of an empty table."""
+    from bough.cli.text import table
+
+    if json_:
+        as_json(rows)
+    elif rows:
+        click.echo(table(head, [[_cell(*item) for item in row.items()] for row in rows], right))
+    else:
+        click.echo(nothing)
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "created":
+        return datetime.fromtimestamp(value).strftime("%Y-%m-%d %H:%M")
+    if name == "revoked":
+        return "" if value is None else name
+    return str(value)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from bough.cli.options import as_json, existing, json_option, storage_option
-from bough.cli.text import table
+from bough.cli.options import existing, json_option, listing, storage_option
 from bough.errors import MissingExtraError, ServiceError
 
 if TYPE_CHECKING:
@@ -138,35 +136,10 @@ def create(storage: str, name: str, scope: str) -> None:
 @json_option
 def list_(storage: str, json_: bool) -> None:
     """List the tokens, without their secrets."""
-    rows = _records(existing(storage), create=False).tokens()
-    if json_:
-        return as_json(
-            [
-                {
-                    "id": row.id,
-                    "name": row.name,
-                    "scope": row.scope,
-                    "created": row.created,
-                    "revoked": row.revoked,
-                }
-                for row in rows
-            ]
-        )
-    if not rows:
-        click.echo("no tokens yet: make one with 'bough token create'")
-        return None
-    cells = [
-        (
-            row.id,
-            row.name,
-            row.scope,
-            datetime.fromtimestamp(row.created).strftime("%Y-%m-%d %H:%M"),
-            "revoked" if row.revoked is not None else "",
-        )
-        for row in rows
-    ]
-    click.echo(table(("id", "name", "scope", "created", ""), cells, right="lllll"))
-    return None
+    tokens = _records(existing(storage), create=False).tokens()
+    columns = ("id", "name", "scope", "created", "revoked")
+    rows = [{name: getattr(row, name) for name in columns} for row in tokens]
+    listing(rows, json_, "no tokens yet: make one with 'bough token create'", (*columns[:-1], ""))
 
 
 @token.command()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 
 import click
 
-from bough.cli.options import as_json, existing, json_option, storage_option, study_argument
-from bough.cli.text import counted, table
+from bough.cli.options import existing, json_option, listing, storage_option, study_argument
+from bough.cli.text import counted
 from bough.errors import StudyError
 
 __all__ = ["delete", "studies"]
@@ -27,35 +26,18 @@ def studies(storage: str, json_: bool) -> None:
     """
     from bough.study import studies as find
 
-    found = find(existing(storage))
-    if json_:
-        return as_json(
-            [
-                {
-                    "name": record.name,
-                    "trials": record.trials,
-                    "direction": record.direction,
-                    "method": json.loads(record.method)["name"],
-                    "created": record.created,
-                }
-                for record in found
-            ]
-        )
-    if not found:
-        click.echo("no studies yet: start one with 'bough run'")
-        return None
     rows = [
-        (
-            record.name,
-            str(record.trials),
-            record.direction,
-            json.loads(record.method)["name"],
-            datetime.fromtimestamp(record.created).strftime("%Y-%m-%d %H:%M"),
-        )
-        for record in found
+        {
+            "name": record.name,
+            "trials": record.trials,
+            "direction": record.direction,
+            "method": json.loads(record.method)["name"],
+            "created": record.created,
+        }
+        for record in find(existing(storage))
     ]
-    click.echo(table(("study", "trials", "direction", "method", "created"), rows, right="lr"))
-    return None
+    head = ("study", "trials", "direction", "method", "created")
+    listing(rows, json_, "no studies yet: start one with 'bough run'", head, right="lr")
 
 
 @click.command()

@@ -22,6 +22,7 @@ from bough.strategies import streams
 from bough.strategies.base import check_exhausted, finished_in_order, first_untried
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import POSITIVE, Options, at_least, option, require
+from bough.strategies.pso import as_tried
 
 if TYPE_CHECKING:
     from cmaes import CMA
@@ -36,9 +37,6 @@ MAX_RESAMPLES = 10
 
 MAX_REDRAWS = 64
 """Draws that were tried before or are forbidden, until random search takes over."""
-
-SAME_POSITION = 1e-9
-"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +99,6 @@ class CmaSearch(Options):
 def _vectors(space: Space, optimiser: CMA, points: Points) -> FloatArray:
     """(n, coordinates) vectors for the optimiser: a draw each, corrected where the trial differs."""
     draws = np.stack([optimiser.ask() for _ in range(len(points))])
-    columns = space.layout.columns
-    differs = np.abs(space.snap(draws[:, :columns]).x - points.x) > SAME_POSITION
-    x = draws[:, :columns]
-    draws[:, :columns] = np.where(space.layout.active(points.on) & differs, points.x, x)
+    own = draws[:, : space.layout.columns]
+    own[:] = as_tried(space, own, points)
     return draws

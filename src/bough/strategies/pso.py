@@ -26,7 +26,7 @@ from bough.strategies.base import check_exhausted, finished_in_order, first_untr
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import Options, at_least, option
 
-__all__ = ["ParticleSwarm"]
+__all__ = ["ParticleSwarm", "as_tried"]
 
 INERTIA, PULL = 0.7298, 1.4962
 """w and c of the constriction with which a swarm converges (Clerc & Kennedy 2002)."""
@@ -61,7 +61,7 @@ class ParticleSwarm(Options):
         told = 0
         while told + self.population <= len(points):
             generation = slice(told, told + self.population)
-            position = _as_tried(space, position, points.take(generation))
+            position = as_tried(space, position, points.take(generation))
             better = values[generation] < best_value
             best[better], best_value[better] = position[better], values[generation][better]
             own, common = rng.random((2, *shape))
@@ -75,7 +75,7 @@ class ParticleSwarm(Options):
         return position, min(len(points) - told + len(history.pending), self.population)
 
 
-def _as_tried(space: Space, position: FloatArray, points: Points) -> FloatArray:
-    """The positions, with the active values of the trials where these differ."""
+def as_tried(space: Space, position: FloatArray, points: Points) -> FloatArray:
+    """Positions (n, columns) of a replay, with the active values of the trials where these differ."""
     differs = np.abs(space.snap(position).x - points.x) > SAME_POSITION
     return np.where(space.layout.active(points.on) & differs, points.x, position)
