@@ -40,10 +40,7 @@ SPACE = bough.Space(
                     "kernel": bough.Choice({"linear": {}, "rbf": {"gamma": bough.Float(1e-5, 1, log=True)}}),
                 },
                 "neighbours": {"n_neighbors": bough.Int(1, 40, log=True)},
-                "forest": {
-                    "max_depth": bough.Int(1, 12),
-                    "max_features": bough.Float(0.05, 1.0),
-                },
+                "forest": {"max_depth": bough.Int(1, 12), "max_features": bough.Float(0.05, 1.0)},
             }
         ),
     }

@@ -202,7 +202,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         def candidates(n: int) -> list[Candidate]:
             return [Candidate(trial, to_params(trial.config)) for trial in ask(n)]
 
-        def score(group: Sequence[Candidate], fold: int) -> Sequence[FoldScore | None]:
+        def score(group: Sequence[Candidate], fold: int) -> Sequence[FoldScore]:
             nonlocal latest, failed
             folds.current = fold
             if self.verbose > 0:
@@ -213,12 +213,12 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 failed = _if_all_failed(error, callers=4)
                 if failed is None:
                     raise
-                return [None] * len(group)
+                return [{"fit_error": str(error)}] * len(group)
             found: Sequence[FoldScore] = latest["fold_scores"][-len(group) :]
             return found
 
-        def value_of(found: FoldScore | None) -> float:
-            scores = error_score if found is None else found["test_scores"]
+        def value_of(found: FoldScore) -> float:
+            scores = found.get("test_scores", error_score)
             if not isinstance(scores, dict):
                 return float(scores)
             if self.refit not in scores:
@@ -233,7 +233,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 # all lost against the best trial of earlier fits in the same storage
                 best = Candidate(study.best, to_params(study.best.config))
                 raced.append(replace(best, scores={fold: score([best], fold)[0] for fold in order}))
-        listed = [each for each in raced if any(each.scores.values())]
+        listed = [each for each in raced if each.has_score]
         if failed is not None and not listed:
             raise failed
         if listed:

@@ -25,10 +25,13 @@ from bough.trial import Trial
 __all__ = ["Candidate", "FoldScore", "Folds", "race_over_folds", "results_table"]
 
 FoldScore = Mapping[str, Any]
-"""What scikit-learn measured on one fold: scores by metric, times, the error of the fit."""
+"""What scikit-learn measured on one fold: ``test_scores``, times, ``fit_error``.
 
-ScoreFold = Callable[[Sequence["Candidate"], int], Sequence[FoldScore | None]]
-"""Scores candidates on a fold; None for each of them if all of their fits failed."""
+Where all fits of a call failed, scikit-learn tells only the error, so there are no ``test_scores``.
+"""
+
+ScoreFold = Callable[[Sequence["Candidate"], int], Sequence[FoldScore]]
+"""Scores candidates on a fold."""
 
 
 class Folds:
@@ -68,7 +71,12 @@ class Candidate:
 
     trial: Trial
     params: Mapping[str, Any]
-    scores: Mapping[int, FoldScore | None] = field(default_factory=dict)
+    scores: Mapping[int, FoldScore] = field(default_factory=dict)
+
+    @property
+    def has_score(self) -> bool:
+        """Whether scikit-learn measured it on any fold."""
+        return any("test_scores" in found for found in self.scores.values())
 
 
 def race_over_folds(
@@ -76,7 +84,7 @@ def race_over_folds(
     order: Sequence[int],
     ask: Callable[[int], Iterable[Candidate]],
     score: ScoreFold,
-    value_of: Callable[[FoldScore | None], float],
+    value_of: Callable[[FoldScore], float],
     at_once: int,
 ) -> list[Candidate]:
     """Score candidates on one fold after the other until each is done, dropped or failed; all of them.
@@ -107,15 +115,13 @@ def race_over_folds(
 
 
 def _told(
-    study: Study, scored: Candidate, order: Sequence[int], value_of: Callable[[FoldScore | None], float]
+    study: Study, scored: Candidate, order: Sequence[int], value_of: Callable[[FoldScore], float]
 ) -> Candidate:
     """Tell the study the candidate's score on its last fold, and its mean if that was the last of all."""
     trial, place = scored.trial, len(scored.scores)
     fold = order[place - 1]
-    value = value_of(scored.scores[fold])
-    if not np.isfinite(value) or (place == len(order) and not any(scored.scores.values())):
-        found = scored.scores[fold]
-        error = found and found.get("fit_error")
+    value, error = value_of(scored.scores[fold]), scored.scores[fold].get("fit_error")
+    if not np.isfinite(value) or (place == len(order) and not scored.has_score):
         why = str(error).strip().splitlines()[-1] if error else f"the score is {value}"
         return replace(scored, trial=study.fail(trial, f"on fold {fold}: {why}"))
     if study.report(trial, value, place):
@@ -137,10 +143,10 @@ def results_table(
     The means of a dropped candidate are those of its folds. It ranks behind all complete candidates: for
     scikit-learn, a score of NaN ties with the worst.
     """
-    known = next(found for each in candidates for found in each.scores.values() if found)
+    known = next(found for each in candidates for found in each.scores.values() if "test_scores" in found)
 
-    def unless_failed(found: FoldScore | None) -> FoldScore:
-        return found or _constant(known, error_score)
+    def unless_failed(found: FoldScore) -> FoldScore:
+        return found if "test_scores" in found else _constant(known, error_score)
 
     absent = _constant(known, np.nan)
     rows = [
