@@ -5,9 +5,8 @@ value (``space.fidelity.full_space``). A model of all results therefore learns h
 fidelities go together: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5,
 and improvement over the results there is what counts. A value at a lower fidelity has the median change
 from there to the highest one added, or the model would have to explain by smoothness what is a mere
-difference of levels. The paper divides it by the cost at the fidelity that is
-to be chosen, which would always choose the lowest one. Here a configuration starts there, and
-``study.fidelities`` says when it goes on.
+difference of levels. ``strategies.fidelity_gain`` says which configuration is evaluated next, and at which
+fidelity.
 
 Configurations without a result at the highest fidelity count as pending there. So no method proposes them
 again, and a model believes its own predictions of them.
@@ -27,14 +26,14 @@ from bough.history import SAME_POSITION, History
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 
-__all__ = ["at_highest", "first_trials", "history_with_fidelity"]
+__all__ = ["at_fidelity", "first_trials", "history_with_fidelity"]
 
 MORE_THAN_COLUMNS = 2
 """Results that a method without a model needs at one fidelity, besides one per parameter."""
 
 
-def at_highest(points: Points, fidelity: tuple[int, float]) -> Points:
-    """The same configurations at the highest fidelity."""
+def at_fidelity(points: Points, fidelity: tuple[int, float]) -> Points:
+    """The same configurations at another fidelity: its column, and the position there."""
     x = points.x.copy()
     x[:, fidelity[0]] = fidelity[1]
     return Points(x, points.on)
@@ -60,9 +59,9 @@ def history_with_fidelity(
         history = _at_one_level(space, history, rungs)
     else:
         history = _one_fidelity(history, rungs)
-    finished = Points.concat([history.done.take(~history.is_lower), at_highest(history.failed, fidelity)])
+    finished = Points.concat([history.done.take(~history.is_lower), at_fidelity(history.failed, fidelity)])
     parts = [history.done.take(history.is_lower), history.pending]
-    waiting = at_highest(Points.concat(parts), fidelity)
+    waiting = at_fidelity(Points.concat(parts), fidelity)
     numbers = np.concatenate([history.done_numbers[history.is_lower], history.pending_numbers])
     first = first_trials(space, waiting, numbers)
     seen = set(row_keys(space.layout, finished))
@@ -70,7 +69,7 @@ def history_with_fidelity(
     return replace(
         history,
         number=len(seen) + len(rows),
-        failed=at_highest(history.failed, fidelity),
+        failed=at_fidelity(history.failed, fidelity),
         pending=waiting.take(rows),
         pending_numbers=numbers[rows],
     )
@@ -95,7 +94,7 @@ def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[floa
     would make the model fit all of its past again each time.
     """
     assert history.fidelity is not None
-    keys = row_keys(space.layout, at_highest(history.done, history.fidelity))
+    keys = row_keys(space.layout, at_fidelity(history.done, history.fidelity))
     branches = space.tree.branch_ids(history.done).tolist() if len(keys) else []
     rung, top = _rung(history, rungs).tolist(), len(rungs) - 1
     results: dict[bytes, dict[int, float]] = {}
@@ -134,7 +133,7 @@ def _one_fidelity(history: History, rungs: Sequence[float]) -> History:
     pending = Points.concat([history.pending, history.done.take(others)])
     return replace(
         _rows(history, kept),
-        done=at_highest(history.done.take(kept), history.fidelity),
+        done=at_fidelity(history.done.take(kept), history.fidelity),
         pending=pending,
         pending_numbers=np.concatenate([history.pending_numbers, history.done_numbers[others]]),
     )

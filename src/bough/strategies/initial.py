@@ -22,7 +22,7 @@ from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
 from bough.strategies.base import tried_points
-from bough.strategies.fidelity_history import at_highest, first_trials
+from bough.strategies.fidelity_history import at_fidelity, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
@@ -120,7 +120,7 @@ class InitialDesign:
         order = np.argsort(numbers, kind="stable").tolist()
         tried = Points.concat([history.done, history.failed, history.pending])
         if history.fidelity is not None:  # a configuration is as early as its first trial, at any fidelity
-            tried = at_highest(tried, history.fidelity)
+            tried = at_fidelity(tried, history.fidelity)
             order = list(first_trials(space, tried, numbers).values())
         early = tried.take(order[:size])
         return early if len(early) == size and space.legal(early).any() else nothing

@@ -26,7 +26,7 @@ from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import ModelSpace, model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.stopping.curves import Branches
-from bough.study.stopping.fidelities import Fidelity, Halving
+from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial, own_copy
@@ -267,7 +267,8 @@ class StoredStudy:
         may have any of that many numbers.
         """
         space, numbers = model.space, range(number, number + 1)
-        if halving is not None and (due := halving.due()) is not None:
+        weighs = halving is not None and can_weigh(strategy, history)
+        if halving is not None and (due := halving.due(of_new_branches=weighs)) is not None:
             return due, numbers
         if room:
             import secrets
@@ -287,7 +288,11 @@ class StoredStudy:
         if self.method.name not in BUILT_IN:
             check_proposal(space, point, self.method.name)
         config = model.decode(point)[0]
-        return (config if halving is None else halving.begin(config)), numbers
+        if halving is None:
+            return config, numbers
+        if weighs and not room:
+            return halving.most_gain(model, strategy, history, config, point), numbers
+        return halving.begin(config), numbers
 
     def _keeps(self, taken: Trial) -> bool:
         """Whether the current space has a trial that was handed out again; it fails if not."""

@@ -14,6 +14,9 @@ itself alone. So a branch that starts slowly is not lost.
 Halving pays where a rung costs about a third of the next one. Where results tell what they cost, rungs that
 cost clearly more are left out: training on a tenth of the rows may take half of the time.
 
+Where the study has a budget, costs may differ by more than rungs do. Then a method with a model decides by
+improvement per cost (``strategies.fidelity_gain``), and halving only sees to the first one of each branch.
+
 All of it is a function of the stored trials. Here, everything minimises.
 """
 
@@ -23,19 +26,33 @@ import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from statistics import median, quantiles
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bough.history import History
 from bough.points import Points
 from bough.space import Space
 from bough.space.fidelity import REDUCTION, rungs
 from bough.strategies.base import Predicts, Strategy
-from bough.strategies.fidelity_history import at_highest, history_with_fidelity
+from bough.strategies.fidelity_history import at_fidelity, history_with_fidelity
 from bough.study.goals import Goals
 from bough.trial import Config, Trial
 
-__all__ = ["Fidelity", "Halving", "config_key", "promotion_reason", "results_by_config", "resumed_by"]
+if TYPE_CHECKING:
+    from bough.study.revising.model_space import ModelSpace
+
+__all__ = [
+    "Fidelity",
+    "Halving",
+    "can_weigh",
+    "config_key",
+    "promotion_reason",
+    "results_by_config",
+    "resumed_by",
+]
 
 
 MIN_CHANGES = 3
@@ -67,19 +84,23 @@ class Fidelity:
 
     def history(self, space: Space, history: History, strategy: Strategy) -> History:
         """The history as the method sees it; space: the one that it works in."""
-        column = next(c for c, each in enumerate(space.parameters) if each.name == self.name)
-        domain = space.parameters[column].domain
-        positions = domain.position(domain.ranks(self.rungs)).tolist()
+        column, positions = self.places(space)
         return history_with_fidelity(
             space, history, (column, positions[-1]), positions, isinstance(strategy, Predicts)
         )
+
+    def places(self, space: Space) -> tuple[int, list[float]]:
+        """The column of the fidelity in the space of a method, and the positions of all rungs there."""
+        column = next(c for c, each in enumerate(space.parameters) if each.name == self.name)
+        domain = space.parameters[column].domain
+        return column, domain.position(domain.ranks(self.rungs)).tolist()
 
     def past(
         self, space: Space, history: History, strategy: Strategy, point: Points
     ) -> tuple[History, Points]:
         """The history that a method saw when it proposed a point, and this point as it proposed it."""
         seen = self.history(space, history, strategy)
-        return seen, point if seen.fidelity is None else at_highest(point, seen.fidelity)
+        return seen, point if seen.fidelity is None else at_fidelity(point, seen.fidelity)
 
     def rung(self, config: Config) -> int:
         """The highest rung that a config reaches; added results may lie between two rungs."""
@@ -120,9 +141,20 @@ def results_by_config(trials: Iterable[Trial], fidelity: Fidelity) -> list[Trial
     return curves
 
 
+def can_weigh(strategy: Strategy, history: History) -> bool:
+    """Whether improvement per cost decides what is promoted, not halving."""
+    if history.spending is None:
+        return False
+    from bough.strategies.fidelity_gain import weighs_rungs  # loads the models
+
+    return weighs_rungs(strategy, history)
+
+
 def promotion_reason(trial: Trial) -> str:
     """Why a trial that resumes another one was handed out."""
-    return f"trial {trial.resumes} was among the best of its rung: the same config at a higher fidelity"
+    return (
+        f"trial {trial.resumes} was among the most promising at its fidelity: the same config at a higher one"
+    )
 
 
 @dataclass(frozen=True)
@@ -163,16 +195,19 @@ class Halving:
 
     def begin(self, config: Config) -> Config:
         """A new config at the fidelity at which it is tried first."""
-        return {**config, self._fidelity.name: self._fidelity.rungs[self._worthwhile[0]]}
+        return self._at(config, self._worthwhile[0])
 
-    def due(self) -> Config | None:
-        """The config that is to be promoted now; None if a new one is to be tried."""
+    def due(self, of_new_branches: bool = False) -> Config | None:
+        """The config that is to be promoted now; None if a new one is to be tried.
+
+        of_new_branches: only the first one of a branch.
+        """
         for rung in reversed(range(len(self._fidelity.rungs) - 1)):
             there = [each for each in self._candidates if rung in each.results]
             ranked = self._ranked(there, rung)
             ahead = {each.branch for each in self._candidates if each.reached > rung}
             first = [each for each in ranked if each.branch not in ahead]
-            for candidate in (*first, *self._best_third(ranked, rung)):
+            for candidate in first if of_new_branches else (*first, *self._best_third(ranked, rung)):
                 if candidate.reached == rung:
                     return self._promoted(candidate)
         return None
@@ -195,25 +230,53 @@ class Halving:
                 return self._promoted(self._ranked(waiting, rung)[0])
         return None
 
+    def most_gain(
+        self, model: ModelSpace, strategy: Strategy, history: History, config: Config, point: Points
+    ) -> Config:
+        """A new config, or one that waits for promotion, at the rung that gains most for its cost.
+
+        point: the new config as the method proposed it.
+        """
+        from bough.strategies.fidelity_gain import Contest, next_evaluation
+
+        top = len(self._fidelity.rungs) - 1
+        waiting = [each for each in self._candidates if each.reached < top and each.reached in each.results]
+        column, rungs = self._fidelity.places(model.space)
+        tried = model.encode_configs([each.config for each in waiting])
+        contest = Contest(
+            at_fidelity(Points.concat([tried, point]), (column, rungs[-1])),
+            np.array([*(each.reached for each in waiting), -1], np.intp),
+            column,
+            rungs,
+        )
+        row, rung = next_evaluation(strategy, model.space, history, contest)
+        return self._at(waiting[row].config if row < len(waiting) else config, rung)
+
+    def _at(self, config: Config, rung: int) -> Config:
+        return {**config, self._fidelity.name: self._fidelity.rungs[rung]}
+
     def _promoted(self, candidate: _Candidate) -> Config:
-        rung = next(each for each in self._worthwhile if each > candidate.reached)
-        return {**candidate.config, self._fidelity.name: self._fidelity.rungs[rung]}
+        return self._at(candidate.config, next(each for each in self._worthwhile if each > candidate.reached))
 
     def _ranked(self, candidates: Sequence[_Candidate], rung: int) -> list[_Candidate]:
         """From the best to the worst: first those that meet all limits, then by front, then by value."""
-        changes = self._changes(rung)
-        values = [self._predicted(each, rung, changes) for each in candidates]
+        hoped = self._hoped_changes(candidates, rung)
+        values = [
+            tuple(map(add, self._outcomes(each.results[rung]), hoped[each.branch])) for each in candidates
+        ]
         fronts = _fronts(values) if len(self._goals.objectives) > 1 else [0] * len(values)
         violated = [bool(each.results[rung].violated) for each in candidates]
         order = sorted(range(len(values)), key=lambda i: (violated[i], fronts[i], values[i]))
         return [candidates[i] for i in order]
 
-    def _predicted(
-        self, candidate: _Candidate, rung: int, changes: dict[bytes, list[tuple[float, ...]]]
-    ) -> tuple[float, ...]:
-        own = changes.get(candidate.branch) or [each for those in changes.values() for each in those]
-        value = self._outcomes(candidate.results[rung])
-        return tuple(v + _hoped(parts) for v, parts in zip(value, _columns(own, value)))
+    def _hoped_changes(self, candidates: Sequence[_Candidate], rung: int) -> dict[bytes, tuple[float, ...]]:
+        """The change of each outcome to the highest rung, by branch; by all branches for one without any."""
+        changes, outcomes = self._changes(rung), max(len(self._goals.objectives), 1)
+        every = [each for those in changes.values() for each in those]
+        return {
+            branch: tuple(_hoped([row[k] for row in changes.get(branch) or every]) for k in range(outcomes))
+            for branch in {each.branch for each in candidates}
+        }
 
     def _changes(self, rung: int) -> dict[bytes, list[tuple[float, ...]]]:
         """The changes from a rung to the highest one, by branch."""
@@ -265,14 +328,8 @@ def _hoped(changes: Sequence[float]) -> float:
     return quantiles(changes, n=4, method="inclusive")[0]
 
 
-def _columns(rows: Sequence[tuple[float, ...]], like: tuple[float, ...]) -> list[list[float]]:
-    return [[row[column] for row in rows] for column in range(len(like))]
-
-
 def _fronts(values: Sequence[tuple[float, ...]]) -> list[int]:
     """The front of each row: 0 if no other row dominates it, 1 if only rows of front 0 do, and so on."""
-    import numpy as np
-
     from bough.acquisition.hypervolume import non_dominated
 
     table, fronts = np.array(values), np.zeros(len(values), np.intp)

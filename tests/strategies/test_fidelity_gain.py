@@ -1,0 +1,120 @@
+"""The choice of a configuration and its rung by improvement per cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+import bough
+from bough.strategies.fidelity_gain import NORMAL, _index
+
+
+def improvement(mean: float, sd: float) -> float:
+    """The expected amount below 0."""
+    return float(sd * norm.pdf(mean / sd) - mean * norm.cdf(-mean / sd))
+
+
+@pytest.mark.parametrize("mean", [-0.5, 0.0, 1.5])
+@pytest.mark.parametrize("cost", [0.03, 0.3])
+def test_the_index_is_where_looking_first_costs_what_it_gains(mean: float, cost: float) -> None:
+    moved, left = 0.8, 0.6
+    after = np.array([improvement(mean + moved * u, left) for u in NORMAL])
+
+    def surplus(price: float) -> float:
+        return float(np.mean(np.maximum(after - price, 0.0))) - price * cost
+
+    expected = brentq(surplus, 1e-12, 10.0)
+    assert _index(after[None, :], np.array([cost])) == pytest.approx([expected], rel=1e-6)
+
+
+def test_looking_first_pays_only_where_it_is_cheap_and_tells_something() -> None:
+    at_once = improvement(0.5, 1.0)
+    for moved, cost, pays in [(0.9, 0.05, True), (0.9, 1.0, False), (0.05, 0.05, False)]:
+        left = np.sqrt(1 - moved**2)
+        after = np.array([[improvement(0.5 + moved * u, left) for u in NORMAL]])
+        assert (_index(after, np.array([cost]))[0] > at_once) == pays
+
+
+EPOCHS = bough.Int(1, 27, fidelity=True)
+SPACE = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1), "epochs": EPOCHS})
+
+
+def spent_by_rung(cost, value, budget: float, seed: int = 0) -> dict[int, int]:
+    """How many trials a study with a budget spends at each fidelity, after its first full results."""
+    study = bough.Study(SPACE, seed=seed)
+    study.set_budget(budget)
+    while study.spent < budget and len(study.trials) < 26:
+        trial = study.ask()
+        study.tell(trial, value(trial.config), cost=cost(trial.config))
+    epochs = [trial.config["epochs"] for trial in study.trials[12:]]
+    return {rung: epochs.count(rung) for rung in (1, 3, 9, 27)}
+
+
+def bowl(config) -> float:
+    return (config["x"] - 0.3) ** 2 + (config["y"] - 0.6) ** 2 + 1 / config["epochs"]
+
+
+def test_rungs_that_cost_as_much_as_the_highest_are_not_used() -> None:
+    counts = spent_by_rung(lambda config: 1.0, bowl, budget=40.0)
+    assert counts[27] > 2 * (counts[1] + counts[3] + counts[9])
+
+
+def test_a_promotion_that_costs_most_of_the_budget_waits() -> None:
+    """One configuration is a little ahead at the lowest rung, and costs a hundred times as much."""
+    study = bough.Study(SPACE, seed=0)
+    study.set_budget(200.0)
+    for x, epochs in [(0.1, 1), (0.1, 27), (0.9, 1), (0.9, 27), (0.7, 1), (0.7, 27), (0.5, 1), (0.35, 1)]:
+        config = {"x": x, "y": 0.5, "epochs": epochs}
+        study.tell(
+            study.enqueue(config) and study.ask(),
+            bowl(config),
+            cost=(10.0 if x == 0.35 else 0.1) * epochs**0.5,
+        )
+    dear = {"x": 0.35, "y": 0.5}
+    for _ in range(6):
+        trial = study.ask()
+        assert {name: trial.config[name] for name in dear} != dear
+        study.tell(trial, bowl(trial.config), cost=0.1 * trial.config["epochs"] ** 0.5)
+
+
+def test_a_restart_decides_the_same(tmp_path) -> None:
+    where = f"sqlite:///{tmp_path}/s.db"
+    told = []
+    for parts in (1, 4):
+        for part in range(parts):
+            study = bough.Study(SPACE, name=f"s{parts}", seed=1, storage=where)
+            if part == 0:
+                study.set_budget(100.0)
+            for _ in range(20 // parts):
+                trial = study.ask()
+                study.tell(trial, bowl(trial.config), cost=float(trial.config["epochs"]))
+        told.append([(trial.config, trial.resumes) for trial in study.trials])
+    assert told[0] == told[1]
+    assert len({config["epochs"] for config, _ in told[0]}) > 1
+
+
+def test_a_changed_space_keeps_what_waits() -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1), "epochs": EPOCHS}), seed=2)
+    study.set_budget(300.0)
+    for _ in range(14):
+        trial = study.ask()
+        study.tell(trial, bowl({"y": 0.6, **trial.config}), cost=float(trial.config["epochs"]))
+    study.change(SPACE, backfill={"y": 0.6})
+    waiting = [trial.config["x"] for trial in study.trials if trial.config["epochs"] < 27]
+    for _ in range(8):
+        trial = study.ask()
+        study.tell(trial, bowl(trial.config), cost=float(trial.config["epochs"]))
+        assert (trial.resumes is not None) <= (trial.config["x"] in waiting)
+        waiting.append(trial.config["x"])
+
+
+def test_asking_for_several_gives_different_trials() -> None:
+    study = bough.Study(SPACE, seed=3)
+    study.set_budget(500.0)
+    for _ in range(12):
+        trial = study.ask()
+        study.tell(trial, bowl(trial.config), cost=float(trial.config["epochs"]))
+    trials = study.ask(5)
+    assert len({tuple(trial.config.items()) for trial in trials}) == 5
