@@ -7,7 +7,8 @@ import pytest
 
 import bough
 from bough.acquisition.maximise.candidates import CandidateFilter
-from bough.points import Points, row_hashes, row_keys
+from bough.points import Points, row_hashes, row_keys, rows_among
+from bough.strategies.cache import digest
 
 SPACE = bough.Space(
     {
@@ -60,3 +61,34 @@ def test_rows_of_equal_hash_are_told_apart_by_their_keys(monkeypatch: pytest.Mon
     np.testing.assert_array_equal(CandidateFilter(SPACE, avoid).mask(points), wanted)
     avoided = set(row_keys(SPACE.layout, avoid))
     np.testing.assert_array_equal(wanted, [key not in avoided for key in row_keys(SPACE.layout, points)])
+
+
+def test_rows_among_others_are_found_by_their_hashes() -> None:
+    rng = np.random.default_rng(3)
+    hashes = rng.integers(2**64, size=3000, dtype=np.uint64)
+    wanted = np.concatenate([hashes[::7], rng.integers(2**64, size=500, dtype=np.uint64)])
+    np.testing.assert_array_equal(rows_among(hashes, wanted), np.flatnonzero(np.isin(hashes, wanted)))
+    assert len(rows_among(hashes[:0], wanted)) == len(rows_among(hashes, wanted[:0])) == 0
+
+
+def test_the_key_of_a_history_depends_on_every_number_and_on_the_order() -> None:
+    points = SPACE.encode(SPACE.sample(40, np.random.default_rng(4)))
+    points = Points(points.x, points.on, row_hashes(SPACE.layout, points))
+    y, noise = np.arange(40.0), np.full(40, np.nan)
+    keys = [digest(points, y, noise, 0), digest(points, y, noise, 1)]
+    for row in range(40):
+        larger, told = y.copy(), noise.copy()
+        larger[row], told[row] = -1.0, 0.5
+        keys += [digest(points, larger, noise, 0), digest(points, y, told, 0)]
+        keys.append(digest(points.take(slice(0, row)), y[:row], noise[:row], 0))
+    keys += [digest(points, y[::-1], noise, 0), digest(points.take(slice(None, None, -1)), y, noise, 0)]
+    assert len(set(keys)) == len(keys)
+    assert digest(points, y.copy(), noise, 0) == keys[0]
+
+
+def test_branches_are_numbered_by_their_first_row_however_many_rows() -> None:
+    points = SPACE.encode(SPACE.sample(60, np.random.default_rng(5)))
+    numbers = SPACE.tree.branch_ids(points)  # fewer branches than rows
+    paths = [path.key for path in SPACE.tree.path_of(points)]
+    assert numbers.tolist() == [list(dict.fromkeys(paths)).index(path) for path in paths]
+    assert SPACE.tree.branch_ids(points.take([7])).tolist() == [0]

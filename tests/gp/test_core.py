@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
+from tests.strategies.histories import history
 
 import bough
 from bough.acquisition.criterion import Criterion, Expected, Total
@@ -23,10 +24,12 @@ from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent, sc
 from bough.acquisition.maximise.exchanges import exchanges
 from bough.acquisition.maximise.gradient import gradient_ascent
 from bough.acquisition.price import Price
+from bough.auto import Auto
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
 from bough.gp.likelihood import Data, log_posterior, log_posterior_on
 from bough.points import Points
+from bough.registry import build
 from bough.space.sampling import sample_points
 from bough.surrogates.base import KernelGP
 from bough.surrogates.nested import nested
@@ -285,15 +288,28 @@ def test_whole_proposals_agree() -> None:
     same = proposals = 0
     for seed in range(3):
         study = bough.Study(space, seed=seed)
-        for _ in range(20):
+        for number in range(20):
             ours = by("compiled", lambda study=study: copy.deepcopy(study).ask())
             trial = by("numpy", study.ask)
             assert ours.config["model"] == trial.config["model"]
             numbers = [(ours.config[n], v) for n, v in trial.config.items() if isinstance(v, (int, float))]
             same += all(abs(left - right) < 1e-6 for left, right in numbers)
             proposals += 1
+            if number in (5, 10, 15, 19):  # after the initial design, with and without exploitation
+                one, other = by("numpy", lambda: acquisition_at(study, number, [ours.config, trial.config]))  # noqa: B023
+                assert abs(one - other) < 1e-3 * (1 + abs(other))
             study.tell(trial, objective(trial.config))
     assert same >= 0.95 * proposals
+
+
+def acquisition_at(study: bough.Study, number: int, configs: list[dict[str, Any]]) -> list[float]:
+    """The criterion of trial ``number`` at some configs, given the trials before it."""
+    told = [(trial.config, trial.value) for trial in study.trials[:number]]
+    strategy, points = build("auto", study.space), study.space.encode(configs)
+    context = strategy._context(study.space, history(study.space, told, seed=study.seed))
+    options = Auto()
+    exploits = number % options.exploit_every == options.exploit_every - 1
+    return context.make_criterion(sd_share=options.exploit_sd_share if exploits else 1.0)(points).tolist()
 
 
 def test_a_core_of_another_version_is_reported_and_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from bough.strategies.schedule import LONGEST_CHAIN, earlier, following, scheduled
+from bough.strategies.schedule import LONGEST_CHAIN, begin_of_block, earlier, following, scheduled
+from bough.strategies.working_set import PAPER_LIMIT
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
@@ -25,10 +26,10 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
     assert len({scheduled(n, 0.05) for n in range(100, 200)}) < 20
 
 
-@pytest.mark.parametrize("n", [129, 500, 1_000, 10_000, 100_000, 10**7])
+@pytest.mark.parametrize("n", [129, 300, 500, 1_000, 2_000])
 def test_a_reopened_study_reaches_the_beginning_in_few_fits(n: int) -> None:
     lengths = [following(n, 0.05)]
-    while (before := earlier(lengths[-1], 0.05)) is not None:
+    while (before := earlier(lengths[-1], 0.05, PAPER_LIMIT)) is not None:
         assert before < lengths[-1]
         assert before == scheduled(before, 0.05)
         lengths.append(before)
@@ -38,9 +39,19 @@ def test_a_reopened_study_reaches_the_beginning_in_few_fits(n: int) -> None:
 
 def test_most_fits_start_from_a_recent_one() -> None:
     lengths = sorted({scheduled(n, 0.05) for n in range(LONGEST_CHAIN + 1, 10_000)} - {126})
-    shares = [(earlier(length, 0.05) or 0) / length for length in lengths]
+    shares = [(earlier(length, 0.05, 10_000) or 0) / length for length in lengths]
     assert sum(share > 0.9 for share in shares) > 0.7 * len(shares)
-    assert earlier(1_000, 0.05) == scheduled(1_000, 0.05) < 1_000  # a surprised fit: from the latest one
+    for limit in (400, 2_000):  # a surprised fit: from the latest one
+        assert earlier(1_000, 0.05, limit) == scheduled(1_000, 0.05) < 1_000
+
+
+def test_beyond_the_limit_eight_lengths_share_a_rough_start() -> None:
+    lengths = sorted({scheduled(n, 0.05) for n in range(400, 10_000)})[1:]
+    assert lengths[0] > 400
+    assert {earlier(length, 0.05, 400) for length in lengths} == {None}
+    begins = [begin_of_block(length, 0.05, 400) for length in lengths]
+    assert begins == [lengths[row - row % 8] for row in range(len(lengths))]
+    assert begin_of_block(lengths[9] + 1, 0.05, 400) == lengths[8]
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.02, 0.05, 0.5])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bough.errors import ExhaustedError, MethodError
 from bough.history import History
@@ -85,7 +86,8 @@ class ForeseesGain(Protocol):
 def tried_points(history: History) -> Points:
     """All points proposed so far: finished, failed and pending. With a fidelity, each at the highest one."""
     done = history.done if history.fidelity is None else history.done.take(~history.is_lower)
-    return Points.concat([done, history.failed, history.pending])
+    parts = [part for part in (done, history.failed, history.pending) if len(part)]
+    return parts[0] if len(parts) == 1 else Points.concat([done, history.failed, history.pending])
 
 
 def noise_seen(space: Space, history: History) -> bool:
@@ -100,7 +102,13 @@ def noise_seen(space: Space, history: History) -> bool:
         done, y, noise = done.take(told), y[told], noise[told]
     if np.any(noise > 0):
         return True
+    # Two values of one point make more pairs of both than points; counting takes less than comparing.
     hashes = row_hashes(space.layout, done)
+    bits: NDArray[np.uint64] = np.ascontiguousarray(y).view(np.uint64)
+    pairs = hashes.copy()
+    pairs += (bits ^ bits >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15)
+    if _distinct(pairs) == _distinct(hashes):
+        return False
     order = np.argsort(hashes, kind="stable")
     ordered, values = hashes[order], y[order]
     differ = np.flatnonzero((ordered[1:] == ordered[:-1]) & (values[1:] != values[:-1]))
@@ -110,6 +118,12 @@ def noise_seen(space: Space, history: History) -> bool:
     first: dict[bytes, float] = {}
     keys = row_keys(space.layout, done.take(suspects))
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
+
+
+def _distinct(numbers: NDArray[np.uint64]) -> int:
+    """How many different numbers there are."""
+    ordered = np.sort(numbers)
+    return int(np.count_nonzero(ordered[1:] != ordered[:-1]))
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -75,6 +75,7 @@ class ProposalContext:
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     latest_gain: the row of the last observation that was an improvement.
     early: the first points that were tried, where branches that came later count as late.
+    is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
     """
 
     space: Space
@@ -88,6 +89,7 @@ class ProposalContext:
     level: FloatArray
     latest_gain: int
     early: Points
+    is_brief: bool = False
 
     @property
     def criterion(self) -> Criterion:
@@ -127,12 +129,13 @@ class Maximiser(Protocol):
     ) -> Points: ...
 
 
-def maximise_with(maximise: Maximiser) -> Decision:
-    """Propose the maximum of the criterion."""
+def maximise_with(maximise: Maximiser, briefly: Maximiser | None = None) -> Decision:
+    """Propose the maximum of the criterion. briefly: a maximiser for where a brief search is enough."""
 
     def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        search = briefly if briefly is not None and context.is_brief else maximise
         criterion = context.make_criterion()
-        return Choice(maximise(context.space, criterion, near=context.near, avoid=context.avoid, rng=rng))
+        return Choice(search(context.space, criterion, near=context.near, avoid=context.avoid, rng=rng))
 
     return decide
 

@@ -24,6 +24,7 @@ from bough.strategies import streams
 from bough.strategies.base import tried_points
 from bough.strategies.fidelity_history import at_fidelity, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
+from bough.strategies.working_set import lowest_rows
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
 
@@ -117,12 +118,13 @@ class InitialDesign:
         if believed or self.kind not in ("middle", "paths") or space.tree.path_count(size) > size:
             return nothing
         numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
-        order = np.argsort(numbers, kind="stable").tolist()
-        tried = Points.concat([history.done, history.failed, history.pending])
-        if history.fidelity is not None:  # a configuration is as early as its first trial, at any fidelity
-            tried = at_fidelity(tried, history.fidelity)
-            order = list(first_trials(space, tried, numbers).values())
-        early = tried.take(order[:size])
+        if history.fidelity is None:
+            early = tried_points(history).take(lowest_rows(numbers, size))
+        else:  # a configuration is as early as its first trial, at any fidelity
+            tried = at_fidelity(
+                Points.concat([history.done, history.failed, history.pending]), history.fidelity
+            )
+            early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
         return early if len(early) == size and space.legal(early).any() else nothing
 
     def _of_new_path(self, space: Space, history: History, tried: Points) -> Points | None:

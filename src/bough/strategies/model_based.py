@@ -38,17 +38,17 @@ from bough.strategies.decisions import (
 )
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
+from bough.strategies.hyperparameters import CACHED_FITS, Fitted, Fitter
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
-from bough.strategies.schedule import earlier, following, scheduled
+from bough.strategies.schedule import following, scheduled
 from bough.strategies.viability import viability
 from bough.strategies.working_set import LIMIT, lowest_rows, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "mixture_moments"]
 
-_CACHED_FITS = 64
 _CACHED_MODELS = 4
 
 MAX_NEAR = 2000
@@ -56,14 +56,6 @@ MAX_NEAR = 2000
 
 SURPRISE_GROWTH = 0.02
 """Surprising observations cause at most one refit while the data grow by this fraction."""
-
-
-@dataclass(frozen=True, eq=False)
-class Fitted:
-    """The output transform and the hyperparameters, fitted to a prefix of the history."""
-
-    transform: OutputTransform
-    theta: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +172,7 @@ class ModelBased:
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
             early=self.initial.early_points(space, history),
+            is_brief=len(history.pending) > 0 and len(history.done) > self.working_set,
         )
 
     def model(self, history: History) -> ConditionedModel:
@@ -210,7 +203,7 @@ class ModelBased:
             surprising = np.abs(residuals) > self.surprise_sds
             surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
             found = following(int(surprises[-1]) + 1, SURPRISE_GROWTH) if len(surprises) else length
-            keep(self._lengths, key, found, _CACHED_FITS)
+            keep(self._lengths, key, found, CACHED_FITS)
         return found
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
@@ -280,29 +273,16 @@ class ModelBased:
 
     def _condition(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
         fitted = self._fit(history, length)
-        z = fitted.transform.forward(history.y)
-        noise = fitted.transform.noise(history.y, history.noise)
-        points = history.done.take(rows)
-        posteriors = self.surrogate.posterior(fitted.theta, Data(points, z[rows], noise[rows]))
-        best = [incumbent(p, points, z[rows]) for p in posteriors]
+        z, points = fitted.transform.forward(history.y), history.done.take(rows)
+        data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
+        posteriors = self.surrogate.posterior(fitted.theta, data)
+        best = [incumbent(p, points, data.y) for p in posteriors]
         return ConditionedModel(fitted.transform, posteriors, best, z)
 
     def _fit(self, history: History, length: int) -> Fitted:
-        """Hyperparameters of the first ``length`` observations: a function of those and the seed alone."""
-        points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
-        key = digest(points, y, noise, history.seed)
-        fitted = self._fits.get(key)
-        if fitted is None:
-            before = earlier(length, self.refit_growth)
-            start = self._fit(history, before).theta if before else None
-            transform = self.fit_transform(y)
-            rows = working_rows(y, self.working_set)
-            z, z_noise = transform.forward(y), transform.noise(y, noise)
-            rng = np.random.default_rng([history.seed, length, streams.FIT])
-            data = Data(points.take(rows), z[rows], z_noise[rows])
-            fitted = Fitted(transform, self.surrogate.fit(data, rng, start))
-            keep(self._fits, key, fitted, _CACHED_FITS)
-        return fitted
+        """Hyperparameters of the first ``length`` observations."""
+        fitter = Fitter(self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits)
+        return fitter.fit(history, length)
 
 
 def _best_first(history: History, model: ConditionedModel) -> Points:

@@ -11,13 +11,16 @@ import math
 from bisect import bisect_right
 from functools import lru_cache
 
-__all__ = ["LONGEST_CHAIN", "earlier", "following", "scheduled"]
+__all__ = ["LONGEST_CHAIN", "begin_of_block", "earlier", "following", "scheduled"]
 
 FEWEST_TO_START_FROM = 16
 """Hyperparameters of fewer observations are no better as a start than the median of the prior."""
 
 LONGEST_CHAIN = 128
 """Up to this many observations each fit starts where the one before it ended."""
+
+LENGTHS_PER_BLOCK = 8
+"""Beyond the limit of the working set, the fits of a block start from the same rough fit."""
 
 
 def scheduled(n: int, growth: float) -> int:
@@ -32,26 +35,39 @@ def following(n: int, growth: float) -> int:
     return lengths[bisect_right(lengths, n - 1)]
 
 
-def earlier(length: int, growth: float) -> int | None:
-    """The scheduled prefix whose hyperparameters start the search for those of ``length``.
+def earlier(length: int, growth: float, limit: int) -> int | None:
+    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
 
     The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
     the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
     beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
     digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
     that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
+
+    limit: how many observations the model sees. Longer prefixes start from a rough fit (``begin_of_block``):
+    a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
     """
     if length < FEWEST_TO_START_FROM:
         return None
     if length <= LONGEST_CHAIN:
         return scheduled(length - 1, growth)
+    if (latest := scheduled(length, growth)) < length:  # a surprised fit
+        return latest
+    if length > limit:
+        return None
     lengths = _lengths_beyond(length, growth)
     first = bisect_right(lengths, LONGEST_CHAIN)
     number = bisect_right(lengths, length) - first
-    if (latest := scheduled(length, growth)) < length:  # a surprised fit
-        return latest
     before = number & (number - 1) or number // 2
     return lengths[first + before - 1] if before else scheduled(LONGEST_CHAIN // 2, growth)
+
+
+def begin_of_block(length: int, growth: float, limit: int) -> int:
+    """The first of the block of scheduled lengths beyond ``limit`` that ``length`` is in."""
+    lengths = _lengths_beyond(length, growth)
+    first = bisect_right(lengths, limit)
+    number = bisect_right(lengths, length) - 1 - first
+    return lengths[first + number // LENGTHS_PER_BLOCK * LENGTHS_PER_BLOCK]
 
 
 def _lengths_beyond(n: int, growth: float) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
     return np.flatnonzero(chosen)
 
 
-def lowest_rows(y: FloatArray, count: int) -> IntArray:
+def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:
     """The rows of the ``count`` smallest values, smallest first, and the earlier ones of equals first."""
     rows = np.arange(len(y))
     if 0 < count < len(y):

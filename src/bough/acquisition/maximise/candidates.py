@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise, product
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys
+from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys, rows_among
 from bough.space import Space
 from bough.space.halton import halton
 from bough.space.neighbourhood import perturb
@@ -57,24 +55,21 @@ class CandidateFilter:
     space: Space
     avoid: Points
 
-    @cached_property
-    def _hashes(self) -> tuple[NDArray[np.uint64], IntArray]:
-        """Hashes of the points to avoid in ascending order, and the row of each."""
-        hashes = row_hashes(self.space.layout, self.avoid)
-        order = np.argsort(hashes, kind="stable")
-        return hashes[order], order
-
     def mask(self, points: Points) -> BoolArray:
         """(n,) whether each point may be proposed."""
         allowed, layout = self.space.legal(points), self.space.layout
-        hashes, (avoided, rows) = row_hashes(layout, points), self._hashes
-        begin, end = (np.searchsorted(avoided, hashes, side) for side in ("left", "right"))
-        suspects = np.flatnonzero((begin < end) & allowed)
+        hashes, avoided = row_hashes(layout, points), row_hashes(layout, self.avoid)
+        twins = rows_among(avoided, hashes)
+        found, first = np.unique(avoided[twins], return_index=True)
+        suspects = np.flatnonzero(allowed & np.isin(hashes, found))
         if len(suspects):
-            spans = set(zip(begin[suspects].tolist(), end[suspects].tolist()))
-            twins = self.avoid.take(np.concatenate([rows[first:last] for first, last in spans]))
-            known = set(row_keys(layout, twins))
-            allowed[suspects] = [key not in known for key in row_keys(layout, points.take(suspects))]
+            own = row_keys(layout, points.take(suspects))
+            likely = self.avoid.take(twins[first[np.searchsorted(found, hashes[suspects])]])
+            tried = [one == other for one, other in zip(own, row_keys(layout, likely))]
+            if not all(tried):  # different rows with one hash
+                known = set(row_keys(layout, self.avoid.take(twins)))
+                tried = [key in known for key in own]
+            allowed[suspects] = ~np.array(tried)
         return allowed
 
     def score(self, points: Points, value: FloatArray) -> FloatArray:

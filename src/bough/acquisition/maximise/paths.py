@@ -71,6 +71,7 @@ def search_paths(
     rng: np.random.Generator,
     branches: int = 16,
     starts: int = 32,
+    candidates: int = CANDIDATES,
 ) -> Points:
     """The best point found on any path: one row, or none if ``avoid`` leaves nothing.
 
@@ -84,9 +85,9 @@ def search_paths(
     boxes = space.tree.all_paths(MAX_LISTED_PATHS)
     listed = len(boxes) <= MAX_LISTED_PATHS
     if listed:
-        pool, value = _spread_candidates(space, criterion, boxes, near, rng)
+        pool, value = _spread_candidates(space, criterion, boxes, near, rng, candidates)
     else:
-        pool, value = _sampled_candidates(space, criterion, near, rng, branches)
+        pool, value = _sampled_candidates(space, criterion, near, rng, branches, candidates)
     found, best = _search_from(space, criterion, pool, value, allowed, branches, starts)
     for _ in range(MAX_TRANSPLANTS if len(found) and len(boxes) > branches else 0):
         pool = transplant(space, boxes, found) if listed else neighbours(space, found, rng)
@@ -118,21 +119,26 @@ def search_boxes(
 
 
 def _spread_candidates(
-    space: Space, criterion: Criterion, boxes: Sequence[Path], near: Points, rng: np.random.Generator
+    space: Space,
+    criterion: Criterion,
+    boxes: Sequence[Path],
+    near: Points,
+    rng: np.random.Generator,
+    candidates: int = CANDIDATES,
 ) -> tuple[Points, FloatArray]:
     """Points all over the boxes and around the best tried ones, with their values."""
-    each = max(CANDIDATES // len(boxes), MIN_CANDIDATES_PER_PATH)
-    candidates, _ = spread(space, boxes, each, rng)
-    pool = Points.concat([candidates, near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)])
+    each = max(candidates // len(boxes), MIN_CANDIDATES_PER_PATH)
+    everywhere, _ = spread(space, boxes, each, rng)
+    pool = Points.concat([everywhere, near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)])
     return pool, criterion(pool)
 
 
 def _sampled_candidates(
-    space: Space, criterion: Criterion, near: Points, rng: np.random.Generator, branches: int
+    space: Space, criterion: Criterion, near: Points, rng: np.random.Generator, branches: int, candidates: int
 ) -> tuple[Points, FloatArray]:
     """Random points, tried ones, points around those, and what local searches from the best of them see."""
     known = [near.take(slice(0, branches)), near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)]
-    sampled = Points.concat([sample_points(space, CANDIDATES, rng), *known])
+    sampled = Points.concat([sample_points(space, candidates, rng), *known])
     value = np.where(space.legal(sampled), criterion(sampled), -np.inf)
     best = select_starts(space, sampled, value, LOCAL_SEARCHES, LOCAL_SEARCHES)
     seen, seen_value = local_search_from(
