@@ -14,8 +14,8 @@ from bough.history import History
 from bough.points import Points
 from bough.space.sampling import sample_points
 from bough.strategies.model_based import ModelBased
+from bough.strategies.model_data import working_rows
 from bough.strategies.success import DOUBT, with_labels
-from bough.strategies.working_set import working_rows
 from bough.study import Study
 
 SPACE = bough.Space(

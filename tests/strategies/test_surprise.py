@@ -8,9 +8,9 @@ import bough
 from bough.auto import Auto
 from bough.history import History
 from bough.space.sampling import sample_points
+from bough.strategies.hyperparameters import following, scheduled
 from bough.strategies.model_based import SURPRISE_GROWTH
-from bough.strategies.schedule import following, scheduled
-from bough.strategies.working_set import working_rows
+from bough.strategies.model_data import working_rows
 
 from .histories import history
 
@@ -30,7 +30,7 @@ def test_a_surprise_refits_at_the_next_step_of_the_finer_schedule() -> None:
     for rows in (64, 65, 69, 73, 76, 77, 80, 81, 86):
         seen = results(rows)
         length = scheduled(rows, strategy.refit_growth)
-        residuals = strategy._condition(seen, working_rows(seen.y), length).posteriors[0]
+        residuals = strategy._model(seen, working_rows(seen.y), length).posteriors[0]
         surprised = np.flatnonzero(np.abs(residuals.standardised_residuals()) > strategy.surprise_sds)
         due = [following(int(row) + 1, SURPRISE_GROWTH) for row in surprised if row >= length]
         expected = [refit for refit in due if refit <= rows]

@@ -19,8 +19,8 @@ from bough.strategies.decisions import maximise_with
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
+from bough.strategies.model_data import LIMIT
 from bough.strategies.options import INITIAL, SHARE, WORKING_SET, Options, at_least, option, require
-from bough.strategies.working_set import LIMIT
 from bough.surrogates.forest import Forest
 
 __all__ = ["Interleaved", "RandomForest"]

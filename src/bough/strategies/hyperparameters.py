@@ -1,9 +1,17 @@
-"""Hyperparameters of a prefix of the history, and which earlier ones the search for them starts from."""
+"""Hyperparameters of a prefix of the history: when to fit them, and where the search starts.
+
+The lengths of the prefixes follow a fixed sequence that grows by a given fraction, which spreads the cost of
+fitting over many trials (``model_based`` adds surprises). A proposal uses the hyperparameters of the longest
+scheduled prefix, and all the data.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,12 +20,19 @@ from bough.gp.output_transform import OutputTransform
 from bough.history import History
 from bough.points import FloatArray
 from bough.strategies import streams
-from bough.strategies.cache import digest, keep
-from bough.strategies.schedule import begin_of_block, earlier
-from bough.strategies.working_set import working_rows
+from bough.strategies.model_data import digest, keep, working_rows
 from bough.surrogates.base import Surrogate
 
-__all__ = ["CACHED_FITS", "Fitted", "Fitter"]
+__all__ = [
+    "CACHED_FITS",
+    "LONGEST_CHAIN",
+    "Fitted",
+    "Fitter",
+    "begin_of_block",
+    "earlier",
+    "following",
+    "scheduled",
+]
 
 CACHED_FITS = 64
 
@@ -81,3 +96,73 @@ class Fitter:
             for count in ROUGH_ROWS
         )
         return self.surrogate.fit(more, rng, self.surrogate.fit(few, rng))
+
+
+FEWEST_TO_START_FROM = 16
+"""Hyperparameters of fewer observations are no better as a start than the median of the prior."""
+
+LONGEST_CHAIN = 128
+"""Up to this many observations each fit starts where the one before it ended."""
+
+LENGTHS_PER_BLOCK = 8
+"""Beyond the limit of the working set, the fits of a block start from the same rough fit."""
+
+
+def scheduled(n: int, growth: float) -> int:
+    """The largest scheduled length <= n: 1, then each max(previous + 1, previous * (1 + growth))."""
+    lengths = _lengths_beyond(n, growth)
+    return lengths[bisect_right(lengths, n) - 1]
+
+
+def following(n: int, growth: float) -> int:
+    """The smallest scheduled length >= n."""
+    lengths = _lengths_beyond(n, growth)
+    return lengths[bisect_right(lengths, n - 1)]
+
+
+def earlier(length: int, growth: float, limit: int) -> int | None:
+    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
+
+    The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
+    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
+    beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
+    digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
+    that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
+
+    limit: how many observations the model sees. Longer prefixes start from a rough fit (``begin_of_block``):
+    a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
+    """
+    if length < FEWEST_TO_START_FROM:
+        return None
+    if length <= LONGEST_CHAIN:
+        return scheduled(length - 1, growth)
+    if (latest := scheduled(length, growth)) < length:  # a surprised fit
+        return latest
+    if length > limit:
+        return None
+    lengths = _lengths_beyond(length, growth)
+    first = bisect_right(lengths, LONGEST_CHAIN)
+    number = bisect_right(lengths, length) - first
+    before = number & (number - 1) or number // 2
+    return lengths[first + before - 1] if before else scheduled(LONGEST_CHAIN // 2, growth)
+
+
+def begin_of_block(length: int, growth: float, limit: int) -> int:
+    """The first of the block of scheduled lengths beyond ``limit`` that ``length`` is in."""
+    lengths = _lengths_beyond(length, growth)
+    first = bisect_right(lengths, limit)
+    number = bisect_right(lengths, length) - 1 - first
+    return lengths[first + number // LENGTHS_PER_BLOCK * LENGTHS_PER_BLOCK]
+
+
+def _lengths_beyond(n: int, growth: float) -> tuple[int, ...]:
+    """The scheduled lengths from 1 on, as far as the first one beyond n and maybe further."""
+    return _lengths_to(growth, 1 << max(n, 1).bit_length())
+
+
+@lru_cache(maxsize=256)
+def _lengths_to(growth: float, end: int) -> tuple[int, ...]:
+    lengths = [1]
+    while lengths[-1] <= end:
+        lengths.append(max(lengths[-1] + 1, math.ceil(lengths[-1] * (1 + growth))))
+    return tuple(lengths)

@@ -24,7 +24,7 @@ from bough.strategies import streams
 from bough.strategies.base import tried_points
 from bough.strategies.fidelity_history import at_fidelity, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
-from bough.strategies.working_set import lowest_rows
+from bough.strategies.model_data import lowest_rows
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
 

@@ -1,8 +1,8 @@
 """Bayesian optimization: fit a surrogate to the history, then decide what to try next.
 
 Everything here is a function of the history. Hyperparameters and the output transform are fitted to a
-scheduled prefix of it (``schedule``). Fits are cached by the content of that prefix, and dropping the cache
-changes no proposal.
+scheduled prefix of it (``hyperparameters``). Fits are cached by the content of that prefix, and dropping the
+cache changes no proposal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from bough.space.tree import Path
 from bough.strategies import streams
 from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, tried_points, unseen
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
-from bough.strategies.cache import content, digest, keep
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.decisions import (
     Choice,
@@ -38,13 +37,12 @@ from bough.strategies.decisions import (
 )
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
-from bough.strategies.hyperparameters import CACHED_FITS, Fitted, Fitter
+from bough.strategies.hyperparameters import CACHED_FITS, Fitted, Fitter, following, scheduled
 from bough.strategies.initial import InitialDesign
+from bough.strategies.model_data import LIMIT, content, digest, keep, lowest_rows, working_rows
 from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
-from bough.strategies.schedule import following, scheduled
 from bough.strategies.viability import viability
-from bough.strategies.working_set import LIMIT, lowest_rows, working_rows
 from bough.surrogates.base import KernelGP, Surrogate
 
 __all__ = ["ModelBased", "choose", "mixture_moments"]
@@ -66,7 +64,7 @@ class ModelBased:
     surprise_sds: or earlier, if an observation is this many predictive standard deviations off.
     fit_transform: fits the output transform to the observed values.
     success: the log probability that a trial succeeds, asked for once a trial has failed.
-    working_set: how many observations the surrogate sees at most (``strategies.working_set``).
+    working_set: how many observations the surrogate sees at most (``strategies.model_data``).
     cost_model: what is fitted to log costs where the study has a budget (``strategies.cost_aware``).
     """
 
@@ -267,22 +265,17 @@ class ModelBased:
         key = digest(history.done, history.y, history.noise, history.seed) + length.to_bytes(8, "little")
         model = self._models.get(key)
         if model is None:
-            model = self._condition(history, rows, length)
+            fitter = Fitter(
+                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
+            )
+            fitted = fitter.fit(history, length)
+            z, points = fitted.transform.forward(history.y), history.done.take(rows)
+            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
+            posteriors = self.surrogate.posterior(fitted.theta, data)
+            best = [incumbent(p, points, data.y) for p in posteriors]
+            model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         return model
-
-    def _condition(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
-        fitted = self._fit(history, length)
-        z, points = fitted.transform.forward(history.y), history.done.take(rows)
-        data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
-        posteriors = self.surrogate.posterior(fitted.theta, data)
-        best = [incumbent(p, points, data.y) for p in posteriors]
-        return ConditionedModel(fitted.transform, posteriors, best, z)
-
-    def _fit(self, history: History, length: int) -> Fitted:
-        """Hyperparameters of the first ``length`` observations."""
-        fitter = Fitter(self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits)
-        return fitter.fit(history, length)
 
 
 def _best_first(history: History, model: ConditionedModel) -> Points:

@@ -13,7 +13,7 @@ from typing import Any
 
 from bough.errors import MethodError, MissingExtraError
 from bough.strategies.initial import KINDS
-from bough.strategies.working_set import LIMIT, PAPER_LIMIT
+from bough.strategies.model_data import LIMIT, PAPER_LIMIT
 
 __all__ = [
     "INITIAL",

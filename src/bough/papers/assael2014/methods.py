@@ -21,8 +21,8 @@ from bough.strategies.flat import flat_layout
 from bough.strategies.gp import PlainOptions
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
+from bough.strategies.model_data import PAPER_LIMIT
 from bough.strategies.options import INITIAL, POSITIVE, WORKING_SET, Options, at_least, one_of, option
-from bough.strategies.working_set import PAPER_LIMIT
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import VARIANCE, all_columns
 

@@ -1,4 +1,13 @@
-"""Caches of models by content: bounded, and safe to drop."""
+"""The observations that a model sees, and a key by which a model of them is found again.
+
+Inference costs n³. Beyond a limit, the option ``working_set``, the model sees that many observations. Half of
+them are the best ones, which show where to refine. A quarter are the latest, so recent trials are not
+proposed again. A quarter are spread evenly over the others in time; they represent distant regions and other
+branches.
+
+``digest`` tells histories apart by their content. Models are cached by it, at most a few (``keep``); dropping
+one changes no proposal.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +18,36 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 
-__all__ = ["content", "digest", "keep"]
+__all__ = ["LIMIT", "PAPER_LIMIT", "content", "digest", "keep", "lowest_rows", "working_rows"]
+
+LIMIT = 400
+PAPER_LIMIT = 2000
+"""Of the papers' methods, which condition on all observations; a fit then takes seconds."""
+
+
+def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
+    """Row numbers of the working set of observations y (n,), in the order in which they came."""
+    n = len(y)
+    if n <= limit:
+        return np.arange(n)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[lowest_rows(y, limit // 2)] = True
+    chosen[n - limit // 4 :] = True
+    others = np.flatnonzero(~chosen)
+    free = limit - int(chosen.sum())
+    chosen[others[np.linspace(0, len(others) - 1, free).astype(np.intp)]] = True
+    return np.flatnonzero(chosen)
+
+
+def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:
+    """The rows of the ``count`` smallest values, smallest first, and the earlier ones of equals first."""
+    rows = np.arange(len(y))
+    if 0 < count < len(y):
+        rows = np.flatnonzero(y <= np.partition(y, count - 1)[count - 1])
+    return rows[np.argsort(y[rows], kind="stable")][:count]
+
 
 K = TypeVar("K")
 T = TypeVar("T")
