@@ -58,12 +58,17 @@ def test_a_request_that_outlasts_the_grace_period_is_answered_503(
     study = bough.connect(process.url, process.token, "demo", space=space, method="random", seed=0)
     replies: list[httpx.Response] = []
 
-    def ask() -> None:
-        headers = {"Authorization": f"Bearer {process.token}"}
-        path = f"{process.url}/api/v1/studies/{study.name}/ask"
-        replies.append(httpx.post(path, json={}, headers=headers, timeout=60))
+    headers = {"Authorization": f"Bearer {process.token}"}
+    client = httpx.Client(base_url=f"{process.url}/api/v1", headers=headers, timeout=60, verify=False)
+    assert client.get("/health").status_code == 200  # so a slow machine has the connection open in time
 
-    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as other:
+    def ask() -> None:
+        replies.append(client.post(f"/studies/{study.name}/ask", json={}))
+
+    with (
+        closing(client),
+        closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as other,
+    ):
         other.execute("BEGIN IMMEDIATE")
         asking = threading.Thread(target=ask)
         asking.start()
