@@ -34,7 +34,7 @@ from benchmarks.problems.yahpo import ACCURACY, DEVELOPMENT, PUBLISHED, measures
 LOWEST = 0.03
 """The smallest share of the training set that the surrogate was fitted to."""
 
-MAX_TRIALS = 100
+MAX_TRIALS = 300
 """The cheapest configurations take a thousandth of the most expensive ones: a budget alone may not end."""
 
 METHODS = ("budget", "fidelity", "random")

@@ -144,7 +144,7 @@ def test_nothing_is_stored_when_the_method_cannot_be_made(
     url = f"sqlite:///{tmp_path / 's.db'}"
     with pytest.raises(MissingExtraError):
         bough.Study(SPACE, name="s", storage=url, method="forest")
-    assert bough.studies(url) == []
+    assert not list(tmp_path.iterdir())
 
 
 # ---- names --------------------------------------------------------------------------------------

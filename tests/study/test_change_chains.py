@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,16 +46,12 @@ def spaces(draw: st.DrawFn) -> Space:
             if draw(st.integers(0, 4)):
                 domain = draw(st.sampled_from(domains))
                 when = draw(st.sampled_from(CONDITIONS))
-                declared[name] = type(domain)(**{**vars_of(domain), "when": when})
+                declared[name] = replace(domain, when=when)
         try:
             return Space(declared, forbid=draw(st.lists(st.sampled_from(CLAUSES), max_size=1)))
         except BoughError:
             continue
     return START
-
-
-def vars_of(domain: Any) -> dict[str, Any]:
-    return {name: getattr(domain, name) for name in domain.__dataclass_fields__}
 
 
 def change(study: bough.Study, space: Space, data: st.DataObject) -> None:
@@ -77,7 +74,7 @@ def change(study: bough.Study, space: Space, data: st.DataObject) -> None:
 
 
 def bare(domains: dict[str, Any]) -> dict[str, Any]:
-    return {path: type(d)(**{**vars_of(d), "when": None}) for path, d in domains.items()}
+    return {path: replace(domain, when=None) for path, domain in domains.items()}
 
 
 def check(study: bough.Study, method_asks: bool) -> None:
