@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 import bough
 
 SPACE = bough.Space(
@@ -48,3 +50,12 @@ def test_initial_trials_of_tpe_are_named() -> None:
         design = study.explain(trial)["reason"].startswith("part of the initial design")
         assert design == (trial.number < 10)
         assert study.explain(trial)["rule"] == "tpe"
+
+
+@pytest.mark.parametrize("goals", [{"direction": "maximize"}, {"objectives": {"accuracy": "maximize"}}])
+def test_the_mean_has_the_sign_of_the_objective(goals: dict[str, Any]) -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), seed=1, **goals)
+    name = study.goals.names[0]
+    study.run(lambda config: {name: 100.0 - config["x"]}, 8, progress=False)
+    told = study.explain(7)
+    assert told["mean"] == pytest.approx(100.0, abs=2.0)

@@ -154,6 +154,8 @@ class StudyResults(StoredStudy):
         found = {"rule": self.method.name, **strategy.explain(model.space, history, point, rng)}
         if chosen.resumes is not None:
             found |= {"rule": "promotion", "reason": promotion_reason(chosen)}
+        if self.goals.is_single and isinstance(found.get("mean"), float):
+            found["mean"] *= self.goals.sign  # methods minimise
         for (name, _), sign in zip(self.goals.objectives, self.goals.signs):
             if name in found.get("objectives", {}):
                 found["objectives"][name]["mean"] *= sign
