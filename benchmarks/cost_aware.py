@@ -73,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_task_options(parser, "cost-aware.jsonl")
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--max-trials", type=int, default=150, help="long runs take minutes")
+    parser.add_argument("--max-trials", type=int, default=1000, help="long runs take minutes")
     given = parser.parse_args()
     kept = KeptRows(given.rows)
     left: dict[str, list[float]] = {method: [] for method in given.methods}
