@@ -179,5 +179,7 @@ def test_wrong_spaces_are_named(space, choices, message: str) -> None:
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="trials must be"):
         BoughSearchCV(SVC(), {"C": [1, 2]}, trials=0).fit(X, Y)
+    search = BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=["accuracy", "f1_macro"], refit=False, trials=1)
     with pytest.raises(ValueError, match="refit must name"):
-        BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=["accuracy", "f1_macro"], refit=False, trials=1).fit(X, Y)
+        search.fit(X, Y)
+    assert [trial.state for trial in search.study_.trials] == ["queued"]  # tried first by a corrected search

@@ -169,6 +169,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
                 results = evaluate([to_params(trial.config) for trial in batch])
+                scores = np.asarray(results[self._score_name(results)])[scored:]
             except BaseException as error:
                 failed = _if_all_failed(error, callers=2)
                 if failed is None:
@@ -177,7 +178,6 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 for trial in batch:
                     study.fail(trial, str(error).strip().splitlines()[-1])
                 continue
-            scores = np.asarray(results[self._score_name(results)])[scored:]
             for trial, score in zip(batch, scores, strict=True):
                 study.tell(trial, float(score))
             scored += len(batch)
