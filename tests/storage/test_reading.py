@@ -252,6 +252,7 @@ def test_a_name_that_no_database_can_hold_is_not_found(storage_url: str | None) 
         ("value = NULL", "trial 1 is damaged: it is done with the value None"),
         ("state = 'zombie'", "trial 1 is damaged"),
         ("measures = '3'", "trial 1 is damaged: '3' is not a JSON object"),
+        ("measures = ''", "trial 1 is damaged"),
         ("notes = '{'", "trial 1 is damaged"),
     ],
 )

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.strategies.histories import history
 
 import bough
+from bough.history import History
+from bough.registry import build
+from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
 
@@ -17,3 +23,20 @@ def test_trials_asked_at_once_keep_apart(seed: int) -> None:
     asked = np.array([list(trial.config.values()) for trial in study.ask(6)])
     apart = np.abs(asked[:, None] - asked[None]).max(axis=2)[np.triu_indices(6, 1)]
     assert apart.min() > 1e-3
+
+
+def test_a_search_is_brief_beside_running_trials_of_a_long_study_alone() -> None:
+    """With a fidelity, configurations that wait for promotion are pending, and few of them run."""
+    configs = SPACE.sample(22, np.random.default_rng(0))
+    long = history(SPACE, [(config, config["x"]) for config in configs[:20]], pending=configs[20:])
+    short = history(SPACE, [(config, config["x"]) for config in configs[:10]], pending=configs[20:])
+    strategy = build(bough.method("auto", working_set=16), SPACE)
+    assert isinstance(strategy, ModelBased)
+
+    def is_brief(trials: History) -> bool:
+        return strategy._context(SPACE, trials).is_brief
+
+    assert is_brief(long)
+    assert not is_brief(short)
+    assert not is_brief(replace(long, pending=long.pending.take([]), pending_numbers=np.arange(0)))
+    assert not is_brief(replace(long, fidelity=(1, 1.0)))

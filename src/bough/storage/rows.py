@@ -95,13 +95,13 @@ def _trial(row: Row, config: dict[str, Any]) -> Trial:
         finished,
         worker,
         expires,
-        _object(measures) if measures else {},
-        _object(notes) if notes else {},
+        {} if measures is None else _object(measures),
+        {} if notes is None else _object(notes),
         traceback,
         request,
         holder,
         learn != 0,
-        _object(noises) if noises else {},
+        {} if noises is None else _object(noises),
     )
 
 

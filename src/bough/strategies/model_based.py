@@ -170,7 +170,10 @@ class ModelBased:
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
             early=self.initial.early_points(space, history),
-            is_brief=len(history.pending) > 0 and len(history.done) > self.working_set,
+            # With a fidelity, most pending configurations wait for promotion and do not run.
+            is_brief=history.fidelity is None
+            and len(history.pending) > 0
+            and len(history.done) > self.working_set,
         )
 
     def model(self, history: History) -> ConditionedModel:

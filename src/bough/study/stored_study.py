@@ -213,7 +213,7 @@ class StoredStudy:
     ) -> Trial | None:
         """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
 
-        holder: the mark of who asks; the same one gets the same trial for as long as it runs.
+        holder: who asks. The same holder gets the same trial while it runs.
 
         A proposal is made without any lock on the storage, and inserted only under the number that it was
         made for. If another asker took that number, a new proposal takes the other trial into account. After
