@@ -41,9 +41,7 @@ class Variant:
     plain: bool = False
 
     def strategy(self, space: bough.Space):
-        made = replace(
-            build("gp", space), fit_transform=self.fit_transform, _fits={}, _models={}, _lengths={}
-        )
+        made = replace(build("gp", space), fit_transform=self.fit_transform)
         return replace(made, acquisition=Acquisition(plain_ei, log=False)) if self.plain else made
 
 

@@ -22,7 +22,7 @@ from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
 from bough.strategies.late_branches import explore_late_branches
 from bough.strategies.model_based import ModelBased
-from bough.strategies.options import POSITIVE, SHARE, ModelOptions, at_least, flag, one_of, option
+from bough.strategies.options import SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
 from bough.surrogates.nested import TERMS, nested
 
@@ -52,9 +52,6 @@ class Auto(ModelOptions):
     search_starts: int = option(16, at_least(1))
     """Local searches of the criterion per proposal: a compromise with the time of an ask."""
 
-    refit_surprise_sds: float = option(3.0, POSITIVE)
-    """An observation three predictive sds off shows that the hyperparameters are wrong: refit early."""
-
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
@@ -72,14 +69,8 @@ class Auto(ModelOptions):
             initial=initial_design(self.initial),
             working_set=self.working_set,
             refit_growth=self.refit_growth,
-            surprise_sds=self.refit_surprise_sds,
         )
-        labels, costs = (
-            replace(
-                model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _lengths={}, _pending={}
-            )
-            for _ in range(2)
-        )
+        labels, costs = (replace(model, fit_transform=OutputTransform.standard) for _ in range(2))
         return replace(
             model,
             success=lambda _, history: success_probability(labels.model, history),
@@ -93,9 +84,7 @@ class Auto(ModelOptions):
         model, explore = self.strategy(space), BranchExploration().wrap
         return GoalBased(
             objective=model,
-            limit=replace(
-                model, fit_transform=OutputTransform.standard, _fits={}, _models={}, _lengths={}, _pending={}
-            ),
+            limit=replace(model, fit_transform=OutputTransform.standard),
             decide=explore(self._exploiting()),
             find_feasible=explore(maximise_with(partial(search_paths, starts=self.search_starts))),
         )

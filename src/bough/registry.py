@@ -155,6 +155,7 @@ REMOVED = {
         "stall_length",
         "branch_search_starts",
         "power",
+        "refit_surprise_sds",
     )
 }
 """Options of earlier versions whose rule was deleted. A stored study goes on without them."""

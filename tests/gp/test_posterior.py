@@ -133,33 +133,12 @@ def test_conditioning_is_refitting(seed: int) -> None:
         n = len(part.data.y)
         rest = part.condition(data.points.take(slice(n, None)), data.y[n:])
         np.testing.assert_allclose(rest.predict(new), whole.predict(new), rtol=1e-7, atol=1e-8)
-        np.testing.assert_allclose(
-            rest.standardised_residuals(), whole.standardised_residuals(), rtol=1e-7, atol=1e-8
-        )
     untold = posterior(model, theta, first).condition(new, np.zeros(6))
     again = posterior(model, theta, untold.data)
     np.testing.assert_allclose(untold.predict(data.points), again.predict(data.points), rtol=1e-7, atol=1e-8)
 
 
 EMPTY = (np.empty(0), np.empty(0))
-
-
-@settings(max_examples=6, deadline=None)
-@given(seeds)
-def test_standardised_residuals_by_brute_force(seed: int) -> None:
-    _, model, theta, data, _ = tree_case(seed)
-    known = posterior(model, theta, data)
-    noise = data.variances(theta[-1])
-
-    def predicted(rows: list[int], i: int) -> tuple[float, float]:
-        part = posterior(model, theta, Data(data.points.take(rows), data.y[rows], data.noise[rows]))
-        mean, sd = part.predict(data.points.take([i]))
-        return float(mean[0]), float(np.sqrt(sd[0] ** 2 + noise[i]))
-
-    earlier = np.array([predicted(list(range(i)), i) for i in range(len(data.y))])
-    np.testing.assert_allclose(
-        known.standardised_residuals(), (data.y - earlier[:, 0]) / earlier[:, 1], rtol=1e-6, atol=1e-7
-    )
 
 
 def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:

@@ -274,7 +274,17 @@ def test_a_method_with_an_array() -> None:
 # ---- studies of version 0.1 ---------------------------------------------------------------------
 
 OLD = [
-    ("auto", {"guard": 3, "trust": 0, "inward": False, "growth": 0.1, "without": "levels"}),
+    (
+        "auto",
+        {
+            "guard": 3,
+            "trust": 0,
+            "inward": False,
+            "growth": 0.1,
+            "without": "levels",
+            "refit_surprise_sds": 2.0,
+        },
+    ),
     ("add-tree", {"trust": 2, "growth": 0.2, "acquisition": "ei"}),
     ("gp", {"acquisition": "pi"}),
     ("treed", {"least": 6, "weight": 2.0, "samples": 1, "candidates": 64}),

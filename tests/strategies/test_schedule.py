@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bough.strategies.hyperparameters import LONGEST_CHAIN, begin_of_block, earlier, following, scheduled
+from bough.strategies.hyperparameters import LONGEST_CHAIN, begin_of_block, earlier, scheduled
 from bough.strategies.model_data import PAPER_LIMIT
 
 
@@ -28,7 +28,7 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
 
 @pytest.mark.parametrize("n", [129, 300, 500, 1_000, 2_000])
 def test_a_reopened_study_reaches_the_beginning_in_few_fits(n: int) -> None:
-    lengths = [following(n, 0.05)]
+    lengths = [scheduled(n, 0.05)]
     while (before := earlier(lengths[-1], 0.05, PAPER_LIMIT)) is not None:
         assert before < lengths[-1]
         assert before == scheduled(before, 0.05)
@@ -41,8 +41,6 @@ def test_most_fits_start_from_a_recent_one() -> None:
     lengths = sorted({scheduled(n, 0.05) for n in range(LONGEST_CHAIN + 1, 10_000)} - {126})
     shares = [(earlier(length, 0.05, 10_000) or 0) / length for length in lengths]
     assert sum(share > 0.9 for share in shares) > 0.7 * len(shares)
-    for limit in (400, 2_000):  # a surprised fit: from the latest one
-        assert earlier(1_000, 0.05, limit) == scheduled(1_000, 0.05) < 1_000
 
 
 def test_beyond_the_limit_eight_lengths_share_a_rough_start() -> None:
@@ -52,10 +50,3 @@ def test_beyond_the_limit_eight_lengths_share_a_rough_start() -> None:
     begins = [begin_of_block(length, 0.05, 400) for length in lengths]
     assert begins == [lengths[row - row % 8] for row in range(len(lengths))]
     assert begin_of_block(lengths[9] + 1, 0.05, 400) == lengths[8]
-
-
-@pytest.mark.parametrize("growth", [0.0, 0.02, 0.05, 0.5])
-def test_following_is_the_first_scheduled_length_from_there(growth: float) -> None:
-    lengths = sorted({scheduled(n, growth) for n in range(1, 800)})
-    for n in range(1, 500):
-        assert following(n, growth) == next(length for length in lengths if length >= n)

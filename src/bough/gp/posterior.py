@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.linalg import blas
 
-from bough.gp.block_solver import Blocks
 from bough.gp.core import compiled_core
 from bough.gp.kernels.base import Kernel, Pullback, Toward
 from bough.gp.kernels.nested import Nested, core_model, core_points
@@ -86,13 +85,6 @@ class Posterior(ABC):
     def has_noise(self) -> bool:
         """Whether the best observation may owe its rank to noise."""
         return False
-
-    def standardised_residuals(self) -> FloatArray:
-        """(n,) by how many sd each observation missed its prediction from the rows before it.
-
-        A large one asks for new hyperparameters. No rows: the surrogate has none to learn.
-        """
-        return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,13 +187,6 @@ class GPPosterior(Posterior):
         prior, _ = self.model.kernel(self.theta[:-1], points, points)
         white = self.solver.whiten(cross.T)
         return cross @ self.alpha, prior - white.T @ white
-
-    def standardised_residuals(self) -> FloatArray:
-        # L⁻¹y for the Cholesky factor L of M. Other solvers have no such order: there, by leave-one-out,
-        # (y_i − μ_i) / σ_i = α_i / √(M⁻¹)_ii (Rasmussen & Williams 2006, eq. 5.12).
-        if isinstance(self.solver, (Dense, Blocks)):
-            return self.solver.whiten(self.data.y)
-        return self.alpha / np.sqrt(np.diag(self.solver.inverse()))
 
     @property
     def has_noise(self) -> bool:

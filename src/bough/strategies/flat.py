@@ -86,9 +86,6 @@ class FlatPosterior(Posterior):
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         return self.inner.sample(self._flat(points), n, rng)
 
-    def standardised_residuals(self) -> FloatArray:
-        return self.inner.standardised_residuals()
-
     @property
     def has_noise(self) -> bool:
         return self.inner.has_noise

@@ -1,7 +1,7 @@
 """Hyperparameters of a prefix of the history: when to fit them, and where the search starts.
 
 The lengths of the prefixes follow a fixed sequence that grows by a given fraction, which spreads the cost of
-fitting over many trials (``model_based`` adds surprises). A proposal uses the hyperparameters of the longest
+fitting over many trials. A proposal uses the hyperparameters of the longest
 scheduled prefix, and all the data.
 """
 
@@ -30,7 +30,6 @@ __all__ = [
     "Fitter",
     "begin_of_block",
     "earlier",
-    "following",
     "scheduled",
 ]
 
@@ -114,12 +113,6 @@ def scheduled(n: int, growth: float) -> int:
     return lengths[bisect_right(lengths, n) - 1]
 
 
-def following(n: int, growth: float) -> int:
-    """The smallest scheduled length >= n."""
-    lengths = _lengths_beyond(n, growth)
-    return lengths[bisect_right(lengths, n - 1)]
-
-
 def earlier(length: int, growth: float, limit: int) -> int | None:
     """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
 
@@ -136,8 +129,6 @@ def earlier(length: int, growth: float, limit: int) -> int | None:
         return None
     if length <= LONGEST_CHAIN:
         return scheduled(length - 1, growth)
-    if (latest := scheduled(length, growth)) < length:  # a surprised fit
-        return latest
     if length > limit:
         return None
     lengths = _lengths_beyond(length, growth)

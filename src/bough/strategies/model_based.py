@@ -37,7 +37,7 @@ from bough.strategies.decisions import (
 )
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
-from bough.strategies.hyperparameters import CACHED_FITS, Fitted, Fitter, following, scheduled
+from bough.strategies.hyperparameters import Fitted, Fitter, scheduled
 from bough.strategies.initial import InitialDesign
 from bough.strategies.model_data import LIMIT, content, digest, keep, lowest_rows, working_rows
 from bough.strategies.outlook import Outlook, outlook
@@ -52,16 +52,12 @@ _CACHED_MODELS = 4
 MAX_NEAR = 2000
 """Of so many of the best observations, those on different branches have candidates around them."""
 
-SURPRISE_GROWTH = 0.02
-"""Surprising observations cause at most one refit while the data grow by this fraction."""
-
 
 @dataclass(frozen=True, eq=False)
 class ModelBased:
     """A surrogate, an acquisition function, a decision and an initial design make a method.
 
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
-    surprise_sds: or earlier, if an observation is this many predictive standard deviations off.
     fit_transform: fits the output transform to the observed values.
     success: the log probability that a trial succeeds, asked for once a trial has failed.
     working_set: how many observations the surrogate sees at most (``strategies.model_data``).
@@ -73,17 +69,17 @@ class ModelBased:
     acquisition: Acquisition
     initial: InitialDesign
     refit_growth: float = 0.05
-    surprise_sds: float = 3.0
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     success: Callable[[Space, History], Criterion] = viability
     working_set: int = LIMIT
     cost_model: ModelBased | None = None
     uses_beliefs: ClassVar[bool] = True
-    _fits: dict[bytes, Fitted] = field(default_factory=dict, repr=False)
-    _models: dict[bytes, ConditionedModel] = field(default_factory=dict, repr=False)
-    _lengths: dict[bytes, int] = field(default_factory=dict, repr=False)
-    _source_models: dict[bytes, Posterior] = field(default_factory=dict, repr=False)
-    _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(default_factory=dict, repr=False)
+    _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)
+    _models: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
+    _source_models: dict[bytes, Posterior] = field(default_factory=dict, init=False, repr=False)
+    _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -179,33 +175,10 @@ class ModelBased:
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
         rows = working_rows(history.y, self.working_set)
-        model = self._model(history, rows, self._fitted_length(history))
+        model = self._model(history, rows)
         if history.sources:
             model = self._learn(history, rows, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
-
-    def _fitted_length(self, history: History) -> int:
-        """The number of observations that hyperparameters are fitted to.
-
-        That is the scheduled one, or a later step of a finer schedule before which an observation surprised
-        the model. So an objective that keeps surprising it is not fitted at every trial.
-        """
-        length = scheduled(len(history.done), self.refit_growth)
-        checked = scheduled(len(history.done), SURPRISE_GROWTH)
-        if checked <= length:
-            return length
-        done, y, noise = history.done.take(slice(0, checked)), history.y[:checked], history.noise[:checked]
-        key = digest(done, y, noise, history.seed) + length.to_bytes(8, "little")
-        found = self._lengths.get(key)
-        if found is None:
-            rows = working_rows(y, self.working_set)
-            model = self._model(replace(history, done=done, y=y, noise=noise), rows, length)
-            residuals = model.posteriors[0].standardised_residuals()
-            surprising = np.abs(residuals) > self.surprise_sds
-            surprises = rows[surprising & (rows >= length)] if len(residuals) else rows[:0]
-            found = following(int(surprises[-1]) + 1, SURPRISE_GROWTH) if len(surprises) else length
-            keep(self._lengths, key, found, CACHED_FITS)
-        return found
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
         """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
@@ -263,15 +236,15 @@ class ModelBased:
             self._source_models[key] = model
         return model
 
-    def _model(self, history: History, rows: IntArray, length: int) -> ConditionedModel:
+    def _model(self, history: History, rows: IntArray) -> ConditionedModel:
         """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
-        key = digest(history.done, history.y, history.noise, history.seed) + length.to_bytes(8, "little")
+        key = digest(history.done, history.y, history.noise, history.seed)
         model = self._models.get(key)
         if model is None:
             fitter = Fitter(
                 self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
             )
-            fitted = fitter.fit(history, length)
+            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
             z, points = fitted.transform.forward(history.y), history.done.take(rows)
             data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
             posteriors = self.surrogate.posterior(fitted.theta, data)

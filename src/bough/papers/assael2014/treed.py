@@ -102,7 +102,7 @@ class Treed:
                 self._leaf(target.hyper, t, data, some) for target, t, some in zip(targets, thetas, rows)
             )
             elsewhere = self._leaf(targets[-1].hyper, thetas[-1], data, NO_ROWS)
-            found.append(TreedPosterior(partition, tuple(grown), rows, elsewhere))
+            found.append(TreedPosterior(partition, tuple(grown), elsewhere))
         return tuple(found)
 
     def partition(self, data: Data) -> dict[bytes, Region]:

@@ -64,13 +64,12 @@ class Partition:
 class TreedPosterior(Posterior):
     """One sample of all leaves' hyperparameters, conditioned on data. Discontinuous at thresholds.
 
-    leaves: in the order of the partition; rows: the data each holds, by row number.
+    leaves: in the order of the partition.
     elsewhere: without data, with the hyperparameters of all together: signatures that have none.
     """
 
     partition: Partition
     leaves: tuple[Leaf, ...]
-    rows: tuple[IntArray, ...]
     elsewhere: Leaf
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
@@ -90,31 +89,21 @@ class TreedPosterior(Posterior):
 
     def condition(self, points: Points, y: FloatArray) -> TreedPosterior:
         """The partition stays as it is; each point joins the leaf in which it is predicted."""
-        regions, found, held = dict(self.partition.regions), list(self.leaves), list(self.rows)
-        known = 1 + max(int(rows.max(initial=-1)) for rows in held)
+        regions, found = dict(self.partition.regions), list(self.leaves)
         for rows, leaf, index in self._split(points):
             grown = replace(leaf, process=leaf.process.condition(points.take(rows), y[rows] - leaf.mean))
             if index is None:
                 key = np.packbits(points.on[rows[0]]).tobytes()
                 regions[key] = Region(Node(rows), len(found))
                 found.append(grown)
-                held.append(known + rows)
             else:
                 found[index] = grown
-                held[index] = np.concatenate([held[index], known + rows])
-        return replace(self, partition=Partition(regions), leaves=tuple(found), rows=tuple(held))
+        return replace(self, partition=Partition(regions), leaves=tuple(found))
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         out = np.empty((n, len(points)))
         for rows, leaf, _ in self._split(points):
             out[:, rows] = leaf.mean + leaf.process.sample(points.take(rows), n, rng)
-        return out
-
-    def standardised_residuals(self) -> FloatArray:
-        """Leaf by leaf. A row on a threshold is in several leaves; the last one counts."""
-        out = np.empty(1 + max(int(rows.max(initial=-1)) for rows in self.rows))
-        for leaf, rows in zip(self.leaves, self.rows):
-            out[rows] = leaf.process.standardised_residuals()
         return out
 
     @property

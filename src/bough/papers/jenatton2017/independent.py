@@ -52,7 +52,7 @@ class Independent:
             parts = {}
             for path, rows, model, known in self._models(data.points, sample):
                 mine = prior_median(model.params) if known is None else known
-                parts[path] = (rows, posterior(model, mine, data.take(rows)))
+                parts[path] = posterior(model, mine, data.take(rows))
             found.append(PathPosteriors(self, parts))
         return tuple(found)
 
@@ -84,7 +84,7 @@ class PathPosteriors(Posterior):
     """Posteriors of all paths with data, by path; the others are at their prior."""
 
     surrogate: Independent
-    parts: dict[bytes, tuple[IntArray, GPPosterior]]
+    parts: dict[bytes, GPPosterior]
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         mean, sd = np.empty(len(points)), np.empty(len(points))
@@ -100,13 +100,8 @@ class PathPosteriors(Posterior):
         return mean, sd, d_mean, d_sd
 
     def condition(self, points: Points, y: FloatArray) -> PathPosteriors:
-        parts = dict(self.parts)
-        seen = sum(len(rows) for rows, _ in parts.values())
-        for path, rows, part in self._split(points):
-            before = parts[path][0] if path in parts else np.empty(0, np.intp)
-            grown = part.condition(points.take(rows), y[rows])
-            parts[path] = (np.concatenate([before, seen + rows]), grown)
-        return PathPosteriors(self.surrogate, parts)
+        grown = {path: part.condition(points.take(rows), y[rows]) for path, rows, part in self._split(points)}
+        return PathPosteriors(self.surrogate, self.parts | grown)
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         out = np.empty((n, len(points)))
@@ -114,20 +109,14 @@ class PathPosteriors(Posterior):
             out[:, rows] = part.sample(points.take(rows), n, rng)
         return out
 
-    def standardised_residuals(self) -> FloatArray:
-        out = np.empty(sum(len(rows) for rows, _ in self.parts.values()))
-        for rows, part in self.parts.values():
-            out[rows] = part.standardised_residuals()
-        return out
-
     @property
     def has_noise(self) -> bool:
-        return any(part.has_noise for _, part in self.parts.values())
+        return any(part.has_noise for part in self.parts.values())
 
     def _split(self, points: Points) -> list[tuple[bytes, IntArray, GPPosterior]]:
         """Each path that occurs in ``points``, with its rows and its posterior."""
         return [
-            (path, rows, self.parts[path][1] if path in self.parts else self._prior(points.take(rows[:1])))
+            (path, rows, self.parts[path] if path in self.parts else self._prior(points.take(rows[:1])))
             for path, rows in self.surrogate.tree.rows_by_path(points).items()
         ]
 
