@@ -17,5 +17,7 @@ def on_page_content(content: str, **_: object) -> str:
 
 
 def _mathml(match: re.Match[str]) -> str:
-    display = "block" if match["open"] == "[" else "inline"
-    return convert(html.unescape(match["latex"]), display=display)
+    latex = html.unescape(match["latex"])
+    if match["open"] == "(":
+        return convert(latex, display="inline")
+    return f'<div class="formula">{convert(latex, display="block")}</div>'  # scrolls where the screen is narrow
