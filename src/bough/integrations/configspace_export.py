@@ -12,7 +12,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,7 +20,17 @@ from bough.errors import SpaceError
 from bough.integrations.configspace_import import digest
 from bough.space.activity import COMPARE
 from bough.space.beliefs import beliefs_of
-from bough.space.binding import Bound, Conjunction, Disjunction, Interval, Negation, Relation, Test
+from bough.space.binding import (
+    ALWAYS,
+    Bound,
+    Conjunction,
+    Disjunction,
+    Interval,
+    Negation,
+    Relation,
+    Test,
+    complement,
+)
 from bough.space.parameters import Categorical, Domain, Float, Int, Unset
 
 if TYPE_CHECKING:
@@ -81,9 +90,9 @@ class _Writer:
         self.names = [p.name if uses[p.name] == 1 else p.path for p in space.parameters]
         self.domains = space.rules.domains
 
-    def guard(self, column: int) -> Bound | None:
-        """When the column is active; None = always."""
-        return self.space.rules.groups[int(self.space.rules.group[column])].bound
+    def guard(self, column: int) -> Bound:
+        """When the column is active."""
+        return self.space.rules.conditions[int(self.space.rules.group[column])]
 
     # ---- the three lists ---------------------------------------------------------------------
 
@@ -106,7 +115,7 @@ class _Writer:
     def conditions(self) -> Iterator[dict[str, Any]]:
         for column, name in enumerate(self.names):
             bound = self.guard(column)
-            if bound is not None:
+            if bound != ALWAYS:
                 yield self.condition(name, self.positive(bound))
 
     def condition(self, child: str, words: Words) -> dict[str, Any]:
@@ -155,7 +164,7 @@ class _Writer:
                 kind = "AND" if isinstance(bound, Conjunction) != negated else "OR"
                 return _join(kind, [self.positive(part, negated) for part in parts])
             case Test(column, intervals) if negated:
-                return _join("OR", [*self.inactive(column), self.within(column, _complement(intervals))])
+                return _join("OR", [*self.inactive(column), self.within(column, complement(intervals))])
             case Test(column, intervals):
                 return self.within(column, intervals)
             case Relation(left, op, right) if negated:
@@ -167,7 +176,7 @@ class _Writer:
     def inactive(self, column: int) -> list[Words]:
         """When the column is inactive; nothing if it never is."""
         bound = self.guard(column)
-        return [] if bound is None else [self.positive(bound, negated=True)]
+        return [] if bound == ALWAYS else [self.positive(bound, negated=True)]
 
     def within(self, column: int, intervals: Sequence[Interval]) -> Words:
         """The rank of the column lies in one of ``intervals``."""
@@ -227,11 +236,6 @@ def _words(op: str, column: int, value: float) -> Words:
 
 def _among(column: int, values: Sequence[Any]) -> Words:
     return ("EQ", column, values[0]) if len(values) == 1 else ("IN", column, list(values))
-
-
-def _complement(intervals: Sequence[Interval]) -> list[Interval]:
-    edges = [-math.inf, *chain.from_iterable(intervals), math.inf]
-    return [(low, high) for low, high in zip(edges[::2], edges[1::2]) if low < high]
 
 
 def _sides(domain: Float | Int, low: float, high: float) -> list[tuple[str, float]]:

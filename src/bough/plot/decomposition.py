@@ -110,9 +110,7 @@ def dependencies(space: Space) -> BoolArray:
     """(columns, columns) whether row's activity depends on column, directly or through others."""
     above = np.zeros((len(space), len(space)), dtype=bool)
     for i, group in enumerate(space.rules.group):
-        bound = space.rules.groups[group].bound
-        if bound is not None:
-            above[i, list(columns_read(bound))] = True
+        above[i, list(columns_read(space.rules.conditions[group]))] = True
     while True:  # transitive closure
         closed = above | (above @ above)
         if np.array_equal(closed, above):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.space.conditions import All, Compare, Condition, Not, Relate
-from bough.space.conditions import Any as AnyOf
+from bough.space.conditions import Compare, Condition, comparisons
 from bough.space.parameters import Categorical, Domain, Float, Int
 
 __all__ = ["MAX_SINGLE_LEVELS", "Cut", "SwitchValue", "cuts_by_switch", "switch_values"]
@@ -54,23 +53,11 @@ class SwitchValue:
             return False
 
 
-def _comparisons(condition: Condition) -> Iterator[Compare | Relate]:
-    """The comparisons of a written condition, from left to right."""
-    match condition:
-        case All(parts) | AnyOf(parts):
-            for part in parts:
-                yield from _comparisons(part)
-        case Not(part):
-            yield from _comparisons(part)
-        case _:
-            yield condition
-
-
 def cuts_by_switch(conditions: Iterable[Condition]) -> dict[str, tuple[Cut, ...]]:
     """Every switch by the name that conditions use, with the cuts they make in its range."""
     found: dict[str, set[Cut]] = {}
     for condition in conditions:
-        for leaf in _comparisons(condition):
+        for leaf in comparisons(condition):
             if not isinstance(leaf, Compare):
                 found.setdefault(leaf.left, set())
                 found.setdefault(leaf.right, set())

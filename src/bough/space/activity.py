@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,13 +27,14 @@ from bough.space.binding import (
     Relation,
     Test,
     columns_read,
-)  # fmt: skip
+    leaf_nodes,
+)
 from bough.space.grids import Grids
 from bough.space.groups import Group
 from bough.space.parameter_constraints import ParameterConstraint
 from bough.space.parameters import Categorical, Domain
 
-__all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "leaf_nodes", "real_values"]
+__all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "real_values"]
 
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -126,18 +127,29 @@ class Rules:
         return Grids(self.domains)
 
     @cached_property
+    def conditions(self) -> tuple[Bound, ...]:
+        """The condition of each group."""
+        return tuple(group.bound for group in self.groups)
+
+    @cached_property
+    def grid(self) -> BoolArray:
+        """(columns,) whether the column has a finite number of values."""
+        return np.array([domain.kind != "real" for domain in self.domains])
+
+    @cached_property
     def pieces(self) -> dict[int, Pieces]:
         """The pieces of every column that a condition or clause reads."""
-        conditions = [group.bound for group in self.groups if group.bound is not None]
-        return cut_columns(self.domains, [*conditions, *self.clauses])
+        return cut_columns(self.domains, [*self.conditions, *self.clauses])
 
     @cached_property
     def _tables(self) -> dict[Test, BoolArray]:
-        conditions = [group.bound for group in self.groups if group.bound is not None]
-        tests = [leaf for bound in (*conditions, *self.clauses) for leaf in leaf_nodes(bound)]
-        return {
-            test: self.pieces[test.column].table(test.intervals) for test in tests if isinstance(test, Test)
-        }
+        return self.tables(self.pieces)
+
+    def tables(self, pieces: Mapping[int, Pieces]) -> dict[Test, BoolArray]:
+        """Of every test of a column in ``pieces``, whether it holds in each of them."""
+        leaves = (leaf for bound in (*self.conditions, *self.clauses) for leaf in leaf_nodes(bound))
+        tests = (leaf for leaf in leaves if isinstance(leaf, Test) and leaf.column in pieces)
+        return {test: pieces[test.column].table(test.intervals) for test in tests}
 
     def holds(self, bound: Bound, view: EncodedView, on: BoolArray) -> BoolArray:
         """(n,) whether the condition is true; ``on`` must be final for every group it reads."""
@@ -161,7 +173,7 @@ class Rules:
         """(n, groups) which groups are active."""
         on = np.empty((len(self.groups), len(view.x)), dtype=bool).T  # columns are contiguous
         for group in self.groups:
-            on[:, group.index] = True if group.bound is None else self.holds(group.bound, view, on)
+            on[:, group.index] = self.holds(group.bound, view, on)
         return on
 
     def violations(self, view: EncodedView, on: BoolArray) -> BoolArray:
@@ -172,6 +184,12 @@ class Rules:
         for i, constraint in enumerate(self.constraints, start=len(self.clauses)):
             found[:, i] = constraint.violated(view.number, on[:, self.group])
         return found
+
+    def meets_relations(self, x: FloatArray, on: BoolArray) -> BoolArray:
+        """(n,) whether every relation between parameters holds; forbidden clauses do not count."""
+        numbers, active = EncodedView(self, x).number, on[:, self.group]
+        violated = [constraint.violated(numbers, active) for constraint in self.constraints]
+        return np.asarray(~np.logical_or.reduce(violated))
 
 
 class EncodedView:
@@ -218,18 +236,6 @@ def real_values(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:
         low, high = pieces.rank_bounds
         ranks = np.clip(np.clip(ranks, low[index], high[index]), domain.low, domain.high)
     return domain.values(ranks)
-
-
-def leaf_nodes(bound: Bound) -> Iterable[Test | Relation]:
-    """The tests and relations of a bound condition."""
-    match bound:
-        case Conjunction(parts) | Disjunction(parts):
-            for part in parts:
-                yield from leaf_nodes(part)
-        case Negation(part):
-            yield from leaf_nodes(part)
-        case _:
-            yield bound
 
 
 def decide(bound: Bound, truth: Callable[[Test | Relation], bool | None]) -> bool | None:

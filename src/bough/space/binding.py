@@ -12,7 +12,7 @@ drawings show. This one keeps meaning: it merges tests of one column and ignores
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -25,8 +25,8 @@ from bough.space.parameters import Categorical, Domain
 from bough.space.scalars import Scalar, as_number
 
 __all__ = [
-    "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
-    "bind", "columns_read", "identity", "implies", "needed_active",
+    "ALWAYS", "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
+    "bind", "columns_read", "complement", "identity", "implies", "leaf_nodes", "needed_active",
 ]  # fmt: skip
 
 Interval: TypeAlias = tuple[float, float]
@@ -58,29 +58,24 @@ class Relation:
 
 
 @dataclass(frozen=True, eq=False)
-class Conjunction:
-    """All parts hold. Equality ignores their order."""
+class _Joined:
+    """Equality ignores the order of the parts."""
 
     parts: tuple[Bound, ...]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Conjunction) and set(self.parts) == set(other.parts)
+        return isinstance(other, type(self)) and set(self.parts) == set(other.parts)
 
     def __hash__(self) -> int:
-        return hash(("and", frozenset(self.parts)))
+        return hash((type(self), frozenset(self.parts)))
 
 
-@dataclass(frozen=True, eq=False)
-class Disjunction:
-    """Some part holds. Equality ignores their order."""
+class Conjunction(_Joined):
+    """All parts hold."""
 
-    parts: tuple[Bound, ...]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Disjunction) and set(self.parts) == set(other.parts)
-
-    def __hash__(self) -> int:
-        return hash(("or", frozenset(self.parts)))
+class Disjunction(_Joined):
+    """Some part holds."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +84,9 @@ class Negation:
 
 
 Bound: TypeAlias = Test | Relation | Conjunction | Disjunction | Negation
+
+ALWAYS = Conjunction(())
+"""The condition of a parameter that has none."""
 
 
 def bind(condition: Condition, column: Callable[[str], int], domains: Sequence[Domain]) -> Bound:
@@ -105,6 +103,18 @@ def bind(condition: Condition, column: Callable[[str], int], domains: Sequence[D
             return _merge(Disjunction, [bind(part, column, domains) for part in parts])
         case conditions.Not(part):
             return Negation(bind(part, column, domains))
+
+
+def leaf_nodes(condition: Bound) -> Iterator[Test | Relation]:
+    """The tests and relations of a condition."""
+    match condition:
+        case Conjunction(parts) | Disjunction(parts):
+            for part in parts:
+                yield from leaf_nodes(part)
+        case Negation(part):
+            yield from leaf_nodes(part)
+        case _:
+            yield condition
 
 
 def columns_read(condition: Bound) -> set[int]:
@@ -168,7 +178,7 @@ def _intervals(
         values = value if isinstance(value, tuple) else (value,)
         ranks = sorted({_rank(name, domain, each) for each in values})
         equal = [(_before(domain, rank), rank) for rank in ranks]
-        return _tidy(domain, equal if op in ("==", "in") else _complement(equal))
+        return _tidy(domain, equal if op in ("==", "in") else complement(equal))
     if isinstance(domain, Categorical) and not domain.ordered:
         raise ConditionError(f"{name!r} is not ordered: {op} needs a number or Categorical(ordered=True)")
     assert not isinstance(value, tuple)
@@ -237,10 +247,11 @@ def _union(sets: Iterable[Iterable[Interval]]) -> tuple[Interval, ...]:
 
 
 def _intersection(sets: Iterable[Sequence[Interval]]) -> tuple[Interval, ...]:
-    return tuple(_complement(_union(_complement(each) for each in sets)))
+    return tuple(complement(_union(complement(each) for each in sets)))
 
 
-def _complement(intervals: Sequence[Interval]) -> list[Interval]:
+def complement(intervals: Sequence[Interval]) -> list[Interval]:
+    """The ranks outside of disjoint, ascending intervals."""
     edges = [-math.inf, *(edge for interval in intervals for edge in interval), math.inf]
     return [(low, high) for low, high in zip(edges[::2], edges[1::2]) if low < high]
 

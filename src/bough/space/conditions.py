@@ -26,7 +26,7 @@ from bough.space.scalars import Scalar
 
 __all__ = [
     "All", "Any", "Compare", "Condition", "Not", "Parser", "Relate",
-    "canonical", "names_read", "parse", "quote", "rename",
+    "canonical", "comparisons", "parse", "quote", "rename",
 ]  # fmt: skip
 
 MAX_LENGTH = 100_000
@@ -130,17 +130,16 @@ def rename(condition: Condition, new: Callable[[str], str]) -> Condition:
             return Not(rename(part, new))
 
 
-def names_read(condition: Condition) -> set[str]:
-    """The names in a condition."""
+def comparisons(condition: Condition) -> Iterator[Compare | Relate]:
+    """The comparisons in a condition, from left to right."""
     match condition:
-        case Compare(name=name):
-            return {name}
-        case Relate(left=left, right=right):
-            return {left, right}
-        case Not(part=part):
-            return names_read(part)
-        case All(parts=parts) | Any(parts=parts):
-            return set().union(*map(names_read, parts))
+        case All(parts) | Any(parts):
+            for part in parts:
+                yield from comparisons(part)
+        case Not(part):
+            yield from comparisons(part)
+        case _:
+            yield condition
 
 
 def join(kind: type[All] | type[Any], parts: list[Condition]) -> Condition:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from bough.errors import ConditionError, SpaceError
 from bough.space import conditions
-from bough.space.binding import Bound, bind, columns_read, implies, needed_active
+from bough.space.binding import ALWAYS, Bound, bind, columns_read, implies, needed_active
 from bough.space.choice import Choice, Declared
 from bough.space.conditions import Compare, Condition, parse
 from bough.space.parameter_constraints import ParameterConstraint, bind_relation
@@ -42,14 +42,14 @@ class Parameter:
 class Flat(NamedTuple):
     """A space without choices, from which everything else is derived.
 
-    parameters: in column order.   bound: the condition of each, over columns; None = always active.
+    parameters: in column order.   bound: the condition of each, over columns.
     clauses: forbidden clauses.    constraints: relations between parameters.
     order: columns such that conditions read only earlier ones.
     unique: what conditions call each column: its name where no other has it, else its path.
     """
 
     parameters: tuple[Parameter, ...]
-    bound: tuple[Bound | None, ...]
+    bound: tuple[Bound, ...]
     clauses: tuple[Bound, ...]
     constraints: tuple[ParameterConstraint, ...]
     order: tuple[int, ...]
@@ -76,21 +76,21 @@ def desugar(declared: Mapping[str, Declared], forbid: Sequence[str], require: Se
     names = _Names(entries)
     domains = [entry.domain for entry in entries]
 
-    def rebind(condition: Condition) -> Bound:
-        return bind(condition, names.column, domains)
+    def rebind(condition: Condition | None) -> Bound:
+        return ALWAYS if condition is None else bind(condition, names.column, domains)
 
     texts: list[Condition | None] = []
-    bound: list[Bound | None] = []
+    bound: list[Bound] = []
     for entry in entries:
         try:
             text = _condition(entry, names)
-            bound.append(None if text is None else rebind(text))
+            bound.append(rebind(text))
         except ConditionError as error:
             raise ConditionError(f"parameter {entry.path!r}: {error}") from None
         texts.append(text)
     order = _topological(entries, bound)
     _drop_implied(order, texts, rebind)
-    bound = [None if text is None else rebind(text) for text in texts]
+    bound = list(map(rebind, texts))
     clauses = tuple(_bind_clause(clause, names, rebind) for clause in forbid)
     constraints = [each for relation in require for each in _bind_relation(relation, names, domains)]
     unique = tuple(map(names.unique, range(len(entries))))
@@ -221,9 +221,9 @@ def _bind_relation(text: str, names: _Names, domains: Sequence[Domain]) -> list[
         raise ConditionError(f"require {text!r:.120}: {error}") from None
 
 
-def _topological(entries: Sequence[_Entry], bound: Sequence[Bound | None]) -> list[int]:
+def _topological(entries: Sequence[_Entry], bound: Sequence[Bound]) -> list[int]:
     """Columns in declaration order, but each after those its condition reads."""
-    reads = [[] if condition is None else sorted(columns_read(condition)) for condition in bound]
+    reads = [sorted(columns_read(condition)) for condition in bound]
     order: list[int] = []
     state = [0] * len(entries)  # 0 = not seen, 1 = on the stack, 2 = done
     for start in range(len(entries)):

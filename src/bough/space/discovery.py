@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from bough.space.choice import Choice, Declared
-from bough.space.conditions import Compare, names_read, parse
+from bough.space.conditions import Compare, comparisons, parse
 from bough.space.parameters import Categorical, Domain
 from bough.space.presence import Run, condition_of_presence
 from bough.space.scalars import scalar_key
@@ -133,5 +133,5 @@ def _home(
     rule = parse(when)
     if isinstance(rule, Compare) and rule.name in choices and rule.op == "==":
         return (rule.name, str(rule.value)), None
-    homes = {home[name] for name in names_read(rule)}
+    homes = {home[each.name] for each in comparisons(rule) if isinstance(each, Compare)}
     return (homes.pop() if len(homes) == 1 else None), when

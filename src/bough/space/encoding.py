@@ -81,7 +81,7 @@ def encode_exact(
     numbers: dict[int, FloatArray] = {}
     view = EncodedView(rules, x, numbers)
     for group in rules.groups:
-        on[:, group.index] = True if group.bound is None else rules.holds(group.bound, view, on)
+        on[:, group.index] = rules.holds(group.bound, view, on)
         rows = np.flatnonzero(on[:, group.index])
         chosen = configs if len(rows) == count else [configs[row] for row in rows.tolist()]
         for column in group.columns if chosen else ():

@@ -77,8 +77,7 @@ def walk(rules: Rules, points: Points, rng: np.random.Generator) -> Points:
     """A legal point for each row, on the same branch: the end of a random walk inside the legal set."""
     movable = movable_columns(rules, points.on)
     points = _centre(rules, points, movable, rng)
-    grid = np.array([domain.kind != "real" for domain in rules.domains])
-    real, level = movable & ~grid, movable & grid
+    real, level = movable & ~rules.grid, movable & rules.grid
     x, faces = points.x, _Faces.of(rules, points, real)
     for _ in range(min(STEPS_PER_COLUMN * int(movable.sum(axis=1).max(initial=0)), MAX_STEPS)):
         if real.any():
@@ -108,22 +107,15 @@ def _legal(rules: Rules, points: Points) -> BoolArray:
     return np.asarray(~rules.violations(EncodedView(rules, points.x), points.on).any(axis=1))
 
 
-def _holds(rules: Rules, x: FloatArray, on: BoolArray) -> BoolArray:
-    """(n,) whether every relation holds; forbidden clauses do not count."""
-    numbers, active = EncodedView(rules, x).number, on[:, rules.group]
-    violated = [constraint.violated(numbers, active) for constraint in rules.constraints]
-    return np.asarray(~np.logical_or.reduce(violated))
-
-
 def _centre(rules: Rules, points: Points, movable: BoolArray, rng: np.random.Generator) -> Points:
     """Each row's reals in the mean of a few legal points of its branch; grids as one of those has them."""
-    grid = np.array([domain.kind != "real" for domain in rules.domains])
+    real = movable & ~rules.grid
     total = np.zeros(points.x.shape)
     first = repair(rules, points)
     for _ in range(CENTRE_POINTS):
-        x = np.where(movable & ~grid, rng.random(points.x.shape), first.x)
-        total += repair(rules, Points(x, points.on), locked=movable & grid).x
-    mean = np.where(movable & ~grid, total / CENTRE_POINTS, first.x)
+        x = np.where(real, rng.random(points.x.shape), first.x)
+        total += repair(rules, Points(x, points.on), locked=movable & rules.grid).x
+    mean = np.where(real, total / CENTRE_POINTS, first.x)
     return repair(rules, Points(mean, points.on))
 
 
@@ -179,7 +171,7 @@ def _hit_and_run(
         good = np.ones(len(left), dtype=bool)
         if faces.curved:
             trial = project(rules, trial, on[left], real[left]) if faces.basis else trial
-            good = _holds(rules, trial, on[left])
+            good = rules.meets_relations(trial, on[left])
         found[left[good]] = trial[good]
         left, t = left[~good], t[~good]
         least[left], most[left] = np.where(t < 0, t, least[left]), np.where(t < 0, most[left], t)
@@ -226,5 +218,5 @@ def _grid_move(
             moved[pair & ~inside, column] = np.nan  # outside its range: the whole row stays
     stays = np.isnan(moved).any(axis=1) | ~level[rows, first]
     moved[stays] = x[stays]
-    good = _holds(rules, moved, on)
+    good = rules.meets_relations(moved, on)
     return np.where(good[:, None], moved, x)

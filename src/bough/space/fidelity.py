@@ -45,7 +45,7 @@ def check_fidelity(parameter: Float | Int) -> None:
 
 def find_fidelity(flat: Flat, forbid: tuple[str, ...]) -> Parameter | None:
     """The fidelity of a space; SpaceError if there are two, or if anything depends on it."""
-    from bough.space.binding import columns_read  # it builds on parameters, which are checked here
+    from bough.space.binding import ALWAYS, columns_read  # it builds on parameters, which are checked here
 
     columns = [c for c, p in enumerate(flat.parameters) if getattr(p.domain, "fidelity", False)]
     if not columns:
@@ -55,14 +55,14 @@ def find_fidelity(flat: Flat, forbid: tuple[str, ...]) -> Parameter | None:
     if len(columns) > 1:
         other = flat.parameters[columns[1]].name
         raise SpaceError(f"a space has at most one fidelity, not both {name!r} and {other!r}")
-    if flat.bound[column] is not None:
+    if flat.bound[column] != ALWAYS:
         raise SpaceError(
             f"the fidelity {name!r} must be active in every configuration: declare it outside of choices"
         )
     if len(flat.parameters) == 1:
         raise SpaceError(f"the space has no parameter besides the fidelity {name!r}: nothing to search")
     for parameter, bound in zip(flat.parameters, flat.bound):
-        if bound is not None and column in columns_read(bound):
+        if column in columns_read(bound):
             raise SpaceError(f"a fidelity in a condition: {parameter.path!r} cannot depend on {name!r}")
     for text, clause in zip(forbid, flat.clauses):
         if column in columns_read(clause):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from bough.space.binding import Bound, Conjunction, Test, columns_read
+from bough.space.binding import ALWAYS, Bound, Conjunction, Test, columns_read
 from bough.space.conditions import Compare, Condition
 from bough.space.desugar import Flat
 from bough.space.parameters import Categorical
@@ -30,15 +30,15 @@ class Group:
 
     index: int
     condition: Condition | None
-    bound: Bound | None
+    bound: Bound
     columns: tuple[int, ...]
     parents: tuple[int, ...]
 
 
 def make_groups(flat: Flat) -> tuple[Group, ...]:
     """All groups of a space; each has a larger index than its parents."""
-    members: dict[Bound | None, list[int]] = {None: []}
-    texts: dict[Bound | None, Condition | None] = {None: None}
+    members: dict[Bound, list[int]] = {ALWAYS: []}
+    texts: dict[Bound, Condition | None] = {ALWAYS: None}
     branching: set[int] = set()
     for column in flat.order:
         bound = flat.bound[column]
@@ -57,7 +57,7 @@ def make_groups(flat: Flat) -> tuple[Group, ...]:
             condition=texts[bound],
             bound=bound,
             columns=tuple(sorted(columns)),
-            parents=() if bound is None else tuple(sorted({holder[c] for c in columns_read(bound)})),
+            parents=tuple(sorted({holder[c] for c in columns_read(bound)})),
         )
         for i, (bound, columns) in enumerate(members.items())
     )
@@ -74,8 +74,8 @@ def single_option(test: Test, flat: Flat) -> int | None:
     return first if first == last else None
 
 
-def _conjuncts(bound: Bound | None) -> list[Test]:
-    parts = bound.parts if isinstance(bound, Conjunction) else {bound}
+def _conjuncts(bound: Bound) -> list[Test]:
+    parts = bound.parts if isinstance(bound, Conjunction) else (bound,)
     return sorted((part for part in parts if isinstance(part, Test)), key=lambda test: test.column)
 
 

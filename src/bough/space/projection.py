@@ -46,9 +46,8 @@ def movable_columns(rules: Rules, on: BoolArray) -> BoolArray:
     """(n, columns) which columns a repair may move: active numbers in a relation that decide no activity."""
     free = np.zeros(len(rules.domains), dtype=bool)
     free[related_columns(rules)] = True
-    for group in rules.groups:
-        if group.bound is not None:
-            free[sorted(columns_read(group.bound))] = False
+    for bound in rules.conditions:
+        free[sorted(columns_read(bound))] = False
     return np.asarray(on[:, rules.group] & free)
 
 
@@ -57,27 +56,27 @@ def repair(rules: Rules, points: Points, locked: BoolArray | None = None) -> Poi
 
     locked: (n, columns) values to keep.
     """
-    bad = np.flatnonzero(_violated(rules, points.x, points.on))
+    bad = np.flatnonzero(~rules.meets_relations(points.x, points.on))
     if not len(bad):
         return points
     on, x = points.on[bad], points.x[bad]
     movable = movable_columns(rules, on)
     if locked is not None:
         movable &= ~locked[bad]
-    grid = np.array([domain.kind != "real" for domain in rules.domains])
+    grid = rules.grid
     x = project(rules, x, on, movable)
     for column in np.flatnonzero((movable & grid).any(axis=0)):
         rows, domain = movable[:, column], rules.domains[column]
         x[rows, column] = domain.position(domain.rank_at(x[rows, column]))
     x = project(rules, x, on, movable & ~grid)
-    left = np.flatnonzero(_violated(rules, x, on))
+    left = np.flatnonzero(~rules.meets_relations(x, on))
     for _ in range(GRID_STEPS if (movable & grid)[left].any() else 0):
         if not len(left):
             break
         x[left], moved = _grid_step(rules, x[left], on[left], movable[left] & grid)
         left = left[moved]
         x[left] = project(rules, x[left], on[left], movable[left] & ~grid)
-        left = left[_violated(rules, x[left], on[left])]
+        left = left[~rules.meets_relations(x[left], on[left])]
     whole = points.x.copy()
     whole[bad] = x
     return Points(whole, points.on)
@@ -223,10 +222,3 @@ def _total_violation(rules: Rules, x: FloatArray, on: BoolArray) -> FloatArray:
         excess = np.abs(constraint.excess(value, magnitude)) / np.maximum(magnitude, 1e-300)
         total += np.where(constraint.applies(on[:, rules.group]), excess, 0.0)
     return total
-
-
-def _violated(rules: Rules, x: FloatArray, on: BoolArray) -> BoolArray:
-    """(n,) whether any relation is violated."""
-    values, active = EncodedView(rules, x).number, on[:, rules.group]
-    found = [constraint.violated(values, active) for constraint in rules.constraints]
-    return np.asarray(np.logical_or.reduce(found))

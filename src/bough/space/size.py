@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from bough.points import BoolArray, FloatArray
-from bough.space.activity import Pieces, Rules, leaf_nodes
-from bough.space.binding import Bound, Relation, columns_read
+from bough.space.activity import Pieces, Rules
+from bough.space.binding import Bound, Relation, columns_read, leaf_nodes
 from bough.space.parameter_constraints import ParameterConstraint, Term, soft_values
 from bough.space.walk import Walk
 
@@ -83,7 +83,7 @@ def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
     widths = {column: _widths(rules, column, cut) for column, cut in pieces.items()}
     levels = [1 if c in pieces else domain.levels or math.inf for c, domain in enumerate(rules.domains)]
     free = [math.prod(levels[column] for column in group.columns) for group in rules.groups]
-    related = [group.bound for group in rules.groups if group.bound is not None and _relations(group.bound)]
+    related = [bound for bound in rules.conditions if _relations(bound)]
     walk = Walk(rules, pieces)
     for on, chosen in walk:
         weight = math.prod(free[group] for group in np.flatnonzero(on).tolist())
@@ -97,7 +97,7 @@ def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
 def _pieces(rules: Rules) -> dict[int, Pieces]:
     """Pieces that decide every comparison with a value, and those of two columns with few values."""
     pieces = dict(rules.pieces)
-    bounds = [*(group.bound for group in rules.groups if group.bound is not None), *rules.clauses]
+    bounds = (*rules.conditions, *rules.clauses)
     related = [columns_read(relation) for bound in bounds for relation in _relations(bound)]
     for column in set[int]().union(*related, *(constraint.columns for constraint in rules.constraints)):
         domain = rules.domains[column]

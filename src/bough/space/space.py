@@ -197,7 +197,7 @@ class Space:
         """Equal for equal spaces: parameters, conditions and clauses, in any order and spelling."""
         flat = self._flat
         parameters = {
-            name: (parameter.name, _bare(parameter), None if bound is None else identity(bound, flat.unique))
+            name: (parameter.name, _bare(parameter), identity(bound, flat.unique))
             for name, parameter, bound in zip(flat.unique, flat.parameters, flat.bound)
         }
         clauses = frozenset(identity(clause, flat.unique) for clause in flat.clauses)

@@ -16,8 +16,7 @@ import numpy as np
 
 from bough.errors import BoughError, SpaceError
 from bough.space.asking import AskingTrial
-from bough.space.conditions import All, Compare, Condition, Not
-from bough.space.conditions import Any as AnyOf
+from bough.space.conditions import Compare, comparisons
 from bough.space.discovery import ASKED, discover
 from bough.space.parameters import Categorical, Domain
 from bough.space.scalars import scalar_key
@@ -155,7 +154,10 @@ def _bisect(calls: _Calls, space: Space) -> None:
     for parameter in space:
         if parameter.condition is None:
             continue
-        for compared in _numeric(parameter.condition):
+        for each in comparisons(parameter.condition):
+            if not isinstance(each, Compare) or each.op not in ("<", "<=", ">", ">="):
+                continue
+            compared = each.name
             asked = [run for run in calls.runs.values() if compared in run]
             having = [run for run in asked if parameter.name in run]
             lacking = [run[compared] for run in asked if parameter.name not in run]
@@ -183,18 +185,6 @@ def _bisect_one(calls: _Calls, name: str, compared: str, having: dict[str, Any],
             near = between
         else:
             far = between
-
-
-def _numeric(condition: Condition) -> list[str]:
-    """The parameters that a condition compares by size."""
-    match condition:
-        case Compare(name=name, op=op):
-            return [name] if op in ("<", "<=", ">", ">=") else []
-        case All(parts=parts) | AnyOf(parts=parts):
-            return [name for part in parts for name in _numeric(part)]
-        case Not(part=part):
-            return _numeric(part)
-    return []
 
 
 def _pair(name: str, runs: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:

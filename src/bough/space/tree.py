@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
-from bough.space.activity import Pieces, Rules, cut_columns, leaf_nodes
+from bough.space.activity import Pieces, Rules, cut_columns
 from bough.space.allowed import Allowed, allowed_columns
-from bough.space.binding import Bound, Relation, Test, columns_read
+from bough.space.binding import Relation, Test, columns_read, leaf_nodes
 from bough.space.desugar import Flat
 from bough.space.encoding import encode_exact
 from bough.space.groups import Group, single_option
@@ -76,13 +76,14 @@ class Tree:
     @cached_property
     def switches(self) -> tuple[int, ...]:
         """Columns that some condition reads, each after those that decide its activity."""
-        read = set[int]().union(*(columns_read(group.bound) for group in self.groups if group.bound))
+        read = set[int]().union(*map(columns_read, self._rules.conditions))
         return tuple(column for group in self.groups for column in group.columns if column in read)
 
     @cached_property
     def has_relations(self) -> bool:
         """Whether some condition compares two parameters, so that boxes may hold other signatures."""
-        return any(isinstance(leaf, Relation) for bound in self._conditions for leaf in leaf_nodes(bound))
+        conditions = self._rules.conditions
+        return any(isinstance(leaf, Relation) for bound in conditions for leaf in leaf_nodes(bound))
 
     def signature(self, config: Mapping[str, Any]) -> tuple[bool, ...]:
         """Which groups are active in a config."""
@@ -206,14 +207,10 @@ class Tree:
         return np.array([math.prod(counts[:i]) for i in range(len(counts))], dtype=np.intp)
 
     @cached_property
-    def _conditions(self) -> list[Bound]:
-        return [group.bound for group in self.groups if group.bound is not None]
-
-    @cached_property
     def _pieces(self) -> dict[int, Pieces]:
         """The pieces of each switch, cut only where conditions (not forbidden clauses) cut it."""
         pieces = {}
-        for column, coarse in cut_columns(self._rules.domains, self._conditions).items():
+        for column, coarse in cut_columns(self._rules.domains, self._rules.conditions).items():
             fine = self._rules.pieces[column]
             pieces[column] = Pieces(coarse.ranks, fine.units[np.isin(fine.ranks, coarse.ranks)])
         return pieces

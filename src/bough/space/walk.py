@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from bough.points import BoolArray
-from bough.space.activity import COMPARE, Pieces, Rules, decide, leaf_nodes
+from bough.space.activity import COMPARE, Pieces, Rules, decide
 from bough.space.binding import Bound, Relation, Test, columns_read
 
 __all__ = ["INACTIVE", "Walk"]
@@ -39,7 +39,7 @@ class Walk:
     def __init__(self, rules: Rules, pieces: Mapping[int, Pieces]) -> None:
         self.rules = rules
         self.pieces = pieces
-        self._bounds = [group.bound for group in rules.groups]
+        self._bounds = rules.conditions
 
     def __iter__(self) -> Iterator[tuple[BoolArray, dict[int, int]]]:
         """Each combination as (groups,) activity and the piece of each active column in ``pieces``.
@@ -106,22 +106,15 @@ class Walk:
         group, column = step
         if column is not None:
             return range(len(self.pieces[column])) if on[group] else [INACTIVE]
-        bound = self._bounds[group]
-        truth = True if bound is None else self.holds(bound, pieces)
+        truth = self.holds(self._bounds[group], pieces)
         return [1, 0] if truth is None else [int(truth)]
 
     # ---- the order of decisions --------------------------------------------------------------
 
     @cached_property
     def _tables(self) -> dict[Test, list[bool]]:
-        """Of every test, also of forbidden clauses whose columns are cut, whether it holds in each piece."""
-        bounds = [bound for bound in (*self._bounds, *self.rules.clauses) if bound is not None]
-        leaves = (leaf for bound in bounds for leaf in leaf_nodes(bound))
-        return {
-            leaf: self.pieces[leaf.column].table(leaf.intervals).tolist()
-            for leaf in leaves
-            if isinstance(leaf, Test) and leaf.column in self.pieces
-        }
+        """Lists, because single entries of them are read far more often than whole rows."""
+        return {test: table.tolist() for test, table in self.rules.tables(self.pieces).items()}
 
     @cached_property
     def _plan(self) -> tuple[list[Step], list[int]]:
@@ -131,7 +124,7 @@ class Walk:
         most others alone.
         """
         groups = self.rules.groups
-        undecided = [set[int]() if bound is None else columns_read(bound) for bound in self._bounds]
+        undecided = list(map(columns_read, self._bounds))
         readers: dict[int, list[int]] = {column: [] for column in self.pieces}
         for group in reversed(groups):
             for column in undecided[group.index]:
