@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["MAX_DEPTH", "JsonError", "loads"]
+__all__ = ["MAX_DEPTH", "JsonError", "finite", "loads"]
 
 MAX_DEPTH = 100
 
@@ -47,6 +47,15 @@ def loads(text: bytes | str, *, max_depth: int = MAX_DEPTH, any_text: bool = Fal
     if not any_text:
         _check_text(text)
     return data
+
+
+def finite(data: Any) -> Any:
+    """The data with null for infinities and NaN, which JSON cannot hold."""
+    if isinstance(data, dict):
+        return {name: finite(each) for name, each in data.items()}
+    if isinstance(data, list):
+        return [finite(each) for each in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _check_depth(data: Any, max_depth: int) -> None:

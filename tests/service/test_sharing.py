@@ -11,8 +11,8 @@ import pytest
 from tests.service.running import SPACE, service
 
 from bough.errors import StorageError
+from bough.service.api import CHUNK_CHARACTERS, in_chunks
 from bough.service.figures import SHOWN
-from bough.service.streaming import CHUNK_CHARACTERS, in_chunks
 from bough.study import Study
 
 

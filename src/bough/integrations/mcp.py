@@ -7,13 +7,13 @@ if the server was started with ``write=True``. Errors reach the assistant as the
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from bough.errors import BoughError, MissingExtraError
 from bough.storage import Storage
-from bough.study import Study, open_study, studies
+from bough.strict_json import finite
+from bough.study import open_study, studies
 from bough.trial import Trial
 
 __all__ = ["make_server"]
@@ -43,7 +43,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
         @functools.wraps(function)
         def wrapped(*args: Any, **named: Any) -> Any:
             try:
-                return _plain(function(*args, **named))
+                return finite(function(*args, **named))
             except BoughError as error:
                 raise ToolError(str(error)) from None
 
@@ -62,7 +62,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @told
     def describe_study(study: str) -> dict[str, Any]:
         """The space, the goals, the method and the progress of a study."""
-        opened = _opened(study, storage)
+        opened = open_study(study, storage)
         status = opened.status()
         return {
             "space": opened.space.to_dict(),
@@ -77,19 +77,19 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @told
     def best(study: str) -> dict[str, Any]:
         """The trial with the best value so far."""
-        return _trial(_opened(study, storage).best)
+        return _trial(open_study(study, storage).best)
 
     @server.tool()
     @told
     def front(study: str) -> dict[str, Any]:
         """Of a study with several objectives, the trials that no other one dominates."""
-        return {"trials": [_trial(trial) for trial in _opened(study, storage).front[:MOST_TRIALS]]}
+        return {"trials": [_trial(trial) for trial in open_study(study, storage).front[:MOST_TRIALS]]}
 
     @server.tool()
     @told
     def trials(study: str, first: int = 0) -> dict[str, Any]:
         """Up to 100 trials of a study, from number ``first`` on."""
-        found = _opened(study, storage).trials
+        found = open_study(study, storage).trials
         return {
             "trials": [_trial(trial) for trial in found[first : first + MOST_TRIALS]],
             "total": len(found),
@@ -99,13 +99,13 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @told
     def branches(study: str) -> dict[str, Any]:
         """The branches of the space: their trials, and what the method still expects of them."""
-        return _opened(study, storage).explain()
+        return open_study(study, storage).explain()
 
     @server.tool()
     @told
     def explain(study: str, number: int) -> dict[str, Any]:
         """Why a trial was chosen: what the model expected of it, and the reason in words."""
-        return _opened(study, storage).explain(number)
+        return open_study(study, storage).explain(number)
 
     if not write:
         return server
@@ -114,25 +114,21 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @told
     def ask(study: str) -> dict[str, Any]:
         """The next trial to evaluate. Evaluate its config, then tell or fail its number."""
-        return _trial(_opened(study, storage).ask(worker="mcp"))
+        return _trial(open_study(study, storage).ask(worker="mcp"))
 
     @server.tool()
     @told
     def tell(study: str, number: int, value: float | dict[str, Any]) -> dict[str, Any]:
         """Give a trial its result: a number, or an object of measures by name."""
-        return _trial(_opened(study, storage).tell(number, value))
+        return _trial(open_study(study, storage).tell(number, value))
 
     @server.tool()
     @told
     def fail(study: str, number: int, reason: str) -> dict[str, Any]:
         """Say that a trial has no result, and why."""
-        return _trial(_opened(study, storage).fail(number, reason))
+        return _trial(open_study(study, storage).fail(number, reason))
 
     return server
-
-
-def _opened(name: str, storage: str | Storage) -> Study:
-    return open_study(name, storage)
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
@@ -141,12 +137,3 @@ def _trial(trial: Trial) -> dict[str, Any]:
     names = ("value", "noise", "cost", "error", "retracted", "corrected")
     row |= {name: getattr(trial, name) for name in names if getattr(trial, name) is not None}
     return {**row, **({"measures": trial.measures} if trial.measures else {})}
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no infinities and NaNs; null stands for them."""
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

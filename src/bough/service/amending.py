@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from anyio import to_thread
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from bough.service.auth import Principal
 from bough.service.models import Key, TrialOut, trial_json
+from bough.service.routing import Caller, Opened
 from bough.service.studies import OpenStudies, request_mark
 from bough.space import Space
 from bough.storage import Amendment
@@ -22,7 +21,6 @@ from bough.trial import Trial
 
 __all__ = ["add_amending_routes"]
 
-Name = Annotated[str, "a study's name"]
 Reason = Annotated[str, Field(max_length=2000)]
 
 
@@ -102,43 +100,41 @@ def add_amending_routes(
     @api.post(
         "/studies/{study:name}/trials/{number:number}/retract", response_model=TrialOut, tags=["trials"]
     )
-    def retract(request: Request, study: Name, number: int, given: Retract) -> Response:
+    def retract(who: Caller, opened: Opened, number: int, given: Retract) -> Response:
         """Say that a finished trial does not count, and why; nothing is deleted."""
-        opened, who = studies.open(study), _who(request)
-        trial = existing(opened, number, lambda: opened.retract(number, given.reason, by=who))
+        trial = existing(opened, number, lambda: opened.retract(number, given.reason, by=who.name))
         return JSONResponse(trial_json(trial))
 
     @api.post(
         "/studies/{study:name}/trials/{number:number}/correct", response_model=TrialOut, tags=["trials"]
     )
-    def correct(request: Request, study: Name, number: int, given: Correct) -> Response:
+    def correct(who: Caller, opened: Opened, number: int, given: Correct) -> Response:
         """Give a finished trial another result, and say why."""
-        opened, who = studies.open(study), _who(request)
-        trial = existing(opened, number, lambda: opened.correct(number, given.value, given.reason, by=who))
-        return JSONResponse(trial_json(trial))
+
+        def act() -> Trial:
+            return opened.correct(number, given.value, given.reason, by=who.name)
+
+        return JSONResponse(trial_json(existing(opened, number, act)))
 
     @api.post("/studies/{study:name}/notes", response_model=AmendmentOut, status_code=201, tags=["studies"])
-    def note(request: Request, study: Name, given: Note, key: Key = None) -> Response:
+    def note(who: Caller, opened: Opened, given: Note, key: Key = None) -> Response:
         """Write a remark into the study's record."""
-        opened, who = studies.open(study), request.scope["principal"]
         mark = request_mark(who.id, "note", key)
         return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
 
     @api.post("/studies/{study:name}/instances", response_model=Instances, tags=["studies"])
-    def instances(study: Name, given: Instances) -> Response:
+    def instances(opened: Opened, given: Instances) -> Response:
         """Race over these instances; the reply has them in the order of the race."""
-        return JSONResponse({"instances": race_order(studies.open(study), given.instances)})
+        return JSONResponse({"instances": race_order(opened, given.instances)})
 
     @api.post("/studies/{study:name}/stop", response_model=AmendmentOut, status_code=201, tags=["studies"])
-    def stop(request: Request, study: Name, given: Stop) -> Response:
+    def stop(who: Caller, opened: Opened, given: Stop) -> Response:
         """Ask every run of the study to start no further trial; what is running is finished."""
-        opened = studies.open(study)
-        return JSONResponse(_json(opened.stop_runs(given.reason, by=_who(request))), 201)
+        return JSONResponse(_json(opened.stop_runs(given.reason, by=who.name)), 201)
 
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
-    def amendments(study: Name) -> Response:
+    def amendments(opened: Opened) -> Response:
         """All amendments of the study since its creation, in order."""
-        opened = studies.open(study)
         shown = {trial.number: trial for trial in opened.trials}
         told = [trial for trial in opened.told_trials() if trial != shown.get(trial.number)]
         return JSONResponse(
@@ -149,23 +145,17 @@ def add_amending_routes(
         )
 
     @api.post("/studies/{study:name}/change", response_model=ChangeOut, tags=["studies"])
-    async def change(request: Request, study: Name, given: Change) -> Response:
+    async def change(who: Caller, opened: Opened, given: Change) -> Response:
         """Go on in another space; earlier trials keep their configs and go on informing the method."""
-        opened, who = await to_thread.run_sync(studies.open, study), _who(request)
 
         def work() -> dict[str, Any]:
             space = Space.from_json(given.space)
             if given.preview:
                 return {"differences": foreseen_differences(opened.space, space), "since": None}
-            lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who)
+            lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who.name)
             return {"differences": lines, "since": opened.amendments[-1].since if lines else None}
 
         return JSONResponse(await studies.consult_model(work))
-
-
-def _who(request: Request) -> str:
-    principal: Principal = request.scope["principal"]
-    return principal.name
 
 
 def _json(amendment: Amendment) -> dict[str, Any]:

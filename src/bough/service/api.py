@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -17,7 +16,6 @@ from bough.errors import TrialError
 from bough.plot import StudySnapshot
 from bough.registry import Method, method
 from bough.service.amending import add_amending_routes
-from bough.service.auth import Principal
 from bough.service.events import Watchers, status_json, watch
 from bough.service.figures import FigureCache, FigureName
 from bough.service.goals import add_goal_routes, known_result, told_result
@@ -49,11 +47,11 @@ from bough.service.models import (
     study_json,
     trial_json,
 )
-from bough.service.routing import StrictRoute
-from bough.service.streaming import in_chunks
+from bough.service.routing import Caller, Name, Opened, StrictRoute
 from bough.service.studies import NoTrial, OpenStudies, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
+from bough.strict_json import finite
 from bough.study import Study, study_lines
 from bough.study.formats.table_export import csv_lines
 from bough.study.results import failure
@@ -67,9 +65,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut} for status in (400, 401, 403, 404, 409, 413, 422, 501, 503)
 }
 
+CHUNK_CHARACTERS = 2**18
+"""The length of the pieces in which long replies are sent."""
+
 _bearer = HTTPBearer(auto_error=False, description="A token from `bough token create`.")
 
-Name = Annotated[str, "a study's name"]
 Branch = Annotated[str | None, Query(max_length=4000, description='A JSON object such as {"model": "svm"}.')]
 
 
@@ -81,7 +81,7 @@ def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> AP
     _add_studies(api, studies)
     _add_asking(api, studies)
     _add_reading(api, studies, figures, watchers)
-    add_goal_routes(api, studies)
+    add_goal_routes(api)
     add_amending_routes(api, studies, _existing)
     return api
 
@@ -131,11 +131,9 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
 
 def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/ask", response_model=TrialsOut, tags=["trials"])
-    async def ask(request: Request, study: Name, wanted: Ask | None = None, key: Key = None) -> Response:
+    async def ask(who: Caller, opened: Opened, wanted: Ask | None = None, key: Key = None) -> Response:
         """The next trials to evaluate. 409 with type ExhaustedError when a finite space is used up."""
-        who: Principal = request.scope["principal"]
         wanted = wanted or Ask()
-        opened = await to_thread.run_sync(studies.open, study)
         trials = await studies.ask(
             opened,
             (wanted.worker or who.name)[:100],
@@ -147,15 +145,13 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return _trials(trials)
 
     @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
-    def tell(study: Name, number: int, result: Tell) -> Response:
+    def tell(opened: Opened, number: int, result: Tell) -> Response:
         """Give a trial its value, or measures by name. Told again alike nothing changes, else a conflict."""
-        opened = studies.open(study)
         return _recorded(opened, told_result(number, result, opened.goals))
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
-    def fail(study: Name, number: int, result: Fail) -> Response:
+    def fail(opened: Opened, number: int, result: Fail) -> Response:
         """Say that a trial has no result, and why; ``learn`` false if its config is not at fault."""
-        opened = studies.open(study)
         finished = replace(
             failure(number, result.reason, result.attempt, result.learn),
             measures=result.measures,
@@ -167,9 +163,8 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post(
         "/studies/{study:name}/trials/{number:number}/report", response_model=ReportOut, tags=["trials"]
     )
-    def report(study: Name, number: int, given: ReportIn) -> Response:
+    def report(opened: Opened, number: int, given: ReportIn) -> Response:
         """Report how a running trial is doing. The same again changes nothing; steps must grow."""
-        opened = studies.open(study)
         trial = Trial(number, {}, "running", attempt=given.attempt)
         reported: Any = given.measures or given.value
         stop = _existing(opened, number, lambda: opened.report(trial, reported, given.step))
@@ -183,26 +178,21 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return Response(status_code=204)
 
     @api.post("/studies/{study:name}/enqueue", response_model=TrialsOut, status_code=201, tags=["trials"])
-    async def enqueue(request: Request, study: Name, wanted: Enqueue, key: Key = None) -> Response:
+    async def enqueue(who: Caller, opened: Opened, wanted: Enqueue, key: Key = None) -> Response:
         """Have a configuration tried next, before the method proposes anything."""
-        who: Principal = request.scope["principal"]
-        opened = await to_thread.run_sync(studies.open, study)
         mark = request_mark(who.id, "enqueue", key)
         trials = await studies.insert(opened, mark, lambda: [opened.enqueue(wanted.config, request=mark)])
         return _trials(trials, status=201)
 
     @api.post("/studies/{study:name}/believe", status_code=204, tags=["trials"])
-    async def believe(study: Name, told: Believe) -> Response:
+    def believe(opened: Opened, told: Believe) -> Response:
         """Say where good values are expected from now on; an empty object withdraws all beliefs."""
-        opened = await to_thread.run_sync(studies.open, study)
-        await to_thread.run_sync(opened.believe, told.likely)
+        opened.believe(told.likely)
         return Response(status_code=204)
 
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
-    async def add(request: Request, study: Name, known: Add, key: Key = None) -> Response:
+    async def add(who: Caller, opened: Opened, known: Add, key: Key = None) -> Response:
         """Add results that are known already: all of them, or none if one is malformed."""
-        who: Principal = request.scope["principal"]
-        opened = await to_thread.run_sync(studies.open, study)
         rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
         mark = request_mark(who.id, "add", key)
         trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
@@ -212,7 +202,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> None:
     @api.get("/studies/{study:name}/trials", response_model=TrialsOut, tags=["trials"])
     async def trials(
-        study: Name,
+        opened: Opened,
         branch: Branch = None,
         state: State | None = None,
         search: Annotated[str, Query(max_length=200)] = "",
@@ -227,7 +217,6 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
         ``by`` sorts them by a parameter instead of ``order``.
         """
-        opened = await to_thread.run_sync(studies.open, study)
         wanted = Selection(state, search, order, offset, limit, by, descending)
         within = branch_of(branch)
         snapshot = await figures.snapshot(opened, within) if within else None
@@ -240,58 +229,53 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         return _trials(found, total, curves=curves, amendments=amendments)
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
-    def trial(study: Name, number: int) -> Response:
-        return JSONResponse(trial_json(_trial(studies.open(study), number), curve=True))
+    def trial(opened: Opened, number: int) -> Response:
+        return JSONResponse(trial_json(_trial(opened, number), curve=True))
 
     @api.get(
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
     )
-    async def explain(study: Name, number: int) -> Response:
+    async def explain(opened: Opened, number: int) -> Response:
         """The prediction and the reason with which the method chose a trial."""
-        opened = await to_thread.run_sync(studies.open, study)
         found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
-        return JSONResponse(_finite(found))
+        return JSONResponse(finite(found))
 
     @api.post("/studies/{study:name}/explain", tags=["studies"])
-    async def explain_branches(study: Name, wanted: Explain) -> Response:
+    async def explain_branches(opened: Opened, wanted: Explain) -> Response:
         """The trials of a branch, the model's outlook for it, and why it was not chosen lately."""
-        opened = await to_thread.run_sync(studies.open, study)
-        found = await studies.consult_model(lambda: opened.explain(branch=wanted.branch))
-        return JSONResponse(_finite(found))
+        return JSONResponse(finite(await studies.consult_model(lambda: opened.explain(branch=wanted.branch))))
 
     @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
-    async def predict(study: Name, wanted: Predict) -> Response:
+    async def predict(opened: Opened, wanted: Predict) -> Response:
         """Mean and standard deviation that the method's model expects at some configurations now."""
-        opened = await to_thread.run_sync(studies.open, study)
-        moments = await studies.consult_model(lambda: opened.predict(wanted.configs))
-        mean, sd = ([_finite(value) for value in moment.tolist()] for moment in moments)
-        return JSONResponse({"mean": mean, "sd": sd})
+        mean, sd = await studies.consult_model(lambda: opened.predict(wanted.configs))
+        return JSONResponse(finite({"mean": mean.tolist(), "sd": sd.tolist()}))
 
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
-    def best(study: Name) -> Response:
+    def best(opened: Opened) -> Response:
         """The feasible trial with the best value; 409 while there is none, or with several objectives."""
-        return JSONResponse(trial_json(studies.open(study).best, curve=True))
+        return JSONResponse(trial_json(opened.best, curve=True))
 
     @api.get("/studies/{study:name}/status", response_model=StatusOut, tags=["studies"])
-    def status(study: Name) -> Response:
-        return JSONResponse(status_json(studies, studies.open(study)))
+    def status(opened: Opened) -> Response:
+        return JSONResponse(status_json(studies, opened))
 
     @api.post("/studies/{study:name}/budget", status_code=204, tags=["studies"])
-    def budget(study: Name, wanted: NewBudget) -> Response:
+    def budget(opened: Opened, wanted: NewBudget) -> Response:
         """Say what the trials may cost together, earlier ones included."""
-        studies.open(study).set_budget(wanted.budget)
+        opened.set_budget(wanted.budget)
         return Response(status_code=204)
 
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
-    async def branches(study: Name) -> Response:
+    async def branches(opened: Opened) -> Response:
         """The branches of the space from top to bottom, and how the trials of each went."""
-        snapshot = await figures.snapshot(await to_thread.run_sync(studies.open, study), {})
+        snapshot = await figures.snapshot(opened, {})
         return JSONResponse(await to_thread.run_sync(branches_json, snapshot))
 
     @api.get("/studies/{study:name}/figures/{figure}", tags=["studies"])
     async def figure(
         request: Request,
-        study: Name,
+        opened: Opened,
         figure: FigureName,
         branch: Branch = None,
         dark: bool = False,
@@ -304,7 +288,6 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         """A figure as Plotly's JSON; log, params, x, y and columns are options of some figures."""
         given = {"log": log, "params": params, "x": x, "y": y, "columns": columns}
         options = {name: value for name, value in given.items() if value is not None}
-        opened = await to_thread.run_sync(studies.open, study)
         tag, body = await figures.draw(opened, figure, branch_of(branch), dark, options)
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
         if request.headers.get("if-none-match") == tag:
@@ -312,9 +295,8 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         return Response(body, media_type="application/json", headers=headers)
 
     @api.get("/studies/{study:name}/events", tags=["studies"])
-    async def events(study: Name) -> Response:
+    async def events(opened: Opened) -> Response:
         """Server-sent events: "status" at once and when trials changed, "gone" if the study is deleted."""
-        opened = await to_thread.run_sync(studies.open, study)
         if not watchers.enter():
             raise HTTPException(503, "too many watchers; try again later")
 
@@ -324,13 +306,12 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         return StreamingResponse(watch(look, watchers), media_type="text/event-stream")
 
     @api.get("/studies/{study:name}/export", tags=["studies"])
-    def export(study: Name, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
+    def export(opened: Opened, format: Literal["jsonl", "csv"] = "jsonl") -> Response:
         """All trials as a file; ``bough.study.import_study`` reads JSON lines."""
-        opened = studies.open(study)
-        limited = bool(opened.goals.limits)
         csv = format == "csv"
+        limited = bool(opened.goals.limits)
         lines = csv_lines(opened.space, opened.trials, limited) if csv else study_lines(opened)
-        kind = "text/csv; charset=utf-8" if format == "csv" else "application/x-ndjson"
+        kind = "text/csv; charset=utf-8" if csv else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
         return StreamingResponse(in_chunks(lines), media_type=kind, headers={"Content-Disposition": name})
 
@@ -350,13 +331,16 @@ def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:
     ]
 
 
-def _finite(value: Any) -> Any:
-    """JSON has no infinities; a criterion may be one."""
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def in_chunks(lines: Iterable[str]) -> Iterator[str]:
+    """The same text in larger pieces: the response fetches each piece from a thread."""
+    held, size = [], 0
+    for line in lines:
+        held.append(line)
+        size += len(line)
+        if size >= CHUNK_CHARACTERS:
+            yield "".join(held)
+            held, size = [], 0
+    yield "".join(held)
 
 
 def _existing(study: Study, number: int, act: Callable[[], T]) -> T:

@@ -75,7 +75,7 @@ def create_app(
             Exception: error_response,
         },
     )
-    app.state.watchers = watchers
+    app.state.studies, app.state.watchers = studies, watchers
     app.include_router(api.router(studies, figures, watchers))
     app.router.routes.extend(sigopt.routes(studies, records))
     app.router.routes.extend(pages.routes(studies, figures, records, secure=secure))

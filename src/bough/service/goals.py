@@ -8,18 +8,15 @@ from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from bough.errors import ConfigError, TrialError
+from bough.errors import TrialError
 from bough.service.models import Known, Tell, TrialsOut, trial_json
-from bough.service.studies import OpenStudies
-from bough.strict_json import JsonError, loads
+from bough.service.routing import Opened, json_object
 from bough.study.analysis.fronts import hypervolume_of, reference_of
 from bough.study.goals import RESERVED, Goals
 from bough.study.results import told
 from bough.trial import Trial
 
 __all__ = ["add_goal_routes", "known_result", "told_result"]
-
-Name = Annotated[str, "a study's name"]
 
 
 class HypervolumeOut(BaseModel):
@@ -58,38 +55,26 @@ def _measured(given: Tell | Known, goals: Goals) -> dict[str, Any]:
     return parts
 
 
-def add_goal_routes(api: APIRouter, studies: OpenStudies) -> None:
+def add_goal_routes(api: APIRouter) -> None:
     @api.get("/studies/{study:name}/front", response_model=TrialsOut, tags=["trials"])
-    def front(study: Name) -> Response:
+    def front(opened: Opened) -> Response:
         """The feasible trials that no other one dominates, the best of the first objective first."""
-        found = [trial_json(trial) for trial in studies.open(study).front]
+        found = [trial_json(trial) for trial in opened.front]
         return JSONResponse({"trials": found, "total": len(found)})
 
     @api.get("/studies/{study:name}/hypervolume", response_model=HypervolumeOut, tags=["trials"])
     def hypervolume(
-        study: Name,
+        opened: Opened,
         reference: Annotated[
             str | None, Query(max_length=4000, description='A JSON object such as {"error": 0.5}.')
         ] = None,
     ) -> Response:
         """The volume between the front and a reference point: given, that of the study, or inferred."""
-        opened = studies.open(study)
-        given, trials = _reference(reference), opened.current_trials
+        trials = opened.current_trials
+        given = json_object(reference, "reference", '{"error": 0.5}') or None
         return JSONResponse(
             {
                 "hypervolume": hypervolume_of(opened.goals, trials, given),
                 "reference": reference_of(opened.goals, trials, given),
             }
         )
-
-
-def _reference(text: str | None) -> dict[str, float] | None:
-    if not text:
-        return None
-    try:
-        found = loads(text.encode("utf-8", "replace"))
-    except JsonError as error:
-        raise ConfigError(f"reference: {error}") from None
-    if not isinstance(found, dict):
-        raise ConfigError('reference must be a JSON object such as {"error": 0.5}')
-    return found

@@ -30,6 +30,7 @@ Key = Annotated[
         description="A random text per request; the same request sent again has no second effect.",
     ),
 ]
+Attempt = Annotated[int, Field(ge=0, lt=2**31)]
 Noise = Annotated[float, Field(ge=0)] | dict[str, Annotated[float, Field(ge=0)]]
 
 
@@ -68,22 +69,25 @@ class Ask(_In):
     worker: Annotated[str, Field(max_length=100)] | None = None
 
 
-class Tell(_In):
-    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one.
-    ``value`` is that of the first objective, or stands in ``measures`` under its name. ``noise`` is a number
-    for one objective, or an object by measure."""
-
+class _Result(_In):
     value: float | None = None
     noise: Noise | None = None
     cost: float | None = None
-    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
 
 
+class Tell(_Result):
+    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one.
+    ``value`` is that of the first objective, or stands in ``measures`` under its name. ``noise`` is a number
+    for one objective, or an object by measure."""
+
+    attempt: Attempt = 0
+
+
 class Fail(_In):
     reason: Annotated[str, Field(max_length=20_000)]
-    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    attempt: Attempt = 0
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
     traceback: Annotated[str, Field(max_length=200_000)] | None = None
@@ -97,7 +101,7 @@ class ReportIn(_In):
     value: float | None = None
     measures: dict[str, float] = {}
     step: Annotated[int, Field(ge=0, lt=2**62)]
-    attempt: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    attempt: Attempt = 0
 
     @model_validator(mode="after")
     def _says_something(self) -> ReportIn:
@@ -120,13 +124,8 @@ class Believe(_In):
     likely: dict[str, Any]
 
 
-class Known(_In):
+class Known(_Result):
     config: Config
-    value: float | None = None
-    noise: Noise | None = None
-    cost: float | None = None
-    measures: dict[str, float] = {}
-    notes: dict[str, Any] = {}
 
 
 class Add(_In):
@@ -137,7 +136,7 @@ class Add(_In):
 
 class Held(_In):
     number: Annotated[int, Field(ge=0, lt=2**62)]
-    attempt: Annotated[int, Field(ge=0, lt=2**31)]
+    attempt: Attempt
 
 
 class Renew(_In):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 from urllib.parse import unquote
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor, register_url_convertor
@@ -16,6 +16,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from bough import errors
 from bough.errors import (
     BoughError,
+    ConfigError,
     ConflictError,
     ExhaustedError,
     MissingExtraError,
@@ -23,12 +24,14 @@ from bough.errors import (
     StudyError,
     TrialError,
 )
+from bough.service.auth import Principal
 from bough.service.security_middleware import refusal
-from bough.service.studies import NoStudy, NoTrial
+from bough.service.studies import NoStudy, NoTrial, OpenStudies
 from bough.strict_json import JsonError, loads
+from bough.study import Study
 from bough.study.goals import MalformedError
 
-__all__ = ["StrictRoute", "error_response", "status_of"]
+__all__ = ["Caller", "Name", "Opened", "StrictRoute", "error_response", "json_object", "status_of"]
 
 _log = logging.getLogger("bough")
 
@@ -75,6 +78,37 @@ class _Number(Convertor[int]):
 
 register_url_convertor("name", _Name())
 register_url_convertor("number", _Number())
+
+
+Name = Annotated[str, "a study's name"]
+
+
+def _open(request: Request, study: Name) -> Study:
+    studies: OpenStudies = request.app.state.studies
+    return studies.open(study)
+
+
+async def _caller(request: Request) -> Principal:
+    principal: Principal = request.scope["principal"]
+    return principal
+
+
+Opened = Annotated[Study, Depends(_open)]
+"""The study that a path names, opened in a thread before the route runs."""
+
+Caller = Annotated[Principal, Depends(_caller)]
+"""The sender of the request."""
+
+
+def json_object(text: str | None, name: str, example: str) -> dict[str, Any]:
+    """The JSON object in the parameter ``name`` of a query; an empty one without it."""
+    try:
+        found = loads(text.encode("utf-8", "replace")) if text else {}
+    except JsonError as error:
+        raise ConfigError(f"{name}: {error}") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{name} must be a JSON object such as {example}")
+    return found
 
 
 class _StrictRequest(Request):

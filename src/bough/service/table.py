@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from bough.errors import ConfigError
+from bough.service.routing import json_object
 from bough.space import Space
-from bough.strict_json import JsonError, loads
 from bough.study import Study
 from bough.trial import Trial
 
 __all__ = ["Order", "Selection", "branch_of", "select"]
 
 Order = Literal["number", "latest", "best", "worst"]
+EXAMPLE = '{"model": "svm"}'
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,10 @@ class Selection:
 
 def branch_of(text: str | None) -> dict[str, Any]:
     """A branch from the ``branch=`` of a request, a JSON object such as {"model": "svm"}."""
-    if not text:
-        return {}
-    try:
-        branch = loads(text.encode("utf-8", "replace"))
-    except JsonError as error:
-        raise ConfigError(f"branch: {error}") from None
-    if not isinstance(branch, Mapping) or any(isinstance(value, (dict, list)) for value in branch.values()):
-        raise ConfigError('branch must be a JSON object such as {"model": "svm"}')
-    return dict(branch)
+    branch = json_object(text, "branch", EXAMPLE)
+    if any(isinstance(value, (dict, list)) for value in branch.values()):
+        raise ConfigError(f"branch must be a JSON object such as {EXAMPLE}")
+    return branch
 
 
 def select(trials: Sequence[Trial], study: Study, wanted: Selection) -> tuple[list[Trial], int]:

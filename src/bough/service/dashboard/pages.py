@@ -30,7 +30,6 @@ from bough.service.auth import (
 from bough.service.dashboard import filters
 from bough.service.dashboard.actions import act_on_study, act_on_trial, preview, space_of
 from bough.service.dashboard.assets import assets, style_ids
-from bough.service.dashboard.examples import SPACE
 from bough.service.dashboard.goal_form import goals_of_form
 from bough.service.events import status_json
 from bough.service.figures import SHOWN, FigureCache
@@ -50,6 +49,19 @@ NO_FORM = dict.fromkeys(
     ("name", "direction", "method", "seed", "space", "objectives", "constraints", "reference"), ""
 )
 """The fields of a new study, empty."""
+
+EXAMPLE_SPACE = """\
+model:
+  type: choice
+  options:
+    svm:
+      C: {type: float, low: 1e-3, high: 1e3, log: true}
+    forest:
+      trees: {type: int, low: 10, high: 500, log: true}
+    bayes: {}
+scale: {type: categorical, options: [none, standard, maxabs]}
+"""
+"""The space of a new study before its user writes one."""
 
 MOST_AMENDMENTS = 50
 """The latest lines of a study's record that its page shows."""
@@ -223,7 +235,7 @@ class _Pages:
     async def new(self, request: Request) -> Response:
         known = methods()
         if request.method != "POST":
-            form = {**NO_FORM, "direction": "minimize", "method": "auto", "space": SPACE}
+            form = {**NO_FORM, "direction": "minimize", "method": "auto", "space": EXAMPLE_SPACE}
             return self._page(request, "new.html", form=form, methods=known, error=None)
         form = {**NO_FORM, **await _form(request)}
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +57,39 @@ class SigOptContext:
             document = self.records.put(kind, str(secrets.randbelow(9 * 10**8) + 10**8), body, owner)
             if document is not None:
                 return document
+
+    def change(self, kind: str, document: Document, change: Callable[[Json], Json]) -> Document:
+        """The document with a changed body. No request deletes documents, so it is still there."""
+        changed = self.records.change(kind, document.name, change)
+        assert changed is not None
+        return changed
+
+    def experiments(self, kind: str, call: Call, project: str | None) -> list[Document]:
+        """The experiments of a kind and a project, or of all, in the state that the query asks for."""
+        return [
+            document
+            for document in self.records.list("experiment")
+            if document.body["object"] == kind
+            and document.body["state"] == call.query.get("state", "active")
+            and project in (None, document.body["definition"]["project"])
+        ]
+
+    # ---- what clients attach to trials: a document for each trial that has any ---------------------------
+
+    def attach(self, kind: str, experiment: Document, trial: Trial, extra: Json) -> None:
+        """Store what belongs to a suggestion or observation, or merge it into the stored one."""
+        name = f"{experiment.name}/{trial.number}"
+        if self.records.put(kind, name, extra, experiment.name) is None:
+            self.records.change(kind, name, lambda old: {**old, **extra})
+
+    def attached(self, kind: str, experiment: Document) -> dict[int, Json]:
+        """All that belongs to the suggestions or observations of an experiment, by trial number."""
+        found = self.records.list(kind, experiment.name)
+        return {int(each.name.rpartition("/")[2]): each.body for each in found}
+
+    def metadata(self, kind: str, experiment: Document, trial: Trial) -> Json | None:
+        found = self.records.get(kind, f"{experiment.name}/{trial.number}")
+        return None if found is None else found.body.get("metadata")
 
     def check_client(self, call: Call) -> None:
         if call.path["client"] != CLIENT:

@@ -9,7 +9,6 @@ from bough.service.records import Document
 from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.definition import METHODS, as_space, checked
 from bough.service.sigopt.errors import SigOptError, one_of
-from bough.service.sigopt.metadata import metadata_of
 from bough.service.sigopt.metrics import best_trials, goal_arguments
 from bough.service.sigopt.objects import (
     experiment_json,
@@ -45,9 +44,7 @@ def create(context: SigOptContext, body: Json, kind: str) -> Document:
         method=METHODS[definition["type"]],
         **goal_arguments(definition),
     )
-    changed = context.records.change("experiment", document.name, lambda old: {**old, "study": name})
-    assert changed is not None
-    return changed
+    return context.change("experiment", document, lambda old: {**old, "study": name})
 
 
 def create_experiment(context: SigOptContext, call: Call) -> Json:
@@ -55,14 +52,7 @@ def create_experiment(context: SigOptContext, call: Call) -> Json:
 
 
 def list_experiments(context: SigOptContext, call: Call) -> Json:
-    wanted = call.query.get("state", "active")
-    found = [
-        document
-        for document in context.records.list("experiment")
-        if document.body["object"] == "experiment"
-        and document.body["state"] == wanted
-        and call.path.get("project") in (None, document.body["definition"]["project"])
-    ]
+    found = context.experiments("experiment", call, call.path.get("project"))
     shown = page([{"index": index} for index in range(len(found))], call.query)
     shown["data"] = [_experiment_json(context, found[each["index"]]) for each in shown["data"]]
     return shown
@@ -88,17 +78,13 @@ def change_experiment(context: SigOptContext, document: Document, body: Json) ->
     wanted = {**document.body["definition"], **changes}
     checked({key: value for key, value in wanted.items() if key != "conditionals" or value})
     state = one_of(body.get("state", document.body["state"]), ("active", "deleted"), "state")
-    changed = context.records.change(
-        "experiment", document.name, lambda old: {**old, "definition": wanted, "state": state}
-    )
-    assert changed is not None
-    return changed
+    return context.change("experiment", document, lambda old: {**old, "definition": wanted, "state": state})
 
 
 def delete_experiment(context: SigOptContext, call: Call) -> None:
     """The experiment is archived; its study stays."""
     document, _ = context.experiment(call)
-    context.records.change("experiment", document.name, lambda old: {**old, "state": "deleted"})
+    context.change("experiment", document, lambda old: {**old, "state": "deleted"})
 
 
 def _experiment_json(context: SigOptContext, document: Document) -> Json:
@@ -142,7 +128,7 @@ def fetch_best(context: SigOptContext, call: Call) -> Json:
             "assignments": best.config,
             **value_json(document, best),
             "values": values_json(document, best),
-            "metadata": metadata_of(context, "observation", document, best),
+            "metadata": context.metadata("observation", document, best),
         }
         for best in best_trials(study)
     ]

@@ -18,14 +18,8 @@ from bough.study.results import told
 from bough.trial import Trial
 
 __all__ = [
-    "best_trials",
-    "checked_metrics",
-    "goal_arguments",
-    "is_plain",
-    "optimised",
-    "told_values",
-    "values_of",
-]
+    "best_trials", "checked_metrics", "goal_arguments", "is_plain", "optimised", "told_values", "values_of"
+]  # fmt: skip
 
 Json = dict[str, Any]
 
@@ -104,13 +98,11 @@ def told_values(number: int, definition: Json, values: Mapping[str | None, Json]
     if is_plain(definition):
         told_value = values[optimised(definition)[0]["name"]]
         return told(number, told_value["value"], told_value.get("value_stddev"))
-    measures = {name: each["value"] for name, each in values.items()}
+    measures = {str(name): each["value"] for name, each in values.items()}
     noise = {
         name: each["value_stddev"] for name, each in values.items() if each.get("value_stddev") is not None
     }
-    return told(
-        number, {str(name): value for name, value in measures.items()}, noise or None, goals=study.goals
-    )
+    return told(number, measures, noise or None, goals=study.goals)
 
 
 def values_of(definition: Json, trial: Trial, stored: Sequence[Json] = ()) -> list[Json]:

@@ -10,7 +10,6 @@ from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
 from bough.service.sigopt.context import Call, SigOptContext, find_trial
 from bough.service.sigopt.errors import SigOptError, known_keys, number
-from bough.service.sigopt.metadata import load_metadata, save_metadata
 from bough.service.sigopt.metrics import is_plain, optimised, told_values
 from bough.service.sigopt.objects import DELETED, is_observation, observation_json, page
 from bough.study import Study
@@ -61,7 +60,7 @@ def _observe(context: SigOptContext, document: Document, study: Study, body: Jso
         trial = study.goals.judged(trial)
     extra = {"metadata": body.get("metadata"), "stored": stored}
     if any(extra.values()):
-        save_metadata(context, "observation", document, trial, extra)
+        context.attach("observation", document, trial, extra)
     return observation_json(document, trial, extra)
 
 
@@ -130,7 +129,7 @@ def _values(definition: Json, body: Json) -> dict[str | None, Json]:
 
 def list_observations(context: SigOptContext, call: Call) -> Json:
     document, study = context.experiment(call)
-    extras = load_metadata(context, "observation", document)
+    extras = context.attached("observation", document)
     trials = [trial for trial in study.trials if is_observation(trial)]
     trials.sort(key=lambda trial: trial.finished or 0.0)
     return page([observation_json(document, trial, extras.get(trial.number)) for trial in trials], call.query)
@@ -141,9 +140,7 @@ def fetch_observation(context: SigOptContext, call: Call) -> Json:
     trial = context.trial(call, "observation", study)
     if not is_observation(trial):
         raise SigOptError(f"No observation {trial.number}", 404)
-    return observation_json(
-        document, trial, load_metadata(context, "observation", document).get(trial.number)
-    )
+    return observation_json(document, trial, context.attached("observation", document).get(trial.number))
 
 
 def update_observation(context: SigOptContext, call: Call) -> Json:
@@ -152,6 +149,6 @@ def update_observation(context: SigOptContext, call: Call) -> Json:
             raise SigOptError(f"bough keeps results as they were told: {key!r} cannot be changed")
     document, study = context.experiment(call)
     trial = context.trial(call, "observation", study)
-    extra = {**load_metadata(context, "observation", document).get(trial.number, {}), **call.body}
-    save_metadata(context, "observation", document, trial, extra)
+    extra = {**context.attached("observation", document).get(trial.number, {}), **call.body}
+    context.attach("observation", document, trial, extra)
     return observation_json(document, trial, extra)

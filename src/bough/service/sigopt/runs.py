@@ -81,9 +81,7 @@ def update_project(context: SigOptContext, call: Call) -> Json:
         changes["name"] = text(call.body["name"], "name")
     if "metadata" in call.body:
         changes["metadata"] = object_of(call.body["metadata"], "metadata")
-    changed = context.records.change("project", document.name, lambda old: {**old, **changes})
-    assert changed is not None
-    return project_json(changed)
+    return project_json(context.change("project", document, lambda old: {**old, **changes}))
 
 
 def _project(context: SigOptContext, call: Call) -> Document:
@@ -106,14 +104,7 @@ def create_ai(context: SigOptContext, call: Call) -> Json:
 
 
 def list_ai(context: SigOptContext, call: Call) -> Json:
-    project = _project(context, call).name
-    found = [
-        document
-        for document in context.records.list("experiment")
-        if document.body["object"] == "aiexperiment"
-        and document.body["state"] == call.query.get("state", "active")
-        and document.body["definition"]["project"] == project
-    ]
+    found = context.experiments("aiexperiment", call, _project(context, call).name)
     return page([_ai_json(context, document) for document in found], call.query)
 
 
@@ -131,7 +122,7 @@ def delete_ai(context: SigOptContext, call: Call) -> None:
     change_experiment(context, document, {"state": "deleted"})
     if call.query.get("include_runs") == "true":
         for run in context.records.list("run", _owner(document)):
-            context.records.change("run", run.name, lambda old: {**old, "deleted": True})
+            context.change("run", run, lambda old: {**old, "deleted": True})
 
 
 def _ai_json(context: SigOptContext, document: Document) -> Json:
@@ -212,13 +203,12 @@ def update_run(context: SigOptContext, call: Call) -> Json:
     """Like a merge, but objects are replaced."""
     run = _run(context, call)
     cleared: Json = {key: {} for key in _MERGED if key in call.body}
-    context.records.change("run", run.name, lambda old: {**old, **cleared})
+    context.change("run", run, lambda old: {**old, **cleared})
     return _change_run(context, run, call.body)
 
 
 def delete_run(context: SigOptContext, call: Call) -> None:
-    run = _run(context, call)
-    context.records.change("run", run.name, lambda old: {**old, "deleted": True})
+    context.change("run", _run(context, call), lambda old: {**old, "deleted": True})
 
 
 def create_checkpoint(context: SigOptContext, call: Call) -> Json:
@@ -229,10 +219,7 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
         raise SigOptError("Invalid value for values: expected a list of objects")
     for each in values:
         number(each.get("value"), "the value of a checkpoint")
-    changed = context.records.change(
-        "run", run.name, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1}
-    )
-    assert changed is not None
+    changed = context.change("run", run, lambda old: {**old, "checkpoint_count": old["checkpoint_count"] + 1})
     stop = changed.body["trial"] is not None and _report(context, changed.body, values)
     return checkpoint_json(context.new("checkpoint", {**call.body, "should_stop": stop}, run.name))
 
@@ -291,9 +278,7 @@ def _change_run(context: SigOptContext, run: Document, changes: Json) -> Json:
     merged = _merged(run.body, changes)
     if merged["state"] != "active" and merged["trial"] is not None:
         _tell(context, merged)
-    changed = context.records.change("run", run.name, lambda old: _merged(old, changes))
-    assert changed is not None
-    return run_json(changed)
+    return run_json(context.change("run", run, lambda old: _merged(old, changes)))
 
 
 def _merged(body: Json, changes: Json) -> Json:

@@ -10,7 +10,6 @@ from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
 from bough.service.sigopt.context import Call, SigOptContext
 from bough.service.sigopt.errors import SigOptError, known_keys
-from bough.service.sigopt.metadata import load_metadata, metadata_of, save_metadata
 from bough.service.sigopt.objects import DELETED, page, queued_json, suggestion_json
 from bough.study import Study
 from bough.trial import Trial
@@ -36,9 +35,7 @@ async def create_suggestion(context: SigOptContext, call: Call) -> Json:
         trial = (await context.studies.ask(study, call.who.name))[0]
     metadata = call.body.get("metadata")
     if metadata:
-        await to_thread.run_sync(
-            save_metadata, context, "suggestion", document, trial, {"metadata": metadata}
-        )
+        await to_thread.run_sync(context.attach, "suggestion", document, trial, {"metadata": metadata})
     return suggestion_json(document, trial, metadata)
 
 
@@ -50,7 +47,7 @@ def _insert_own(context: SigOptContext, call: Call, document: Document, study: S
 
 def list_suggestions(context: SigOptContext, call: Call) -> Json:
     document, study = context.experiment(call)
-    extras = load_metadata(context, "suggestion", document)
+    extras = context.attached("suggestion", document)
     wanted = call.query.get("state")
     found = [
         suggestion_json(document, trial, extras.get(trial.number, {}).get("metadata"))
@@ -63,14 +60,14 @@ def list_suggestions(context: SigOptContext, call: Call) -> Json:
 def fetch_suggestion(context: SigOptContext, call: Call) -> Json:
     document, study = context.experiment(call)
     trial = context.trial(call, "suggestion", study)
-    return suggestion_json(document, trial, metadata_of(context, "suggestion", document, trial))
+    return suggestion_json(document, trial, context.metadata("suggestion", document, trial))
 
 
 def update_suggestion(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"metadata"}, "the update of a suggestion")
     document, study = context.experiment(call)
     trial = context.trial(call, "suggestion", study)
-    save_metadata(context, "suggestion", document, trial, {"metadata": call.body.get("metadata")})
+    context.attach("suggestion", document, trial, {"metadata": call.body.get("metadata")})
     return suggestion_json(document, trial, call.body.get("metadata"))
 
 
