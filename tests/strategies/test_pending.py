@@ -40,3 +40,15 @@ def test_a_search_is_brief_beside_running_trials_of_a_long_study_alone() -> None
     assert not is_brief(short)
     assert not is_brief(replace(long, pending=long.pending.take([]), pending_numbers=np.arange(0)))
     assert not is_brief(replace(long, fidelity=(1, 1.0)))
+
+
+def test_a_reopened_study_sees_running_trials_as_the_one_that_handed_them_out() -> None:
+    """To the last bit: a proposal does not depend on which models are still in a cache."""
+    configs = SPACE.sample(22, np.random.default_rng(1))
+    done = [(config, (config["x"] - 0.3) ** 2 + config["y"]) for config in configs[:12]]
+    live = build("auto", SPACE)
+    for running in (0, 1, 2, 3, 9, 10):
+        trials = history(SPACE, done, pending=configs[12 : 12 + running])
+        reopened = build("auto", SPACE)
+        one, other = (each.propose(SPACE, trials, np.random.default_rng(0)) for each in (live, reopened))
+        assert np.array_equal(one.x, other.x)

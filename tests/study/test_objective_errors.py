@@ -43,6 +43,19 @@ def raising(error: BaseException) -> Any:
     return objective
 
 
+class TrialPruned(Exception):
+    """Optuna's exception, by its name."""
+
+
+def test_an_objective_that_prunes_as_with_optuna_is_told_what_to_do_instead() -> None:
+    study = Study(LINE, method="sobol", seed=0)
+    study.run(raising(TrialPruned()), 4, progress=False)
+    (error, *_) = [trial.error for trial in study.trials if trial.error]
+    assert error.startswith(
+        "TrialPruned; bough stops a trial by run.report(value, step): return once run.stop"
+    )
+
+
 @pytest.mark.parametrize("workers", [None, 2])
 @pytest.mark.parametrize(
     "error", [asyncio.CancelledError(), Own("own"), GeneratorExit(), SystemExit(3), Mute()]

@@ -49,6 +49,9 @@ __all__ = ["ModelBased", "choose", "mixture_moments"]
 
 _CACHED_MODELS = 4
 
+PENDING_BLOCK = 8
+"""So many running trials at a time enter a model."""
+
 MAX_NEAR = 2000
 """Of so many of the best observations, those on different branches have candidates around them."""
 
@@ -183,22 +186,28 @@ class ModelBased:
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
         """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
 
-        Such a value changes no prediction of the mean, so the trials may be taken one after the other. Asking
-        for several trials at a time then appends one row for each.
+        Such a value changes no prediction of the mean, so the trials are taken block by block. Whole blocks
+        are kept for the next trial of a batch. Blocks begin at fixed rows, whatever is kept: a reopened study
+        computes the same numbers as the one that handed these trials out.
         """
-        known = self._pending.get((model, content(pending)))
-        if known is not None:
-            return known
-        before = self._pending.get((model, content(pending.take(slice(0, -1)))))
-        start, new = (before, pending.take(slice(-1, None))) if before else (model, pending)
-        believed = [p.predict(new)[0] for p in start.posteriors]
-        conditioned = replace(
-            start,
-            posteriors=[p.condition(new, z) for p, z in zip(start.posteriors, believed)],
-            # Those values count as incumbents, or the next trial would join the running one.
-            best=[min(b, float(z.min())) for b, z in zip(start.best, believed)],
-        )
-        keep(self._pending, (model, content(pending)), conditioned, _CACHED_MODELS)
+        conditioned, first = model, len(pending) // PENDING_BLOCK * PENDING_BLOCK
+        while first > 0:
+            if known := self._pending.get((model, content(pending.take(slice(0, first))))):
+                conditioned = known
+                break
+            first -= PENDING_BLOCK
+        for row in range(first, len(pending), PENDING_BLOCK):
+            block = pending.take(slice(row, row + PENDING_BLOCK))
+            believed = [p.predict(block)[0] for p in conditioned.posteriors]
+            conditioned = replace(
+                conditioned,
+                posteriors=[p.condition(block, z) for p, z in zip(conditioned.posteriors, believed)],
+                # Those values count as incumbents, or the next trial would join the running one.
+                best=[min(b, float(z.min())) for b, z in zip(conditioned.best, believed)],
+            )
+            if len(block) == PENDING_BLOCK:
+                key = model, content(pending.take(slice(0, row + PENDING_BLOCK)))
+                keep(self._pending, key, conditioned, _CACHED_MODELS)
         return conditioned
 
     @property

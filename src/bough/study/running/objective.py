@@ -89,6 +89,8 @@ def reason(error: BaseException) -> str:
     except BaseException:  # an exception's own __str__ may fail too
         said = "its text cannot be shown"
     text = " ".join(f"{type(error).__name__}: {said}".rstrip(": ").split())
+    if type(error).__name__ == "TrialPruned":  # Optuna's, which need not be installed
+        text += "; bough stops a trial by run.report(value, step): return once run.stop is true"
     trace = _own_frame(error.__traceback__)
     if trace is None:
         return text
