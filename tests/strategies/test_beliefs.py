@@ -13,7 +13,9 @@ import bough
 from bough.gp.core import compiled_core
 from bough.registry import build
 from bough.space.beliefs import beliefs_of
+from bough.space.fidelity import full_space
 from bough.strategies.beliefs import STRENGTH, count_beliefs, draw_believed
+from bough.strategies.fidelity_history import history_with_fidelity
 from bough.strategies.initial import InitialDesign
 
 BRANCHES = {"a": 0.1, "b": 0.0, "c": 0.3, "d": 0.4}
@@ -137,3 +139,37 @@ def test_beliefs_with_several_objectives() -> None:
     )
     near = [sum(0.03 < c["w"] < 0.12 for c in configs(study)) for study in (plain, believed)]
     assert near[1] >= near[0] + 2
+
+
+def with_fidelity(likely: Any = None) -> bough.Space:
+    return bough.Space(
+        {
+            "w": bough.Float(0, 1, likely=likely),
+            "v": bough.Float(0, 1),
+            "epochs": bough.Int(1, 9, fidelity=True),
+        }
+    )
+
+
+def test_a_configuration_counts_once_for_beliefs_whatever_its_rungs() -> None:
+    """A belief that is given after four configurations, the first of which went up all rungs, is new."""
+    searched = full_space(with_fidelity((0.6, 0.8)))
+    rungs = searched.encode([{"w": 0.5, "v": 0.5, "epochs": epochs} for epochs in (1, 3, 9)]).x[:, 2]
+    tried = [(0.1, 1), (0.1, 3), (0.1, 9), (0.2, 1), (0.3, 1), (0.4, 1)]
+    past = history(searched, [({"w": w, "v": 0.5, "epochs": epochs}, w) for w, epochs in tried])
+    past = replace(past, beliefs=beliefs_of(searched, {"w": ((0.6, 0.8), 6)}))
+    seen = history_with_fidelity(searched, past, (2, rungs[-1]), rungs, learns=True)
+    assert (seen.number, seen.beliefs[0].since) == (4, 4)
+    assert count_beliefs(searched, seen, 4, None)[0].exponent == STRENGTH
+
+
+def test_a_fidelity_does_not_hide_that_a_belief_is_wrong() -> None:
+    """The best configurations, with an unlikely value, wait for promotion."""
+    study = bough.Study(with_fidelity((0.05, 0.2)), seed=0)
+    for step, w in enumerate((0.08, 0.1, 0.15, 0.18, 0.6, 0.8, 0.69, 0.7, 0.71)):
+        for epochs in (1, 3, 9) if step < 6 else (1, 3):
+            study.add({"w": w, "v": 0.37 * step % 1, "epochs": epochs}, (w - 0.7) ** 2 + 1 / epochs)
+    trial = study.ask()
+    while trial.resumes is not None:
+        trial = study.ask()
+    assert "dropped" in study.explain(trial.number)["beliefs"]["w"]

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
+from tests.strategies.histories import history
 
 import bough
-from bough.strategies.fidelity_gain import NORMAL, _index
+from bough.history import Spending
+from bough.registry import build
+from bough.space.beliefs import beliefs_of
+from bough.space.fidelity import full_space
+from bough.strategies.fidelity_gain import NORMAL, Contest, _index, next_evaluation
+from bough.strategies.fidelity_history import at_fidelity
+from bough.study.stopping.fidelities import Fidelity
 
 
 def improvement(mean: float, sd: float) -> float:
@@ -118,3 +127,23 @@ def test_asking_for_several_gives_different_trials() -> None:
         study.tell(trial, bowl(trial.config), cost=float(trial.config["epochs"]))
     trials = study.ask(5)
     assert len({tuple(trial.config.items()) for trial in trials}) == 5
+
+
+@pytest.mark.parametrize(("likely", "promoted"), [((0.0, 0.25), 0), ((0.75, 1.0), 1)])
+def test_beliefs_decide_between_equal_promotions(likely: tuple[float, float], promoted: int) -> None:
+    """Two configurations wait with the same prospects, and one of them has a likely value."""
+    space = full_space(SPACE)
+    full = [({"x": x, "y": y, "epochs": 27}, 1.0) for x in (0.4, 0.6) for y in (0.0, 0.5, 1.0)]
+    waiting = [{"x": x, "y": 0.5, "epochs": 9} for x in (0.1, 0.9)]
+    past = history(space, [*full, *((config, 0.1) for config in waiting)])
+    told = beliefs_of(space, {"x": (likely, past.number)})
+    costs = np.array([27.0] * len(full) + [9.0] * 2)
+    past = replace(past, beliefs=told, spending=Spending(costs, float(costs.sum()), 1e4))
+    fidelity = Fidelity("epochs", (9, 27))
+    strategy = build("auto", space)
+    seen = fidelity.history(space, past, strategy)
+    column, rungs = fidelity.places(space)
+    new = {"x": 0.5, "y": 0.25, "epochs": 27}
+    points = at_fidelity(space.encode([*waiting, new]), (column, rungs[-1]))
+    contest = Contest(points, np.array([0, 0, -1]), column, rungs)
+    assert next_evaluation(strategy, space, seen, contest) == (promoted, 1)

@@ -68,6 +68,8 @@ def count_beliefs(
     """The beliefs of a history with their exponents. model: to test them by; None for no test."""
     found = []
     tried = len(history.done) + len(history.failed) + len(history.pending)
+    if history.fidelity is not None:  # a configuration counts once, whatever the number of its trials
+        tried = history.number
     for belief in history.beliefs:
         trials = max(tried - max(belief.since, design_size) + 1, 1)
         believed = density(space.rules.domains[belief.column], belief)
@@ -104,7 +106,8 @@ def _probability(
 ) -> float | None:
     """The share of posterior draws whose minimum, over other values of one parameter, is at a likely one."""
     column = belief.column
-    rows = np.flatnonzero(space.layout.active(history.done.on)[:, column])
+    # Other values are compared at the highest fidelity, so only trials there count.
+    rows = np.flatnonzero(space.layout.active(history.done.on)[:, column] & ~history.is_lower)
     if is_likely(believed, history.done.x[rows, column]).sum() < MIN_LIKELY_TRIALS:
         return None
     best = rows[np.argsort(model.z[rows], kind="stable")]

@@ -29,7 +29,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import Strategy
-from bough.strategies.cost_aware import MIN_COSTS, cost_model, cost_weights
+from bough.strategies.cost_aware import MIN_COSTS, cost_model
 from bough.strategies.decisions import ConditionedModel
 from bough.strategies.fidelity_history import at_fidelity
 from bough.strategies.model_based import ModelBased, mixture_moments
@@ -98,8 +98,7 @@ def next_evaluation(strategy: Strategy, space: Space, history: History, contest:
     if not len(counted):
         counted = np.flatnonzero(~history.is_lower)
     gains = _gains(model, history, counted, contest, _cost_shares(costs, contest))
-    success = [strategy.success(space, history)] if len(history.failed) else []
-    for weight in (*success, *cost_weights(strategy.cost_model, history)):
+    for weight in strategy.weights(space, history, model):
         gains += weight(contest.points)[:, None]
     gains[contest.reached[:, None] >= np.arange(len(contest.rungs))] = -np.inf
     row, rung = np.unravel_index(np.argmax(gains), gains.shape)

@@ -50,7 +50,7 @@ def first_trials(space: Space, points: Points, numbers: IntArray) -> dict[bytes,
 def history_with_fidelity(
     space: Space, history: History, fidelity: tuple[int, float], rungs: Sequence[float], learns: bool
 ) -> History:
-    """The history for a method; ``number`` counts configurations instead of trials.
+    """The history for a method; its number and those of beliefs count configurations instead of trials.
 
     fidelity: as in ``History``. rungs: the positions of all rungs. learns: whether the method has a model.
     """
@@ -59,19 +59,21 @@ def history_with_fidelity(
         history = _at_one_level(space, history, rungs)
     else:
         history = _one_fidelity(history, rungs)
-    finished = Points.concat([history.done.take(~history.is_lower), at_fidelity(history.failed, fidelity)])
-    parts = [history.done.take(history.is_lower), history.pending]
-    waiting = at_fidelity(Points.concat(parts), fidelity)
-    numbers = np.concatenate([history.done_numbers[history.is_lower], history.pending_numbers])
-    first = first_trials(space, waiting, numbers)
-    seen = set(row_keys(space.layout, finished))
-    rows = [row for key, row in first.items() if key not in seen]
+    every = at_fidelity(Points.concat([history.done, history.failed, history.pending]), fidelity)
+    numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
+    first = first_trials(space, every, numbers)
+    over = np.flatnonzero(~history.is_lower)
+    failed = len(history.done) + np.arange(len(history.failed))
+    finished = set(row_keys(space.layout, every.take(np.concatenate([over, failed]))))
+    waiting = [row for key, row in first.items() if key not in finished]
+    begun = numbers[list(first.values())]
     return replace(
         history,
-        number=len(seen) + len(rows),
-        failed=at_fidelity(history.failed, fidelity),
-        pending=waiting.take(rows),
-        pending_numbers=numbers[rows],
+        number=len(first),
+        failed=every.take(failed),
+        pending=every.take(waiting),
+        pending_numbers=numbers[waiting],
+        beliefs=tuple(replace(each, since=int(np.sum(begun < each.since))) for each in history.beliefs),
     )
 
 

@@ -144,17 +144,24 @@ class ModelBased:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)
 
-    def _context(self, space: Space, history: History) -> ProposalContext:
-        model = self.model(history)
-        if space.forbid or space.require:
-            model = _beatable(space, history, model)
-        # Where trials have failed, the log probability of success is added to the logarithm of a gain.
-        success = [self.success(space, history)] if len(history.failed) else []
-        weights = list(success)
+    def _success(self, space: Space, history: History) -> list[Criterion]:
+        """Where trials have failed, the log probability of success is added to the logarithm of a gain."""
+        return [self.success(space, history)] if len(history.failed) else []
+
+    def weights(self, space: Space, history: History, model: ConditionedModel) -> list[Criterion]:
+        """All that is added to the logarithm of a gain: the chance of success, beliefs and cost."""
+        weights = self._success(space, history)
         if self.acquisition.log and history.beliefs:
             weights += belief_weights(space, self._beliefs(space, history, model))
         if self.acquisition.log and history.spending is not None:
             weights += cost_weights(self.cost_model, history)
+        return weights
+
+    def _context(self, space: Space, history: History) -> ProposalContext:
+        model = self.model(history)
+        if space.forbid or space.require:
+            model = _beatable(space, history, model)
+        success, weights = self._success(space, history), self.weights(space, history, model)
         repeat = space.size == np.inf and noise_seen(space, history)
         return ProposalContext(
             space=space,
