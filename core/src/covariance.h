@@ -1,6 +1,6 @@
 /* The covariance of `auto` between one point and all rows of a model (see bough/gp/kernels/nested.py):
 
-       k = o #{shared groups but the root} + s sum_g M(r_g) + j M(r / phi) + t M(r / ROUGH)
+       k = o #{shared groups but the root} + s sum_g M(r_g) + j M(r / phi)
 
    with M Matern-5/2 as a function of s^2 = 5 r^2; the sqrt(5) is part of the units. Loops run over the data, which lie
    side by side in memory, so that any compiler can vectorise them. */
@@ -64,20 +64,6 @@ static void add_matern(int rows, const double *RESTRICT s2, double factor, doubl
     }
 }
 
-/* The same for the two terms over all columns, j and t, which share distances; slope: of both together. */
-static void add_two_materns(int rows, const double *RESTRICT s2, const double *scales, double *RESTRICT k,
-                            double *RESTRICT slope) {
-    const double j = scales[2], t = scales[3], by_joint = sqrt(scales[4]), by_rough = sqrt(scales[5]);
-    const double joint_slope = -j * scales[4] / 6.0, rough_slope = -t * scales[5] / 6.0;
-    int i;
-    for (i = 0; i < rows; i++) {
-        const double r = sqrt(s2[i]), s = r * by_joint, u = r * by_rough;
-        const double near = exp_negative(-s), far = exp_negative(-u), rise = (1.0 + s) * near, steep = (1.0 + u) * far;
-        k[i] += j * (rise + s * s * near * (1.0 / 3.0)) + t * (steep + u * u * far * (1.0 / 3.0));
-        slope[i] = joint_slope * rise + rough_slope * steep;
-    }
-}
-
 static void add_to(int rows, double factor, const double *RESTRICT from, double *RESTRICT to) {
     int i;
     for (i = 0; i < rows; i++) to[i] += factor * from[i];
@@ -134,7 +120,7 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
 /* Data as the loops read them, at some hyperparameters. The coordinate z of a number is its distance from the middle in
    units of the length-scale, 0 where it is inactive; that of a nominal column is the number of the option, or INACTIVE.
 
-   scales (6)             o, s, j, t, 1 / phi^2, 1 / ROUGH^2
+   scales (4)             o, s, j, 1 / phi^2
    unit (columns)         dz / dx at each place
    apart, beside (columns)  squared distances between two options, and between an option and an inactive column
    zt (columns, rows), ont (groups, rows)   coordinates, and activity as numbers
@@ -146,7 +132,7 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
 typedef struct {
     const shape_t *shape;
     int rows;
-    double scales[6];
+    double scales[4];
     double *unit, *apart, *beside, *zt, *ont, *off;
     int *place, *term, *begin, *end, *count, *at;
     double *memory;
@@ -221,11 +207,9 @@ static int prepare_side(const model_t *m, side_t *d) {
     d->count = d->end + groups;
     d->at = d->count + groups;
     for (i = 0; i < 3; i++) d->scales[i] = exp(m->theta[i]);
-    d->scales[3] = exp(m->theta[4]);
-    d->scales[4] = exp(-2.0 * m->theta[3]);
-    d->scales[5] = 1.0 / (s->rough * s->rough);
+    d->scales[3] = exp(-2.0 * m->theta[3]);
     for (p = 0; p < s->columns; p++) {
-        d->unit[p] = 2.2360679774997896964 * exp(-m->theta[5 + s->column[p]]);
+        d->unit[p] = 2.2360679774997896964 * exp(-m->theta[SCALES + s->column[p]]);
         d->apart[p] = d->unit[p] * d->unit[p];
         d->beside[p] = s->levels[p] ? 0.5 * d->apart[p] * (1.0 - 1.0 / s->levels[p]) : 0.0;
         d->place[s->column[p]] = p;
@@ -267,13 +251,13 @@ static double variance_of(const side_t *d, const unsigned char *on) {
     int g, t;
     for (g = 1; g < d->shape->groups; g++) levels += on[g] ? 1.0 : 0.0;
     for (t = 0; t < d->shape->terms; t++) functions += on[d->shape->group[t]] ? 1.0 : 0.0;
-    return d->scales[0] * levels + d->scales[1] * functions + d->scales[2] + d->scales[3];
+    return d->scales[0] * levels + d->scales[1] * functions + d->scales[2];
 }
 
-/* Scratch of one evaluation: (terms + 8) * rows + columns doubles.
-   slopes (terms, rows): s dM/d(r_g^2) of active terms; over_all (rows): the same for the terms over all columns. */
+/* Scratch of one evaluation: (terms + 6) * rows + columns doubles.
+   slopes (terms, rows): s dM/d(r_g^2) of active terms; over_all (rows): the same for the term over all columns. */
 typedef struct {
-    double *s2, *all, *joint_slope, *rough_slope, *over_all, *packed, *slopes, *z;
+    double *s2, *all, *over_all, *packed, *slopes, *z;
 } scratch_t;
 
 static scratch_t scratch_at(double *memory, const side_t *d) {
@@ -281,9 +265,7 @@ static scratch_t scratch_at(double *memory, const side_t *d) {
     scratch_t w;
     w.s2 = memory;
     w.all = w.s2 + rows;
-    w.joint_slope = w.all + rows;
-    w.rough_slope = w.joint_slope + rows;
-    w.over_all = w.rough_slope + rows;
+    w.over_all = w.all + rows;
     w.packed = w.over_all + rows;
     w.slopes = w.packed + 3 * rows;
     w.z = w.slopes + (size_t)d->shape->terms * rows;
@@ -291,7 +273,7 @@ static scratch_t scratch_at(double *memory, const side_t *d) {
 }
 
 static size_t scratch_size(const side_t *d) {
-    return (size_t)(d->shape->terms + 8) * (size_t)d->rows + (size_t)d->shape->columns + 1;
+    return (size_t)(d->shape->terms + 6) * (size_t)d->rows + (size_t)d->shape->columns + 1;
 }
 
 /* Add an active term to the covariances with the first `rows` rows; slope: zero where the row does not have the term. */
@@ -335,7 +317,7 @@ static void covariance(const side_t *d, int rows, const double *z, const unsigne
         add_term(d, t, rows, w.s2, w, k, w.slopes + (size_t)t * n);
     }
     for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], rows, w.all);
-    add_two_materns(rows, w.all, d->scales, k, w.over_all);
+    add_matern(rows, w.all, d->scales[2], d->scales[3], k, w.over_all);
 }
 
 /* sum_i weight_i slope_i (z - z_i) over the rows. */

@@ -64,18 +64,18 @@ static void multiply(int rows, const double *RESTRICT a, const double *RESTRICT 
     for (i = 0; i < rows; i++) out[i] = a[i] * b[i];
 }
 
-/* out (5 + columns): sum_ij W_ij dk_ij by log o, s, j, phi, t, then by the logarithm of each column's length-scale.
+/* out (SCALES + columns): sum_ij W_ij dk_ij by log o, s, j, phi, then by the logarithm of each column's length-scale.
    symmetric: W and k are symmetric, so only the lower triangle is visited. alpha (count), or NULL: W is then
    alpha alpha' - weight. */
 static int pull_theta(const model_t *m, points_t a, int symmetric, const double *weight, const double *alpha,
                       double *out) {
     const shape_t *s = &m->shape;
     const size_t n = (size_t)m->data.count;
-    double *memory, *k, *part, *row, *by_column = out + 5;
+    double *memory, *k, *part, *row, *by_column = out + SCALES;
     side_t d;
     scratch_t w;
     int i, j, t, p, g;
-    memset(out, 0, sizeof(double) * (size_t)(5 + s->columns));
+    memset(out, 0, sizeof(double) * (size_t)(SCALES + s->columns));
     if (prepare_side(m, &d) < 0) return -1;
     memory = malloc(sizeof(double) * (scratch_size(&d) + 3 * n));
     if (!memory) {
@@ -116,14 +116,10 @@ static int pull_theta(const model_t *m, points_t a, int symmetric, const double 
         }
         for (p = s->first[s->terms]; p < s->columns; p++) add_squares(&d, p, w.z[p], rows, w.all);
         memset(k, 0, bytes);
-        add_matern(rows, w.all, d.scales[2], d.scales[4], k, w.joint_slope);
+        add_matern(rows, w.all, d.scales[2], d.scales[3], k, w.over_all);
         out[2] += dot(rows, row, k);
-        memset(k, 0, bytes);
-        add_matern(rows, w.all, d.scales[3], d.scales[5], k, w.rough_slope);
-        out[4] += dot(rows, row, k);
-        multiply(rows, row, w.joint_slope, part);
+        multiply(rows, row, w.over_all, part);
         out[3] -= 2.0 * dot(rows, part, w.all);
-        for (j = 0; j < rows; j++) part[j] += row[j] * w.rough_slope[j];
         for (p = 0; p < s->columns; p++) {
             /* Where a column is inactive at both points, they do not differ in it. */
             const int begin = on[s->owner[p]] ? 0 : d.begin[s->owner[p]];

@@ -10,12 +10,10 @@
    levels (columns)      how many options it has if they have no order, else 0: it holds a number
    first  (terms + 1)    the places of term k are first[k] .. first[k + 1] - 1; places from first[terms] on belong to
                          no additive term
-   group  (terms)        the group of each additive term
-   rough                 the length-scales of roughness, relative to those of the smooth terms */
+   group  (terms)        the group of each additive term */
 typedef struct {
     int columns, groups, terms;
     const int *column, *owner, *levels, *first, *group;
-    double rough;
 } shape_t;
 
 /* Points as Python holds them: x (count, columns), on (count, groups). */
@@ -25,7 +23,10 @@ typedef struct {
     const unsigned char *on;
 } points_t;
 
-/* The covariance with some points. theta (5 + columns): logarithms of o, s, j, phi, t and of the length-scales. */
+/* Entries of theta before the length-scales: logarithms of o, s, j and phi. */
+#define SCALES 4
+
+/* The covariance with some points. theta: (SCALES + columns). */
 typedef struct {
     shape_t shape;
     const double *theta;

@@ -7,7 +7,7 @@
 
 #include "read.h"
 
-#define ABI_VERSION 5 /* bough/gp/core.py expects the same number */
+#define ABI_VERSION 6 /* bough/gp/core.py expects the same number */
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
 #include <immintrin.h>
@@ -87,7 +87,7 @@ static PyObject *py_pull_theta(PyObject *self, PyObject *args) {
     if (alphas != Py_None) {
         READ(alpha, alphas, 'd', symmetric ? a.count : -1, 0);
     }
-    READ(out, out_object, 'd', (Py_ssize_t)5 + m.shape.columns, 1);
+    READ(out, out_object, 'd', (Py_ssize_t)SCALES + m.shape.columns, 1);
     Py_BEGIN_ALLOW_THREADS
     failed = active->pull_theta(&m, a, symmetric, weight, alpha, out);
     Py_END_ALLOW_THREADS

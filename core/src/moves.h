@@ -1,7 +1,7 @@
 /* Mean and sd of moves of one discrete column each: at a base point with that column changed.
 
    A move leaves all but one column of its base as they are, so the squared distances are corrected rather
-   than summed again, only three of the Matern terms are evaluated, and a new option only changes the covariances with
+   than summed again, only two of the Matern terms are evaluated, and a new option only changes the covariances with
    data that have it or the old one. bough/acquisition/maximise/alternate.py says
    where the moves come from; predicting the moved points one by one is the oracle. */
 #ifndef BOUGH_MOVES_H
@@ -43,7 +43,7 @@ static void prepare_base(const side_t *d, const posterior_t *post, const double 
     }
     for (p = s->first[s->terms]; p < s->columns; p++) add_squares(d, p, z[p], n, b.all);
     memcpy(b.whole, b.rest, bytes);
-    add_two_materns(n, b.all, d->scales, b.whole, slope);
+    add_matern(n, b.all, d->scales[2], d->scales[3], b.whole, slope);
     whiten(n, post->rt, b.whole, b.white);
     base->mean = dot(n, b.whole, post->alpha);
     base->prior = variance_of(d, on);
@@ -80,7 +80,7 @@ static void moved_covariance(const side_t *d, const double *z, const base_t *b, 
         add_term(d, term, n, s2, w, k, slope);
     }
     add_not_below_zero(n, b->all, change, s2);
-    add_two_materns(n, s2, d->scales, k, slope);
+    add_matern(n, s2, d->scales[2], d->scales[3], k, slope);
 }
 
 /* Rows with one option at a place come nearer to the base by `change`, or move away from it: what that adds to its mean,
@@ -111,7 +111,7 @@ static double shift_option(const side_t *d, const posterior_t *p, const base_t *
         s2[i] = b->all[at[i]] + change;
         s2[i] = s2[i] > 0.0 ? s2[i] : 0.0;
     }
-    add_two_materns(count, s2, d->scales, k, slope);
+    add_matern(count, s2, d->scales[2], d->scales[3], k, slope);
     for (i = 0; i < count; i++) {
         const int row = at[i];
         const double step = k[i] - b->whole[row];

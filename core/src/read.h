@@ -57,12 +57,12 @@ static int wrong(const char *message) {
     target = array(held, object, #object, kind, (Py_ssize_t)(size), writable); \
     if (!target) return failure
 
-/* A shape from the tuple (columns, groups, terms, column, owner, levels, first, group, rough). */
+/* A shape from the tuple (columns, groups, terms, column, owner, levels, first, group). */
 static int read_shape(buffers_t *held, PyObject *tuple, shape_t *s) {
     PyObject *column, *owner, *levels, *first, *group;
     int k;
-    if (!PyArg_ParseTuple(tuple, "iiiOOOOOd", &s->columns, &s->groups, &s->terms, &column, &owner, &levels, &first,
-                          &group, &s->rough))
+    if (!PyArg_ParseTuple(tuple, "iiiOOOOO", &s->columns, &s->groups, &s->terms, &column, &owner, &levels, &first,
+                          &group))
         return 0;
     if (s->columns < 0 || s->groups < 1 || s->terms < 0) return wrong("a space has a group, and no negative size");
     READ_OR(0, s->column, column, 'i', s->columns, 0);
@@ -94,7 +94,7 @@ static int read_model(buffers_t *held, PyObject *tuple, model_t *m) {
     PyObject *shape, *theta, *data;
     if (!PyArg_ParseTuple(tuple, "OOO", &shape, &theta, &data)) return 0;
     if (!read_shape(held, shape, &m->shape)) return 0;
-    READ_OR(0, m->theta, theta, 'd', (Py_ssize_t)5 + m->shape.columns, 0);
+    READ_OR(0, m->theta, theta, 'd', (Py_ssize_t)SCALES + m->shape.columns, 0);
     return read_points(held, data, &m->shape, &m->data);
 }
 

@@ -268,6 +268,8 @@ def with_present_names(stored: Method) -> Method:
             options.pop(gone, None)
         if options.get("acquisition") in SAME_AS:
             options["acquisition"] = SAME_AS[options["acquisition"]]
+        if options.get("drop_term") == "roughness":  # a term that auto no longer has
+            del options["drop_term"]
     return Method(stored.name, options)
 
 

@@ -123,7 +123,7 @@ def tied(layout: Layout) -> Kernel:
 
 def nested(layout: Layout) -> Nested:
     implied = frozenset(np.flatnonzero(layout.nominal & layout.switch).tolist())
-    return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(6)))
+    return Nested(layout, implied, *(LogNormal(0.0, 0.5) for _ in range(5)))
 
 
 KERNELS = [

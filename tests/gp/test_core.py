@@ -340,17 +340,17 @@ def test_arrays_of_the_wrong_size_are_refused() -> None:
     module = importlib.import_module("bough_core")
     one, two, on = np.zeros(1), np.zeros(2), np.ones(1, dtype=bool)
     zero, first = np.zeros(1, np.intc), np.array([0, 1], np.intc)
-    shape = (1, 1, 1, zero, zero, zero, first, zero, 0.1)
-    model, out = (shape, np.zeros(6), (1, one, on)), np.empty(1)
+    shape = (1, 1, 1, zero, zero, zero, first, zero)
+    model, out = (shape, np.zeros(5), (1, one, on)), np.empty(1)
     module.cross(model, (1, one, on), False, out)
     with pytest.raises(ValueError, match="x must have 1 entries, not 2"):
         module.cross(model, (1, two, on), False, out)
     with pytest.raises(TypeError, match="theta must hold doubles"):
-        module.cross((shape, np.zeros(6, np.float32), model[2]), (1, one, on), False, out)
+        module.cross((shape, np.zeros(5, np.float32), model[2]), (1, one, on), False, out)
     with pytest.raises(TypeError, match="on must hold booleans"):
         module.cross(model, (1, one, one), False, out)
     with pytest.raises(ValueError, match="a group that does not exist"):
-        module.cross(((*shape[:7], zero + 3, 0.1), *model[1:]), (1, one, on), False, out)
+        module.cross(((*shape[:7], zero + 3), *model[1:]), (1, one, on), False, out)
     with pytest.raises(ValueError, match="a column that does not exist"):
         module.cross(((*shape[:3], zero + 1, *shape[4:]), *model[1:]), (1, one, on), False, out)
     with pytest.raises(ValueError, match="first must rise"):

@@ -316,3 +316,10 @@ def test_a_study_stored_with_the_old_option_names_opens(
 def test_every_renamed_option_is_tried_above() -> None:
     assert set(RENAMED) == {option for _, options in OLD for option in options} & set(RENAMED)
     assert stored_method('{"name": "random"}').options == {}
+
+
+def test_a_study_that_left_out_a_term_of_the_covariance_that_is_gone_opens(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 's.db'}"
+    text = json.dumps({"name": "auto", "options": {"without": "roughness"}})
+    open_storage(url).create(StudyRecord("s", SPACE.to_json(), "minimize", text, 1), [])
+    assert bough.open_study("s", url).method == bough.method("auto")

@@ -6,9 +6,6 @@ number for all branches, so a dozen observations can identify it. Only the varia
 tight prior: with a handful of observations per branch, the size of a function and its smoothness explain the
 same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
 the branch, two bad observations say little about the rest of it.
-
-Residuals of the smooth terms count as roughness first (about a tenth of the variance, within a factor of a
-hundred). They count as noise only when trials close to each other disagree.
 """
 
 from __future__ import annotations
@@ -35,18 +32,13 @@ SPREAD = LogNormal(0.35, 0.5)
 LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
 """Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
 
-ROUGHNESS = LogNormal(math.log(0.1), 2.0)
-
 LOW_NOISE = replace(NOISE, low=1e-8)
 """Many objectives have no noise, and the model locates an optimum only as precisely as its noise allows."""
-
-LITTLE_NOISE = replace(LOW_NOISE, prior=LogNormal(math.log(1e-6), 2.0))
-"""With a roughness term, which explains most of what noise would."""
 
 ABSENT = LogNormal(math.log(1e-4), 0.1)
 """A variance that removes its term."""
 
-TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION, "roughness": ROUGHNESS}
+TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION}
 
 
 def nested(
@@ -62,7 +54,6 @@ def nested(
     without: one of TERMS to leave out; lengthscale: another prior. Both are for comparisons.
     """
     implied = tree.roles.implied
-    level, function, interaction, rough = (ABSENT if name == without else TERMS[name] for name in TERMS)
-    kernel = Nested(layout, implied, level, function, interaction, SPREAD, rough, lengthscale)
-    noise = LOW_NOISE if without == "roughness" else LITTLE_NOISE
-    return KernelGP(GPModel(kernel, noise), samples, fit_warm)
+    level, function, interaction = (ABSENT if name == without else TERMS[name] for name in TERMS)
+    kernel = Nested(layout, implied, level, function, interaction, SPREAD, lengthscale)
+    return KernelGP(GPModel(kernel, LOW_NOISE), samples, fit_warm)

@@ -1,27 +1,23 @@
 """The covariance of ``auto``: a level per branch, a function per group, and interactions of all columns.
 
-    k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)  +  t M(r / ROUGH)
+    k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)
 
 δ_g is 1 where group g is active in both points, else 0. M is Matérn-5/2. The first sum gives every branch a
 level (Ma & Blaschko 2020 with offsets). The second adds a function per group (their additive tree). The third
-lets all columns interact (the imputed joint kernel of Lévesque et al. 2017). The last is roughness: the part
-of the function that the smooth terms cannot explain. It is not noise, because a trial right beside a known
-one gives the same value again (Gramacy & Lee 2012, arXiv 1007.4580, on the meaning of a nugget).
+lets all columns interact (the imputed joint kernel of Lévesque et al. 2017).
 
 All terms share the length-scales: r_g² = Σ_{c in g} d_c² / ℓ_c², and r² = Σ_c d_c² / ℓ_c² over all columns. φ
-accounts for the many small distances that add up in r. So there are five hyperparameters besides the
+accounts for the many small distances that add up in r. So there are four hyperparameters besides the
 length-scales, however many branches there are, and a dozen observations can identify them.
 ``centred.Centred`` defines the distances d_c.
 
 ``Nested.expression`` writes this formula in the kernel algebra. ``Nested`` itself is the same covariance,
-fused: it reads each point once, and every distance over all columns serves two terms. The compiled core
-computes it from the arrays that the functions at the end of this file make (``tests/gp/test_core.py``
-compares the two).
+fused: it reads each point once. The compiled core computes it from the arrays that the functions at the end
+of this file make (``tests/gp/test_core.py`` compares the two).
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -41,20 +37,17 @@ from bough.points import FloatArray, IntArray, Layout, Points
 
 __all__ = ["Nested", "core_model", "core_points"]
 
-SCALES = 5
-"""Entries of theta before the length-scales: o, s, j, φ, t."""
-
-ROUGH = 0.1
-"""Length-scales of roughness, relative to those of the smooth terms."""
+SCALES = 4
+"""Entries of theta before the length-scales: o, s, j, φ."""
 
 
 @dataclass(frozen=True, eq=False)
 class Nested(Kernel):
-    """See the module's docstring. theta: log of o, s, j, φ, t, then of ℓ of every column.
+    """See the module's docstring. theta: log of o, s, j, φ, then of ℓ of every column.
 
     implied: nominal switches whose options each have a group. The group's offset is their level, so only
-    the terms over all columns read them.
-    offset, additive, joint, spread, rough: priors of o, s, j, φ and t.
+    the term over all columns reads them.
+    offset, additive, joint, spread: priors of o, s, j and φ.
     lengthscale: the prior of ℓ in a group of one column (see ``Centred``).
     """
 
@@ -64,7 +57,6 @@ class Nested(Kernel):
     additive: LogNormal
     joint: LogNormal
     spread: LogNormal
-    rough: LogNormal
     lengthscale: LogNormal
 
     @cached_property
@@ -78,8 +70,7 @@ class Nested(Kernel):
             )
         )
         interactions = Tied(Matern52(every), (0,) * len(every), (self.params[3],))
-        roughness = Fixed(Matern52(every), math.log(ROUGH))
-        terms = Scale(levels) + Scale(functions) + Scale(interactions) + Scale(roughness)
+        terms = Scale(levels) + Scale(functions) + Scale(interactions)
         order = (*range(SCALES, SCALES + self.layout.columns), *range(SCALES))
         return Tied(Mapped(Centred(self.layout), terms), order, self.params)
 
@@ -90,7 +81,6 @@ class Nested(Kernel):
             Param("additive", 1, self.additive, 1e-4, 1e2),
             Param("joint", 1, self.joint, 1e-4, 1e2),
             Param("spread", 1, self.spread, 0.5, 5.0),
-            Param("rough", 1, self.rough, 1e-8, 1.0),
             *self.centred.params,
         )
 
@@ -125,7 +115,6 @@ class Nested(Kernel):
             np.where(self.layout.nominal, self.layout.levels, 0)[column].astype(np.intc),
             np.cumsum([0, *(len(own) for _, own in terms)], dtype=np.intc),
             np.array([group for group, _ in terms], dtype=np.intc),
-            ROUGH,
         )
 
     @cached_property
@@ -167,7 +156,7 @@ class Nested(Kernel):
 
     def _add(self, out: FloatArray, theta: FloatArray, a: _Side, b: _Side) -> Pullback:
         """Add k(a, b) to ``out``."""
-        o, s, j, phi, t = np.exp(theta[:SCALES])
+        o, s, j, phi = np.exp(theta[:SCALES])
         za, zb = a.z, b.z
         out += o * (a.on @ b.on.T)
 
@@ -179,11 +168,9 @@ class Nested(Kernel):
                 out[where] += s * k
                 terms.append(_Term(own, where, left, right, k, slope))
         distances = squared_distances(za, zb)
-        k_rough, rough_slope = matern52(distances * ROUGH**-2)
         distances *= phi**-2
         k_joint, joint_slope = matern52(distances)
         out += j * k_joint
-        out += t * k_rough
 
         def pull_theta(w: FloatArray) -> FloatArray:
             by_feature = np.zeros(za.shape[1])
@@ -193,21 +180,17 @@ class Nested(Kernel):
                 additive += float(np.einsum("ij,ij->", part, term.k))
                 by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
             joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
-            by_feature += (t / ROUGH**2) * _spreads(rough_slope() * w, za, zb)
             by_column = np.bincount(self.centred.table.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
                 s * additive,
                 j * float(np.einsum("ij,ij->", w, k_joint)),
                 -2.0 * joint.sum(),
-                t * float(np.einsum("ij,ij->", w, k_rough)),
             ]
             return np.concatenate([scales, -2.0 * by_column])
 
         def pull_input(w: FloatArray, first: bool) -> FloatArray:
-            over_all = (j / phi**2) * joint_slope() + (t / ROUGH**2) * rough_slope()
-            over_all *= w
-            slope = _slopes(over_all, za, zb, first)
+            slope = _slopes((j / phi**2) * joint_slope() * w, za, zb, first)
             for term in terms:
                 part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
@@ -218,17 +201,15 @@ class Nested(Kernel):
         return Pullback(theta=pull_theta, a=lambda w: pull_input(w, True), b=lambda w: pull_input(w, False))
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
-        o, s, j, _, t = np.exp(theta[:SCALES])
+        o, s, j, _ = np.exp(theta[:SCALES])
         offsets, terms = a.on[:, 1:].sum(axis=1), a.on[:, self._terms].sum(axis=1)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             out = np.zeros(len(theta))
-            out[:SCALES] = o * (w @ offsets), s * (w @ terms), j * w.sum(), 0.0, t * w.sum()
+            out[:SCALES] = o * (w @ offsets), s * (w @ terms), j * w.sum(), 0.0
             return out
 
-        return o * offsets + s * terms + j + t, DiagPullback(
-            theta=pull_theta, a=lambda w: np.zeros(a.x.shape)
-        )
+        return o * offsets + s * terms + j, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
