@@ -367,8 +367,10 @@ def test_every_figure_is_known_by_its_name_title_and_options():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_is_on_its_page_and_in_the_reference(name: str):
     page, reference = (ROOT / "docs" / file for file in ("howto/figures.md", "reference.md"))
-    assert f"| `{name}(study" in page.read_text(encoding="utf-8")
-    assert f"::: bough.plot.{name}\n" in reference.read_text(encoding="utf-8")
+    described = f"| `{name}(study" in page.read_text(encoding="utf-8")
+    assert described, f"add a row '| `{name}(study)` | ... |' to docs/howto/figures.md"
+    line = f"::: bough.plot.{name}"
+    assert f"{line}\n" in reference.read_text(encoding="utf-8"), f"add the line {line!r} to docs/reference.md"
 
 
 def test_regret_bands_are_quantiles_over_studies():
