@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Literal, SupportsIndex
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class Points:
     def __len__(self) -> int:
         return len(self.x)
 
-    def take(self, rows: slice | Sequence[SupportsIndex] | IntArray | BoolArray) -> Points:
+    def take(self, rows: slice | Sequence[int] | IntArray | BoolArray) -> Points:
         """The given rows, as new Points."""
         return Points(self.x[rows], self.on[rows], None if self.hashes is None else self.hashes[rows])
 
