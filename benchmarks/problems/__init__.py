@@ -46,6 +46,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cash": ("cash-artificial", *(f"cash-{dataset}" for dataset in CASH_DATA)),
     "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
     "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
+    "mlp-c": tuple(f"mlp-c-{dataset}" for dataset in MLP_DATA),
     "compress": ("compress", "compress-product"),
     "kinds": KINDS,
     "yahpo-development": DEVELOPMENT,
@@ -87,7 +88,8 @@ def _cash(dataset: str, seed: int) -> Problem:
 
 _BY_PREFIX: dict[str, Callable[[str, int], Problem]] = {
     "cash-": _cash,
-    "mlp-b-": lambda dataset, seed: mlp(dataset, shared=True, seed=seed),
+    "mlp-b-": lambda dataset, seed: mlp(dataset, "shared", seed=seed),
+    "mlp-c-": lambda dataset, seed: mlp(dataset, "between", seed=seed),
     "mlp-": lambda dataset, seed: mlp(dataset, seed=seed),
     "unbalanced-": _unbalanced,
     "yahpo-": lambda rest, seed: yahpo(f"yahpo-{rest}"),

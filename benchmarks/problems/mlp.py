@@ -6,14 +6,15 @@ defines, else a random fifth of the data; at most 1000 training rows. Ours are t
 an evaluation takes about 50 ms. Training that leaves the finite numbers counts as the worst error, 1.
 
 The two topologies of figure 3 are ``mlp`` (all parameters duplicated for each number of layers) and
-``mlp-b`` (all shared but the regularisation, the units of layer i by all networks that have it).
-The seed decides splits, the choice of rows, and the initial weights.
+``mlp-b`` (all shared but the regularisation, the units of layer i by all networks that have it). The
+intermediate one that section 4.2 names is ``mlp-c``: ``mlp-b`` with a learning rate of its own for networks
+without hidden layers. The seed decides splits, the choice of rows, and the initial weights.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,8 +39,12 @@ MOST_TRAINING, MOST_TEST, EPOCHS = 1000, 2000, 60
 DEEPEST = 4
 
 
-def mlp_space(*, shared: bool) -> bough.Space:
-    """0 to 4 hidden layers; ``shared`` is the lower tree of figure 3, else the upper one."""
+Topology = Literal["duplicated", "shared", "between"]
+"""The upper tree of figure 3, the lower one, and the one in between."""
+
+
+def mlp_space(topology: Topology) -> bough.Space:
+    """0 to 4 hidden layers."""
 
     def units(when: str | None = None) -> bough.Int:
         return bough.Int(1, 30, when=when)
@@ -47,32 +52,37 @@ def mlp_space(*, shared: bool) -> bough.Space:
     def activation(when: str | None = None) -> bough.Categorical:
         return bough.Categorical(list(ACTIVATIONS), when=when)
 
+    def rate(when: str | None = None) -> bough.Float:
+        return bough.Float(1e-5, 1e-1, log=True, when=when)
+
     common: dict[str, Any] = {
-        "rate": bough.Float(1e-5, 1e-1, log=True),
+        "rate": rate(),
         "tolerance": bough.Float(1e-5, 1e-2, log=True),
         "scale": bough.Categorical(["none", "rows", "largest", "whiten"]),
     }
     penalty = {"penalty": bough.Float(1e-6, 1e-1, log=True)}
     depths = [str(depth) for depth in range(DEEPEST + 1)]
-    if shared:
+    if topology != "duplicated":
+        hidden = "layers != '0'"
+        rates = {"linear_rate": rate("layers == '0'"), "rate": rate(hidden)}
         return bough.Space(
             {
                 "layers": bough.Choice(dict.fromkeys(depths, penalty)),
-                **common,
-                "activation": activation("layers != '0'"),
+                **(common | rates if topology == "between" else common),
+                "activation": activation(hidden),
                 **{f"units{i}": units(f"layers in {tuple(depths[i:])!r}") for i in range(1, DEEPEST)},
                 f"units{DEEPEST}": units(f"layers == '{DEEPEST}'"),
             }
         )
     leaves: dict[str, dict[str, Any]] = {"0": {**common, **penalty}}
     for depth in range(1, DEEPEST + 1):
-        hidden = {f"units{i}": units() for i in range(1, depth + 1)}
-        leaves[str(depth)] = {**common, **penalty, "activation": activation(), **hidden}
+        widths = {f"units{i}": units() for i in range(1, depth + 1)}
+        leaves[str(depth)] = {**common, **penalty, "activation": activation(), **widths}
     return bough.Space({"layers": bough.Choice(leaves)})
 
 
-def mlp(dataset: str, *, shared: bool = False, seed: int = 0) -> Problem:
-    """Data set ``dataset`` of ``MLP_DATA``; ``shared`` chooses the topology."""
+def mlp(dataset: str, topology: Topology = "duplicated", *, seed: int = 0) -> Problem:
+    """Data set ``dataset`` of ``MLP_DATA``."""
     fit_x, fit_y, judge_x, judge_y = _rows(dataset, np.random.default_rng([seed, 17]))
 
     def function(config: Config) -> float:
@@ -95,10 +105,14 @@ def mlp(dataset: str, *, shared: bool = False, seed: int = 0) -> Problem:
             return 1.0
         return float(np.mean(np.argmax(logits, axis=1) != judge_y))
 
-    name = f"mlp-b-{dataset}" if shared else f"mlp-{dataset}"
-    # both topologies describe the same networks and share their evaluations
+    # all topologies describe the same networks and share their evaluations
     kept = cached(f"mlp-{dataset} v2 seed {seed}", function)
-    return Problem(name, mlp_space(shared=shared), kept, None, lambda c: c["layers"])
+
+    def value(config: Config) -> float:
+        return kept({"rate" if key == "linear_rate" else key: entry for key, entry in config.items()})
+
+    prefix = {"duplicated": "mlp", "shared": "mlp-b", "between": "mlp-c"}[topology]
+    return Problem(f"{prefix}-{dataset}", mlp_space(topology), value, None, lambda c: c["layers"])
 
 
 def _rows(dataset: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -68,7 +68,7 @@ def test_processes_share_the_file(tmp_path):
         assert pool.map(_sum_of_cached, [tmp_path] * 8) == [2.0 * sum(range(200))] * 8
 
 
-@pytest.mark.parametrize("family", ["assael", "cash", "mlp", "mlp-b"])
+@pytest.mark.parametrize("family", ["assael", "cash", "mlp", "mlp-b", "mlp-c"])
 def test_real_problems_can_be_built(shared_data, family):
     for name in FAMILIES[family]:
         problem = build(name, 0)
@@ -147,6 +147,22 @@ def test_both_topologies_of_the_mlp_describe_the_same_networks(shared_data):
     for config in lower.space.sample(4, np.random.default_rng(1)):
         assert upper.space.validate(config) == config
         assert upper.function(config) == lower.function(config)
+
+
+def test_the_topology_in_between_has_a_second_learning_rate(shared_data):
+    lower, between = build("mlp-b-heart", 0), build("mlp-c-heart", 0)
+    assert {p.name for p in between.space.parameters} - {p.name for p in lower.space.parameters} == {
+        "linear_rate"
+    }
+    linear = {"layers": "0", "penalty": 1e-3, "tolerance": 1e-4, "scale": "none"}
+    deep = linear | {"layers": "1", "activation": "relu", "units1": 9, "rate": 0.02}
+    assert between.function(deep) == lower.function(deep)
+    assert between.space.validate(deep) == deep
+    with pytest.raises(bough.BoughError):
+        between.space.validate(linear | {"rate": 0.02})
+    for rate in (1e-4, 0.05):
+        value = between.function(linear | {"linear_rate": rate})
+        assert value == lower.function(linear | {"rate": rate})
 
 
 def test_mlp_learns(shared_data):
