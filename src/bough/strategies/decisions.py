@@ -76,6 +76,7 @@ class ProposalContext:
     latest_gain: the row of the last observation that was an improvement.
     early: the first points that were tried, where branches that came later count as late.
     is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
+    seed: of the study, for what stays the same at all of its trials.
     """
 
     space: Space
@@ -90,6 +91,7 @@ class ProposalContext:
     latest_gain: int
     early: Points
     is_brief: bool = False
+    seed: int = 0
 
     @property
     def criterion(self) -> Criterion:

@@ -180,6 +180,7 @@ class ModelBased:
             is_brief=history.fidelity is None
             and len(history.pending) > 0
             and len(history.done) > self.working_set,
+            seed=history.seed,
         )
 
     def model(self, history: History) -> ConditionedModel:

@@ -19,6 +19,7 @@ CMA_GENERATIONS = 2**31 + 4  # [seed]: the draws of CMA-ES
 SWARM = 2**31 + 5  # [seed]: the moves of a particle swarm
 BELIEF_TEST = 2**31 + 5  # [seed, number]: the test that drops a wrong belief
 SOURCE_WEIGHTS = 2**31 + 6  # [seed, results]: weights of earlier studies
+ANCHORS = 2**31 + 6  # [seed]: the anchors of the semi-parametric tree
 REMAINING_GAIN = 2**31 + 7  # [seed, results]: candidates for what is left to gain
 SOURCE_FILL = 2**31 + 7  # [position of the study]: parameters that an earlier study lacks
 INSTANCE_ORDER = 2**31 + 11  # [seed]: the order in which a race visits its instances

@@ -15,6 +15,7 @@ from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.papers.jenatton2017.two_step import path_ei, two_step
 from bough.points import Layout
 from bough.space import Space
+from bough.strategies import streams
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
 from bough.strategies.decisions import Choice, Decision, ProposalContext
@@ -30,7 +31,7 @@ class TreeOptions(PaperOptions):
     search: ``anchors`` as in sec. 3, or ``exact``: both steps maximised exactly, as version 0.1 did with
     keep=4.
     keep: how many of the best paths by eq. (6) are searched in step two; the paper keeps one.
-    anchors: points per kept path in step two.
+    anchors: points per path, the same throughout a study.
     """
 
     kernel: str = option("matern52", KERNEL)
@@ -110,9 +111,15 @@ def two_step_decision(options: TreeOptions, linear: bool) -> Decision:
         rank = path_ei(context.model.posteriors, context.model.best)  # type: ignore[arg-type]
         parts = context.space, context.criterion, rank
         if options.search == "anchors":
+            fixed = np.random.default_rng([context.seed, streams.ANCHORS])
             return Choice(
                 anchor_search(
-                    *parts, avoid=context.avoid, rng=rng, keep=options.keep, anchors=options.anchors
+                    *parts,
+                    avoid=context.avoid,
+                    rotation=fixed.random(context.space.layout.columns),
+                    rng=rng,
+                    keep=options.keep,
+                    anchors=options.anchors,
                 )
             )
         return Choice(
