@@ -270,12 +270,19 @@ class RemoteStudy(AmendingClient):
         """Whether the method has a model of the objective, so ``predict`` works."""
         return bool(self._get("status")["has_model"])
 
-    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+    def predict(
+        self, configs: Sequence[Config], *, measure: str | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now.
+
+        measure: the objective to predict, by default the first one.
+        """
+        named = {} if measure is None else {"measure": measure}
         moments = np.empty((2, len(configs)))
         for start in range(0, len(configs), _PAGE):
             page = slice(start, start + _PAGE)
-            found = self._post("predict", {"configs": [dict(each) for each in configs[page]]}, self._timeout)
+            asked = {"configs": [dict(each) for each in configs[page]], **named}
+            found = self._post("predict", asked, self._timeout)
             moments[:, page] = found["mean"], found["sd"]
         return moments[0], moments[1]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.conftest import need
 
+import bough
 from bough.plot import history, report, save
 from bough.plot.figures import FIGURES
 
@@ -31,6 +32,24 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield started
         started.close()
+
+
+def test_the_reader_of_a_report_chooses_the_measure(browser: Any, tmp_path: Path):
+    space = bough.Space({"model": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})})
+    told = bough.optimize(
+        lambda config: {"error": config.get("x", 0.5), "size": 1.0 + config.get("x", 0.2)},
+        space, 12, method="random", seed=0, objectives=["error", "size"], progress=False,
+    )  # fmt: skip
+    page = browser.new_page()
+    troubles: list[str] = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.goto(report(told, tmp_path / "report.html").as_uri())
+    title = "document.querySelector('#history').layout.yaxis.title.text"
+    page.wait_for_function(f"{title} === 'error'")
+    page.select_option("#measure", "size")
+    page.wait_for_function(f"{title} === 'size'")
+    assert page.evaluate("document.querySelector('#front').data.length > 0") and troubles == []
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -189,6 +189,27 @@ def test_the_frame_is_around_the_chosen_branch_of_nested_choices(page, running: 
         until(page, FRAMED, wanted)
 
 
+def test_figures_and_branches_follow_the_chosen_measure(page, running: Service) -> None:
+    space = bough.Space({"model": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})})
+    goals = {"objectives": ["error", "size"]}
+    study = bough.connect(running.url, running.write, "sizes", space=space, method="random", seed=0, **goals)
+    study.add_many(
+        [
+            ({"model": "a", "x": 0.5}, {"error": 0.25, "size": 7.0}),
+            ({"model": "b"}, {"error": 1.0, "size": 3.0}),
+        ]
+    )
+    sign_in(page, running, "/studies/sizes")
+    best = "document.querySelector(\"#branches button[title='a'] .best\").textContent"
+    until(page, best, "0.25")
+    page.select_option("#measure", "size")
+    until(page, best, "7")
+    for name in ("front", "history"):
+        page.locator(f"[data-figure={name}]").scroll_into_view_if_needed()
+    until(page, "document.querySelector('[data-figure=history]').layout?.yaxis.title.text", "size")
+    until(page, "document.querySelector('[data-figure=front]').layout?.xaxis.title.text", "error")
+
+
 def test_figures_take_parameters_and_a_log_axis(page, running: Service) -> None:
     sign_in(page, running, "/studies/filled")
     page.locator("[data-figure=slice]").scroll_into_view_if_needed()

@@ -46,6 +46,27 @@ def test_the_page_of_a_study_shows_goals_measures_and_the_front(page: httpx.Clie
     assert any(trace.get("name") == "front" for trace in figure["data"])
 
 
+def test_figures_and_branches_show_the_measure_that_is_asked_for(page: httpx.Client) -> None:
+    text = page.get("/studies/s").text
+    choice = re.search(r'<select id="measure">(.*?)</select>', text)
+    assert choice is not None
+    assert re.findall(r"<option[^>]*>(.*?)</option>", choice[1]) == ["error", "speed", "memory", "epochs"]
+    unmeasured = re.findall(r'data-figure="(\w+)"[^>]*data-unmeasured', text)
+    assert sorted(unmeasured) == ["front", "hypervolume", "timeline"]
+    history = page.get("/api/v1/studies/s/figures/history", params={"measure": "memory"}).json()
+    assert history["layout"]["yaxis"]["title"]["text"] == "memory"
+    best = [
+        page.get("/api/v1/studies/s/branches", params=wanted).json()[0]["best"]
+        for wanted in ({}, {"measure": "speed"}, {"measure": "epochs"})
+    ]
+    assert best == [0.25, 7.5, 31.0]
+    for path in ("figures/history", "branches"):
+        refused = page.get(f"/api/v1/studies/s/{path}", params={"measure": "sped"})
+        assert refused.status_code == 400 and "did you mean 'speed'" in refused.text
+    refused = page.get("/api/v1/studies/s/figures/front", params={"measure": "speed"})
+    assert refused.status_code == 400 and "takes no measure" in refused.text
+
+
 def test_a_study_with_one_objective_has_no_front_on_its_page(api: httpx.Client, served: Service) -> None:
     with served.client(headers={"Origin": served.url}) as client:
         client.cookies.update(client.post("/sign-in", data={"token": served.write}).cookies)

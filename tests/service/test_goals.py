@@ -154,6 +154,11 @@ def test_explanations_and_predictions_are_served(served: Service) -> None:
     assert set(told["objectives"]) == {"error", "speed"} and 0 <= told["constraints"]["memory <= 512"] <= 1
     mean, _ = study.predict([{"model": "svm", "scale": "none", "C": 1.0}])
     assert 0 < mean[0] < 3
+    trial = study.trials[0]
+    mean, _ = study.predict([trial.config], measure="speed")
+    assert abs(mean[0] - trial.measures["speed"]) < 0.1
+    with pytest.raises(StudyError, match=r"predicts its objectives .*not 'memory'"):
+        study.predict([trial.config], measure="memory")
 
 
 def test_a_wrong_reference_is_refused(rest: httpx.Client) -> None:

@@ -24,7 +24,10 @@ __all__ = ["report"]
 @click.option(
     "--against", multiple=True, metavar="STUDY", help="Another study to compare with; may be repeated."
 )
-def report(study: str | None, storage: str, output: Path | None, against: tuple[str, ...]) -> None:
+@click.option("--measure", metavar="NAME", help="What figures show.  [default: the first objective]")
+def report(
+    study: str | None, storage: str, output: Path | None, against: tuple[str, ...], measure: str | None
+) -> None:
     """Write a report on a study: one HTML file with all figures. Without STUDY, on the latest one.
 
     A PDF is the same page as Chrome or Chromium prints it.
@@ -33,7 +36,7 @@ def report(study: str | None, storage: str, output: Path | None, against: tuple[
     Examples:
       bough report
       bough report my-study -o report.html --against my-baseline
-      bough report my-study -o report.pdf
+      bough report my-study -o report.pdf --measure memory
     """
     if output is not None and output.suffix.lower() not in (".html", ".htm", ".pdf"):
         raise click.UsageError(
@@ -46,4 +49,4 @@ def report(study: str | None, storage: str, output: Path | None, against: tuple[
     opened = open_named(study, storage)
     others = [open_named(name, storage) for name in against]
     target = output or Path(re.sub(r"[^\w.-]", "_", opened.name) + ".html")
-    click.echo(f"wrote {write(opened, target, against=others)}")
+    click.echo(f"wrote {write(opened, target, against=others, measure=measure)}")

@@ -57,7 +57,7 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         drawn.add_vline(rung, line={"dash": "dot", "width": 1, "color": FADED})
     drawn.update_layout(
         xaxis_title="step" if fidelity is None else label(fidelity.name),
-        yaxis_title="reported value" if fidelity is None else "value",
+        yaxis_title=("reported " if fidelity is None else "") + label(snapshot.goals.value_name),
         yaxis=axis.layout,
         hovermode="closest",
     )

@@ -20,7 +20,7 @@ from bough.trial import Trial
 __all__ = ["front"]
 
 
-@figure("Front", several=True)
+@figure("Front", several=True, measured=False)
 def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
     """Every trial by two of its objectives. The line is the front of the two, a faint one that of a branch.
 

@@ -15,7 +15,7 @@ from bough.study.analysis.fronts import front_of, hypervolume_course, reference_
 __all__ = ["hypervolume"]
 
 
-@figure("Hypervolume", several=True)
+@figure("Hypervolume", several=True, measured=False)
 def hypervolume(snapshot: StudySnapshot) -> Any:
     """The volume between the front and the reference point after each finished trial.
 

@@ -25,9 +25,12 @@ def regret(
     optimum: float | None = None,
     *,
     log: bool = False,
+    measure: str | None = None,
     dark: bool = False,
 ) -> Any:
     """The best value so far of one or more studies; ``{label: [studies]}`` draws bands over repetitions.
+
+    measure: what to show instead of the value, or of the first objective.
 
     A curve that starts far off does not stretch the axis: a triangle marks where it comes from.
     ``log=True`` draws a logarithmic axis. With ``optimum``, the distance to it, on a log axis.
@@ -37,7 +40,8 @@ def regret(
     else:
         several = studies if isinstance(studies, Sequence) else [studies]
         groups = one_each([StudySnapshot.of(study) for study in several])
-    drawn = draw_regret(groups, optimum, log=log)
+    shown = {name: [each.showing(measure) for each in several] for name, several in groups.items()}
+    drawn = draw_regret(shown, optimum, log=log)
     drawn.layout.template = checked_template(dark)
     return drawn
 
@@ -50,7 +54,8 @@ def draw_regret(
     drawn = go.Figure()
     shown = {name: [each for each in group if each.done] for name, group in groups.items()}
     shown = {name: group for name, group in shown.items() if group}
-    what = "Best value so far" if optimum is None else "Regret"
+    named = next((group[0].goals.value_name for group in shown.values()), "value")
+    what = f"Best {label(named)} so far" if optimum is None else "Regret"
     if not shown:
         return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "no finished trial yet")
     minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
@@ -63,7 +68,7 @@ def draw_regret(
     count = 0
     for (name, several), colour in zip(curves.items(), CATEGORIES * (len(curves) // len(CATEGORIES) + 1)):
         count += _add_group(drawn, name, several, colour, axis)
-    title = "best value so far" if optimum is None else "distance to the optimum"
+    title = f"best {label(named)} so far" if optimum is None else "distance to the optimum"
     drawn.update_layout(
         xaxis_title="finished trials",
         yaxis={"title": title, **axis.layout},

@@ -85,7 +85,7 @@ def slice(
         drawn.update_xaxes(**x_axis, **place)
     _add_legend(drawn)
     drawn.update_yaxes(**axis.layout)
-    drawn.update_yaxes(title_text="value", col=1)
+    drawn.update_yaxes(title_text=label(snapshot.goals.value_name), col=1)
     drawn.update_layout(height=140 + 270 * down, hovermode="closest")
     clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
     return titled(drawn, snapshot, "Slices", joined(_note(snapshot, tried, model), axis.note(clipped)))

@@ -65,7 +65,11 @@ def tree(snapshot: StudySnapshot) -> Any:
             "reversescale": not snapshot.minimizes,
             "colorbar": {
                 "orientation": "h",
-                "title": {"text": "best value", "side": "top", "font": {"size": 12}},
+                "title": {
+                    "text": f"best {label(snapshot.goals.value_name)}",
+                    "side": "top",
+                    "font": {"size": 12},
+                },
                 "thickness": 10,
                 "lenmode": "pixels",
                 "len": 220,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bough.errors import ConfigError
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import checked_template
 
@@ -22,7 +23,7 @@ class Figure:
     """A drawing with its title.
 
     wide: takes a whole row of a page. branching: needs a space with branches.
-    several: needs several objectives.
+    several: needs several objectives. measured: shows one measure of the trials, so it takes ``measure``.
     """
 
     title: str
@@ -30,6 +31,7 @@ class Figure:
     wide: bool
     branching: bool
     several: bool = False
+    measured: bool = True
 
     def __post_init__(self) -> None:
         for attribute in ("__doc__", "__name__", "__qualname__", "__module__"):
@@ -44,9 +46,15 @@ class Figure:
         branching = bool(snapshot.space.layout.switch.any())
         return (branching or not self.branching) and (len(snapshot.goals.objectives) > 1 or not self.several)
 
+    def of(self, snapshot: StudySnapshot, *args: Any, measure: str | None = None, **options: Any) -> Any:
+        """Draw a snapshot; measure: what to show instead of its value, or of its first objective."""
+        if measure is not None and not self.measured:
+            raise ConfigError(f"figure {self.name!r} takes no measure")
+        return self.draw(snapshot.showing(measure) if self.measured else snapshot, *args, **options)
+
     @property
     def options(self) -> tuple[str, ...]:
-        """Names of the options beside ``branch`` and ``dark``."""
+        """Names of the options beside ``branch``, ``measure`` and ``dark``."""
         return tuple(inspect.signature(self.draw).parameters)[1:]
 
     def __call__(
@@ -54,17 +62,23 @@ class Figure:
         study: StudyLike | StudySnapshot,
         *args: Any,
         branch: Mapping[str, Any] | None = None,
+        measure: str | None = None,
         dark: bool = False,
         **options: Any,
     ) -> Any:
-        """Draw the figure of a study, or of one branch of it."""
-        drawn = self.draw(StudySnapshot.of(study).within(branch), *args, **options)
+        """Draw the figure of a study, or of one branch of it; measure: what to show instead of the value."""
+        drawn = self.of(StudySnapshot.of(study).within(branch), *args, measure=measure, **options)
         drawn.layout.template = checked_template(dark)
         return drawn
 
 
 def figure(
-    title: str, *, wide: bool = False, branching: bool = False, several: bool = False
+    title: str,
+    *,
+    wide: bool = False,
+    branching: bool = False,
+    several: bool = False,
+    measured: bool = True,
 ) -> Callable[[Callable[..., Any]], Figure]:
     """Make a figure of a function that draws a ``StudySnapshot``."""
-    return lambda draw: Figure(title, draw, wide, branching, several)
+    return lambda draw: Figure(title, draw, wide, branching, several, measured)

@@ -26,17 +26,24 @@ __all__ = ["report"]
 
 BEST_TRIALS = 15
 MOST_MEASURES = 6
+SHOWN = {**FIGURES, draw_curves.name: draw_curves}
 
 
 def report(
-    study: StudyLike | StudySnapshot, path: str | Path, *, against: Sequence[StudyLike | StudySnapshot] = ()
+    study: StudyLike | StudySnapshot,
+    path: str | Path,
+    *,
+    against: Sequence[StudyLike | StudySnapshot] = (),
+    measure: str | None = None,
 ) -> Path:
     """Write the report of a study to ``path``; ``against``: studies to compare its progress with.
 
+    measure: what the figures show at first, by default the first objective; the reader can choose any measure
+    that a goal names.
     A path that ends in ``.pdf`` gets the page as Chrome or Chromium prints it, every other path HTML.
     """
     target = Path(path)
-    page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against])
+    page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against], measure)
     content = print_page(page) if target.suffix.lower() == ".pdf" else page.encode()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -46,13 +53,25 @@ def report(
     return target
 
 
-def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
+def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str | None) -> str:
     graph_objects()  # says what to install if Plotly is missing
     from plotly.offline import get_plotlyjs
 
-    figures = _figures(snapshot, others)
+    first = snapshot.goals.value_name if measure is None else measure
+    measures = dict.fromkeys([first, snapshot.goals.value_name, *snapshot.goals.needed])
+    figures = _figures(snapshot, others, first)
     data = {
-        "figures": {name: json.loads(figure.to_json()) for name, figure in figures.items()},
+        "figures": _as_json(figures),
+        "measures": {
+            other: _as_json(
+                {
+                    name: SHOWN[name].of(snapshot, measure=other)
+                    for name in figures
+                    if name in SHOWN and SHOWN[name].measured
+                }
+            )
+            for other in [*measures][1 : MOST_MEASURES + 1]
+        },
         "templates": {"light": template(), "dark": template(dark=True)},
     }
     page = Template(files("bough.plot").joinpath("report.html").read_text(encoding="utf-8"))
@@ -65,6 +84,7 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
             for what, fact in _facts(snapshot)
         ),
         best=_best(snapshot),
+        choice=_choice([*measures][: MOST_MEASURES + 1]),
         figures="\n".join(f'<section class="figure"><div id="{name}"></div></section>' for name in figures),
         trials=_trials(snapshot),
         failures=_failures(snapshot),
@@ -74,16 +94,34 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> str:
     )
 
 
-def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot]) -> dict[str, Any]:
+def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str) -> dict[str, Any]:
     figures = {}
     for name, each in FIGURES.items():
         if each.fits(snapshot):
-            figures[name] = each.draw(snapshot)
+            figures[name] = each.of(snapshot, measure=measure if each.measured else None)
         if name == "history" and any(trial.curve for trial in snapshot.trials):
-            figures["curves"] = draw_curves.draw(snapshot)
+            figures["curves"] = draw_curves.of(snapshot, measure=measure)
         if name == "history" and others:
-            figures["regret"] = draw_regret(one_each([snapshot, *others]))
+            compared = [snapshot.showing(measure), *(_like(other, snapshot, measure) for other in others)]
+            figures["regret"] = draw_regret(one_each(compared))
     return {name: drawn for name, drawn in figures.items() if drawn.data or name in ("history", "importance")}
+
+
+def _like(other: StudySnapshot, snapshot: StudySnapshot, measure: str) -> StudySnapshot:
+    """Another study by the same measure; its first objective beside ours, whatever they are called."""
+    return other.showing(None if measure == snapshot.goals.value_name else measure)
+
+
+def _as_json(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: json.loads(figure.to_json()) for name, figure in figures.items()}
+
+
+def _choice(measures: Sequence[str]) -> str:
+    """A choice between measures, where there are several."""
+    if len(measures) < 2:
+        return ""
+    options = "".join(f"<option>{escape(name)}</option>" for name in measures)
+    return f'<p class="choice"><label>Figures show <select id="measure">{options}</select></label></p>'
 
 
 def _subtitle(snapshot: StudySnapshot) -> str:

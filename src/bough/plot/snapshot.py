@@ -7,9 +7,10 @@ so they need no live study and all show the same moment.
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,12 +21,15 @@ from bough.plot.outline import Activity, Branch, Switch, activity, count, outlin
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.study.goals import VALUE, Goals
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
 __all__ = ["Predict", "StudyLike", "StudySnapshot", "near"]
 
-Predict = Callable[[Sequence[Config]], tuple[FloatArray, FloatArray]]
-"""Mean and standard deviation of a study's model at configs, in the study's own units."""
+Predict = Callable[..., tuple[FloatArray, FloatArray]]
+"""Mean and standard deviation of a study's model at a sequence of configs, in the study's own units.
+
+``measure=`` names an objective; by default it is the first one.
+"""
 
 
 def near(name: str, known: Iterable[str]) -> str:
@@ -55,7 +59,7 @@ class StudySnapshot:
     """A study at one moment.
 
     trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
-    goals:   of several objectives, most figures show the first one, which is ``trial.value``.
+    goals, measure: ``showing`` narrows the goals to one measure, and keeps its name.
     predict: the model's mean and sd at configs, where the study's method has a model.
     stopping: the rule that stops trials. earlier: trials whose configs the current space does not have; they
     are not among ``trials``.
@@ -70,6 +74,7 @@ class StudySnapshot:
     goals: Goals = VALUE
     stopping: str = "median"
     earlier: tuple[Trial, ...] = ()
+    measure: str = ""
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
@@ -86,7 +91,7 @@ class StudySnapshot:
             trials=fitting,
             earlier=tuple(trial for trial in trials if trial.number not in numbers),
             predict=getattr(study, "predict", None) if getattr(study, "has_model", False) else None,
-            goals=getattr(study, "goals", VALUE),  # a served study has one objective
+            goals=getattr(study, "goals", VALUE),
             stopping=getattr(study, "stopping", "median"),
         )
 
@@ -108,6 +113,47 @@ class StudySnapshot:
             chosen = (*narrowed.branch, (switch.path, value.label))
             narrowed = replace(narrowed, trials=tuple(kept), branch=chosen)
         return narrowed
+
+    def showing(self, measure: str | None = None) -> StudySnapshot:
+        """With one measure as the value of every trial, by default the first objective.
+
+        measure: a name in ``trial.measures``, or ``cost``. Better is what its objective says, or the side
+        that a constraint allows; a measure that no goal names is minimised. Trials without it have no value.
+        """
+        wanted = self.goals.value_name if measure is None else measure
+        if wanted == self.goals.value_name and len(self.goals.objectives) <= 1:
+            return self
+        if wanted not in self._showing:
+            self._showing[wanted] = self._narrowed_to(wanted)
+        return self._showing[wanted]
+
+    @cached_property
+    def _showing(self) -> dict[str, StudySnapshot]:
+        """Narrowed snapshots by measure: figures of one measure share what is fitted to it."""
+        return {}
+
+    def _narrowed_to(self, measure: str) -> StudySnapshot:
+        if measure not in self.measures:
+            raise ConfigError(f"no trial has a measure {measure!r}{near(measure, self.measures)}")
+        direction = self.goals.direction_of(measure)
+        first = measure == self.goals.value_name
+        return replace(
+            self,
+            measure=measure,
+            direction=direction,
+            goals=replace(self.goals, objectives=((measure, direction),), reference=()),
+            trials=self.trials if first else tuple(_valued(trial, measure) for trial in self.trials),
+            predict=partial(self.predict, measure=measure)
+            if self.predict is not None and measure in self.goals.names
+            else None,
+        )
+
+    @cached_property
+    def measures(self) -> tuple[str, ...]:
+        """What ``showing`` takes: the measures that goals name, then those of the trials, then their cost."""
+        told = dict.fromkeys(name for trial in self.trials for name in trial.measures)
+        cost = ["cost"] if any(trial.cost is not None for trial in self.trials) else []
+        return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *cost]))
 
     def _switch(self, name: str) -> Switch:
         """The switch of that path, or of that name if only one has it."""
@@ -195,6 +241,13 @@ class StudySnapshot:
     def where(self) -> Activity:
         """In which trials each parameter is active."""
         return activity(self.space, self.trials)
+
+
+def _valued(trial: Trial, measure: str) -> Trial:
+    """The trial with a measure, and what it reported of it, in the place of its value."""
+    told = trial.cost if measure == "cost" else trial.measures.get(measure)
+    value = told if told is not None and math.isfinite(told) else None
+    return replace(trial, value=value, curve=trial.curves.get(measure, ()))
 
 
 def _of_space(space: Space, trials: tuple[Trial, ...]) -> tuple[Trial, ...]:

@@ -20,9 +20,10 @@ NOTE_CHARACTERS = 36
 
 
 def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> Any:
-    """Give the figure its heading: what it shows, of which study and branch, and a note below."""
+    """Give the figure its heading: what it shows, of which study, measure and branch, and a note below."""
     where = " · ".join(f"{label(path)} = {label(value)}" for path, value in snapshot.branch)
-    head = " · ".join(part for part in (f"<b>{what}</b>", label(snapshot.name), where) if part)
+    parts = (f"<b>{what}</b>", label(snapshot.name), label(snapshot.measure), where)
+    head = " · ".join(part for part in parts if part)
     if snapshot.earlier:
         note = joined(note, f"{counted(len(snapshot.earlier), 'trial')} of an earlier space not shown")
     if note:

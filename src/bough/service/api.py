@@ -248,7 +248,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
     async def predict(opened: Opened, wanted: Predict) -> Response:
         """Mean and standard deviation that the method's model expects at some configurations now."""
-        mean, sd = await studies.consult_model(lambda: opened.predict(wanted.configs))
+        mean, sd = await studies.consult_model(lambda: opened.predict(wanted.configs, measure=wanted.measure))
         return JSONResponse(finite({"mean": mean.tolist(), "sd": sd.tolist()}))
 
     @api.get("/studies/{study:name}/best", response_model=TrialOut, tags=["trials"])
@@ -267,9 +267,9 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         return Response(status_code=204)
 
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
-    async def branches(opened: Opened) -> Response:
-        """The branches of the space from top to bottom, and how the trials of each went."""
-        snapshot = await figures.snapshot(opened, {})
+    async def branches(opened: Opened, measure: str | None = None) -> Response:
+        """The branches of the space from top to bottom, and how the trials of each went, by a measure."""
+        snapshot = (await figures.snapshot(opened, {})).showing(measure)
         return JSONResponse(await to_thread.run_sync(branches_json, snapshot))
 
     @api.get("/studies/{study:name}/figures/{figure}", tags=["studies"])
@@ -278,6 +278,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         opened: Opened,
         figure: FigureName,
         branch: Branch = None,
+        measure: str | None = None,
         dark: bool = False,
         log: bool | None = None,
         params: Annotated[list[str] | None, Query(max_length=9)] = None,
@@ -285,8 +286,8 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         y: str | None = None,
         columns: Annotated[int | None, Query(ge=1, le=9)] = None,
     ) -> Response:
-        """A figure as Plotly's JSON; log, params, x, y and columns are options of some figures."""
-        given = {"log": log, "params": params, "x": x, "y": y, "columns": columns}
+        """A figure as Plotly's JSON; measure, log, params, x, y and columns are options of some figures."""
+        given = {"measure": measure, "log": log, "params": params, "x": x, "y": y, "columns": columns}
         options = {name: value for name, value in given.items() if value is not None}
         tag, body = await figures.draw(opened, figure, branch_of(branch), dark, options)
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}

@@ -89,7 +89,7 @@ class FigureCache:
     ) -> tuple[str, bytes]:
         """A figure as Plotly's JSON, and an ETag that changes with it."""
         for name in options:
-            if name not in SHOWN[figure].options:
+            if name not in (*SHOWN[figure].options, "measure"):
                 raise ConfigError(f"figure {figure!r} has no option {name!r}")
 
         def draw() -> tuple[str, bytes]:
@@ -109,7 +109,7 @@ class FigureCache:
         dark: bool,
         options: dict[str, Any],
     ) -> bytes:
-        drawn = SHOWN[figure].draw(self._snapshot(study, version, branch), **options)
+        drawn = SHOWN[figure].of(self._snapshot(study, version, branch), **options)
         drawn.layout.template = checked_template(dark)
         text: str = drawn.to_json()
         return text.encode()

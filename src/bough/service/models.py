@@ -153,7 +153,10 @@ class NewBudget(_In):
 
 
 class Predict(_In):
+    """measure: the objective to predict, by default the first one."""
+
     configs: Annotated[list[Config], Field(max_length=1000)]
+    measure: str | None = None
 
 
 class Explain(_In):

@@ -108,6 +108,13 @@ class Goals:
         """The direction of ``trial.value``."""
         return self.objectives[0][1] if self.objectives else "minimize"
 
+    def direction_of(self, measure: str) -> str:
+        """Which values of a measure are better: by its objective, or by a limit on it; else small ones."""
+        if measure == self.value_name:
+            return self.direction
+        limits = {limit.name: "minimize" if limit.is_upper else "maximize" for limit in self.limits[::-1]}
+        return {**limits, **dict(self.objectives)}.get(measure, "minimize")
+
     @cached_property
     def sign(self) -> float:
         """1 if ``trial.value`` is minimised, -1 if it is maximised."""

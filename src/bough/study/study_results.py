@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -194,16 +195,30 @@ class StudyResults(StoredStudy):
         except (MethodError, MissingExtraError):
             return False
 
-    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now."""
+    def predict(
+        self, configs: Sequence[Config], *, measure: str | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now.
+
+        measure: the objective to predict, by default the first one.
+        """
+        names = self.goals.names
+        if measure is not None and measure not in names:
+            there = ", ".join(map(repr, names)) or "none"
+            raise StudyError(f"study {self.name!r} predicts its objectives ({there}), not {measure!r}")
         with self._current() as view:
             model, strategy = self._in_use(view)
             history = self._history(view)
         if not isinstance(strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
+        sign, column = self.goals.sign, names.index(measure) if measure is not None else 0
+        if column and history.outcomes is not None:
+            told = (history.outcomes.values[:, column], history.outcomes.noise[:, column])
+            values, noise = map(np.ascontiguousarray, told)
+            history, sign = replace(history, y=values, noise=noise), self.goals.signs[column]
         mean, sd = strategy.predict(history, model.encode_configs(configs))
-        return self.goals.sign * mean, sd
+        return sign * mean, sd
 
     @property
     def spent(self) -> float:

@@ -66,6 +66,7 @@ scale: {type: categorical, options: [none, standard, maxabs]}
 MOST_AMENDMENTS = 50
 """The latest lines of a study's record that its page shows."""
 
+MOST_CHOICES = 40
 MOST_MEASURES = 12
 """Columns for measures in the table of trials."""
 
@@ -204,6 +205,7 @@ class _Pages:
                 each for each in SHOWN.values() if each.fits(snapshot) and (reported or each.name != "curves")
             ],
             measures=_measures(study, trials),
+            shown_measures=snapshot.measures[:MOST_CHOICES],
             space_text=json.dumps(study.space.to_dict(), indent=1, ensure_ascii=False),
             amendments=study.amendments[::-1][:MOST_AMENDMENTS],
             templates={"light": template(), "dark": template(dark=True)},

@@ -20,7 +20,7 @@ MAX_TRIALS = 600
 _COLOURS = {"done": GOOD, "failed": BAD, "stopped": "#e69f00", "running": FADED}
 
 
-@figure("Timeline", wide=True)
+@figure("Timeline", wide=True, measured=False)
 def timeline(snapshot: StudySnapshot) -> Any:
     """A bar per trial on the line of its worker, from when it was handed out to its result."""
     drawn = graph_objects().Figure()

@@ -17,6 +17,7 @@ export class Figures {
     this.templates = templates;
     this.chooseBranch = chooseBranch;
     this.branch = {};
+    this.measure = "";
     this.version = 0;
     this.figures = [...document.querySelectorAll("[data-figure]")].map((place) => ({
       place, name: place.dataset.figure, shown: null, seen: false, loading: false, last: 0,
@@ -39,6 +40,11 @@ export class Figures {
 
   show(branch) {
     this.branch = branch;
+    this.refreshAll();
+  }
+
+  showMeasure(measure) {
+    this.measure = measure;
     this.refreshAll();
   }
 
@@ -68,6 +74,7 @@ export class Figures {
     if ("columns" in figure.place.dataset && matchMedia(NARROW).matches) query.set("columns", 1);
     const whole = "whole" in figure.place.dataset; // the tree always shows the whole space
     if (!whole && Object.keys(this.branch).length) query.set("branch", JSON.stringify(this.branch));
+    if (this.measure && !("unmeasured" in figure.place.dataset)) query.set("measure", this.measure);
     const address = `${this.api}/figures/${figure.name}?${query}`;
     return { address, version: this.version, branch: JSON.stringify(this.branch) };
   }

@@ -44,9 +44,16 @@ list?.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+const measure = document.getElementById("measure");
+measure?.addEventListener("change", () => {
+  figures.showMeasure(measure.value);
+  refreshBranches().catch(() => {});
+});
+
 async function refreshBranches() {
   if (!list) return;
-  for (const found of await load(`${api}/branches`)) {
+  const query = measure?.value ? `?${new URLSearchParams({ measure: measure.value })}` : "";
+  for (const found of await load(`${api}/branches${query}`)) {
     const button = [...list.querySelectorAll("button")].find(
       (each) => JSON.stringify(JSON.parse(each.dataset.branch)) === JSON.stringify(found.path),
     );
