@@ -30,8 +30,8 @@ from bough.auto import Auto
 from bough.gp.params import LogNormal
 from bough.points import Points
 from bough.space import Space
-from bough.strategies.decisions import Choice, Decision, ProposalContext, exploit, maximise_with
-from bough.strategies.late_branches import explore_late_branches
+from bough.strategies.context import Choice, Decision, ProposalContext
+from bough.strategies.decisions import exploit, explore_late_branches, maximise_with
 from bough.strategies.model_based import ModelBased
 from bough.surrogates.nested import nested
 

@@ -16,11 +16,11 @@ from bough.gp.output_transform import OutputTransform
 from bough.space import Space
 from bough.strategies.branch_exploration import BranchExploration
 from bough.strategies.composition import ACQUISITIONS, THOMPSON
-from bough.strategies.decisions import Decision, exploit, maximise_with, thompson_sampling
+from bough.strategies.context import Decision
+from bough.strategies.decisions import exploit, explore_late_branches, maximise_with, thompson_sampling
 from bough.strategies.goal_based import GoalBased
 from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
-from bough.strategies.late_branches import explore_late_branches
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability

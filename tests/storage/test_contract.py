@@ -13,8 +13,7 @@ import pytest
 
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import Storage, StudyRecord, open_storage
-from bough.storage.transitions import MAX_ATTEMPTS
-from bough.trial import Report, Trial
+from bough.trial import MAX_ATTEMPTS, Report, Trial
 
 RECORD = StudyRecord("a study", '{"x": 1}', "minimize", '{"name": "random"}', 2**63 - 1)
 RUNNING = Trial(-1, {"x": 0.5}, "running", worker="me")

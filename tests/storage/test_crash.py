@@ -20,11 +20,10 @@ from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
 from bough.storage import Storage, StudyRecord, open_storage
 from bough.storage.database import Database
-from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
 from bough.study.running import loop as study_loop
 from bough.study.running.leases import Leases
-from bough.trial import Trial
+from bough.trial import MAX_ATTEMPTS, Trial
 
 FORK = multiprocessing.get_context("fork")
 SPACE = Space({"x": Float(0, 1)})

@@ -20,9 +20,8 @@ from hypothesis.stateful import (
 from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
 from bough.storage import Storage, open_storage
-from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, open_study
-from bough.trial import Trial
+from bough.trial import MAX_ATTEMPTS, Trial
 
 SPACE = Space({"x": Float(0, 1)})
 VALUES = st.floats(allow_nan=False, allow_infinity=False)

@@ -16,7 +16,7 @@ from bough.gp.output_transform import OutputTransform
 from bough.points import Points
 from bough.registry import build, method
 from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
-from bough.strategies.decisions import Choice, ConditionedModel, ProposalContext
+from bough.strategies.context import Choice, ConditionedModel, ProposalContext
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space(

@@ -12,7 +12,8 @@ import bough
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import LOG_EI
 from bough.registry import build, method
-from bough.strategies.decisions import Choice, ProposalContext, exploit
+from bough.strategies.context import Choice, ProposalContext
+from bough.strategies.decisions import exploit
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space({"x": bough.Float(0, 1)})

@@ -14,9 +14,8 @@ import pytest
 
 from bough.errors import StudyError
 from bough.space import Float, Int, Space
-from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study import Study, minimize
-from bough.trial import Trial
+from bough.trial import MAX_ATTEMPTS, Trial
 
 LINE = Space({"x": Float(0, 1)})
 

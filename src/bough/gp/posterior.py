@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from bough.gp.core import compiled_core
-from bough.gp.kernels.base import Kernel, Pullback, Toward
+from bough.gp.kernels.base import Kernel, Toward
 from bough.gp.kernels.nested import Nested, core_model, core_points
 from bough.gp.likelihood import Data, GPModel, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
@@ -101,23 +101,12 @@ class GPPosterior(Posterior):
     alpha: FloatArray
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        if self.compiled is not None:
-            return self._predict_in_blocks(self.compiled, points)
-        cross, _ = self.covariance_with_data(points)
         prior, _ = self.model.kernel.diag(self.theta[:-1], points)
-        mean, sd, _ = self.moments(cross, prior)
-        return mean, sd
-
-    def predict_mean(self, points: Points) -> FloatArray:
-        return self.covariance_with_data(points)[0] @ self.alpha
-
-    def _predict_in_blocks(
-        self, compiled: CompiledPosterior, points: Points
-    ) -> tuple[FloatArray, FloatArray]:
-        """``predict`` in blocks that stay in the cache."""
-        core, model, root_transposed, alpha = compiled
-        mean, variance = np.empty(len(points)), self.model.kernel.diag(self.theta[:-1], points)[0]
-        for begin in range(0, len(points), BLOCK_ROWS):
+        if self.compiled is None:
+            return self.moments(self.covariance_with_data(points)[0], prior)[:2]
+        core, model, root_transposed, alpha = self.compiled
+        mean, variance = np.empty(len(points)), prior
+        for begin in range(0, len(points), BLOCK_ROWS):  # blocks stay in the processor's cache
             block = slice(begin, begin + BLOCK_ROWS)
             some = core_points(points.take(block))
             cross = np.empty((some[0], len(alpha)))
@@ -126,6 +115,9 @@ class GPPosterior(Posterior):
             white = blas.dtrmm(1.0, root_transposed.T, cross.T, lower=1, overwrite_b=1)
             variance[block] -= np.vecdot(white.T, white.T)
         return mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
+
+    def predict_mean(self, points: Points) -> FloatArray:
+        return self.covariance_with_data(points)[0] @ self.alpha
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         if (compiled := self.compiled) is not None:
@@ -192,9 +184,10 @@ class GPPosterior(Posterior):
     def has_noise(self) -> bool:
         return bool(np.any(self.data.variances(self.theta[-1]) > NEGLIGIBLE_NOISE))
 
-    def covariance_with_data(self, points: Points) -> tuple[FloatArray, Pullback]:
-        """k(points, X) (n, rows), and its pullback."""
-        return self._toward_data(points)
+    @cached_property
+    def covariance_with_data(self) -> Toward:
+        """Maps points to k(points, X) (n, rows) and its pullback."""
+        return self.model.kernel.toward(self.theta[:-1], self.data.points)
 
     @cached_property
     def compiled(self) -> CompiledPosterior | None:
@@ -204,10 +197,6 @@ class GPPosterior(Posterior):
             return None
         model = core_model(kernel, self.theta[:-1], self.data.points)
         return CompiledPosterior(core, model, self.solver.root.T, self.alpha)
-
-    @cached_property
-    def _toward_data(self) -> Toward:
-        return self.model.kernel.toward(self.theta[:-1], self.data.points)
 
     def moments(self, cross: FloatArray, prior: FloatArray) -> tuple[FloatArray, FloatArray, Slopes]:
         """Mean and sd (n,) from covariances with the data (n, rows) and prior variances (n,)."""

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bough.errors import StorageError
-from bough.storage.base import Amendment
+from bough.storage.base import Amendment, amended_meanwhile
 from bough.storage.database import Transaction
 from bough.storage.rows import Row, config_of
-from bough.storage.transitions import amended_meanwhile
 from bough.trial import Trial
 
 __all__ = ["READ", "amendments_of", "append", "insert"]

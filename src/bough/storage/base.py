@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from bough.errors import ConflictError
 from bough.trial import Report, Trial
 
-__all__ = ["Amendment", "Changes", "Storage", "StudyRecord"]
+__all__ = ["Amendment", "Changes", "Storage", "StudyRecord", "amended_meanwhile"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class Amendment:
     since: int = -1
     position: int = -1
     at: float = 0.0
+
+
+def amended_meanwhile() -> ConflictError:
+    """The error for an amendment that was made without knowledge of the last one."""
+    return ConflictError("another change to the study came first: look at it, then try again")
 
 
 @dataclass(frozen=True)

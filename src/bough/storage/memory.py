@@ -10,9 +10,10 @@ from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.storage import forks
-from bough.storage.base import Amendment, Changes, StudyRecord
-from bough.storage.transitions import (
-    amended_meanwhile,
+from bough.storage.base import Amendment, Changes, StudyRecord, amended_meanwhile
+from bough.trial import (
+    Report,
+    Trial,
     available,
     begun,
     finished,
@@ -20,7 +21,6 @@ from bough.storage.transitions import (
     is_news,
     renewed,
 )
-from bough.trial import Report, Trial
 
 __all__ = ["MemoryStorage"]
 

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from bough.errors import StorageError
 from bough.storage.database import Transaction
 from bough.storage.rows import Row
-from bough.storage.transitions import is_news
-from bough.trial import Report, Trial
+from bough.trial import Report, Trial, is_news
 
 __all__ = ["READ", "append", "insert", "reports_of"]
 

@@ -23,8 +23,7 @@ from bough.storage.base import Amendment, Changes, StudyRecord
 from bough.storage.database import Database, Transaction
 from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
 from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
-from bough.storage.transitions import begun, finished, handed_out, renewed
-from bough.trial import Report, Trial
+from bough.trial import Report, Trial, begun, finished, handed_out, renewed
 
 __all__ = ["SqlStorage"]
 

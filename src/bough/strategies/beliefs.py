@@ -23,7 +23,7 @@ from bough.space.beliefs import Belief, likely_text
 from bough.space.sampling import sample_points
 from bough.strategies import streams
 from bough.strategies.base import unseen
-from bough.strategies.decisions import ConditionedModel
+from bough.strategies.context import ConditionedModel
 
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
 

@@ -1,7 +1,7 @@
 """Branch exploration: a second look at the branches that the model has given up.
 
 ``auto`` does it with several objectives or constraints. With one objective it showed no gain and was dropped,
-except for branches that came late (``late_branches``).
+except for branches that came late (``decisions.explore_late_branches``).
 
 A model that has many observations on one branch and few on the others is overconfident: it refines the best
 observation of a branch that was lucky early, while a better branch waits. So every few trials another
@@ -32,7 +32,7 @@ from bough.acquisition.maximise.candidates import CandidateFilter, spread
 from bough.acquisition.maximise.paths import search_boxes
 from bough.points import IntArray
 from bough.space.tree import Path
-from bough.strategies.decisions import Choice, Decision, ProposalContext
+from bough.strategies.context import Choice, Decision, ProposalContext
 
 __all__ = ["Branch", "BranchExploration", "other_branches", "promising", "stalled"]
 

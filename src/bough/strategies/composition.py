@@ -6,7 +6,8 @@ from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.kernels import SE, Laplace, Matern32, Matern52
 from bough.points import Layout
-from bough.strategies.decisions import Decision, maximise_with, thompson_sampling
+from bough.strategies.context import Decision
+from bough.strategies.decisions import maximise_with, thompson_sampling
 from bough.strategies.flat import FlatModelBased
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased

@@ -29,7 +29,7 @@ from bough.history import History
 from bough.points import Points
 
 if TYPE_CHECKING:
-    from bough.strategies.decisions import ConditionedModel
+    from bough.strategies.context import ConditionedModel
     from bough.strategies.model_based import ModelBased
 
 __all__ = ["cost_model", "cost_weights", "predicted_cost"]

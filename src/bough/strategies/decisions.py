@@ -2,125 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import CandidateFilter, near_incumbents
 from bough.acquisition.thompson import thompson
-from bough.errors import ExhaustedError
-from bough.gp.output_transform import OutputTransform
-from bough.gp.posterior import Posterior
-from bough.points import FloatArray, IntArray, Points
+from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sample_points
-from bough.strategies.base import same_point
+from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
+from bough.strategies.context import Choice, Decision, ProposalContext
 
-__all__ = [
-    "Choice",
-    "ConditionedModel",
-    "CriterionFactory",
-    "Decision",
-    "Maximiser",
-    "ProposalContext",
-    "exploit",
-    "maximise_with",
-    "repeated_choice",
-    "thompson_sampling",
-]
+__all__ = ["Maximiser", "exploit", "explore_late_branches", "maximise_with", "thompson_sampling"]
 
 THOMPSON_CANDIDATES = 1000
 THOMPSON_COPIES_PER_INCUMBENT = 16
 
-
-@dataclass(frozen=True, eq=False)
-class ConditionedModel:
-    """The model that a proposal is based on.
-
-    posteriors: one per hyperparameter sample, conditioned on finished and pending trials.
-    best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
-    source_weights: of the earlier studies that it learns from.
-    """
-
-    transform: OutputTransform
-    posteriors: Sequence[Posterior]
-    best: Sequence[float]
-    z: FloatArray
-    source_weights: tuple[float, ...] = ()
-
-
-class CriterionFactory(Protocol):
-    """Makes the criterion of the method.
-
-    rows: the observations whose best value is to be improved; None for all, with those that are running.
-    sd_share: the share of the predictive standard deviation that counts.
-    """
-
-    def __call__(self, rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion: ...
-
-
-@dataclass(frozen=True, eq=False)
-class ProposalContext:
-    """The input of a decision.
-
-    make_criterion: makes the criterion of the method.
-    improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail.
-    done: finished points, in the order of ``model.z``. near: the same, best first.
-    avoid: points that must not be proposed again. number: the number of the trial to propose.
-    level: (n,) one value per observation, on the model's scale, by which branches are compared.
-    latest_gain: the row of the last observation that was an improvement.
-    early: the first points that were tried, where branches that came later count as late.
-    is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
-    seed: of the study, for what stays the same at all of its trials.
-    """
-
-    space: Space
-    model: ConditionedModel
-    make_criterion: CriterionFactory
-    improvement: Callable[[Points], FloatArray]
-    done: Points
-    near: Points
-    avoid: Points
-    number: int
-    level: FloatArray
-    latest_gain: int
-    early: Points
-    is_brief: bool = False
-    seed: int = 0
-
-    @property
-    def criterion(self) -> Criterion:
-        """The criterion over the incumbent of all observations."""
-        return self.make_criterion()
-
-
-class Choice(NamedTuple):
-    """A decision: one legal, snapped point, or no row if every candidate must be avoided.
-
-    reason: why this point, if the acquisition function alone does not say it. rule: what chose it.
-    """
-
-    points: Points
-    reason: str = ""
-    rule: str = "acquisition"
-
-
-Decision = Callable[[ProposalContext, np.random.Generator], Choice]
-
-
-def repeated_choice(space: Space, point: Points, choose: Callable[[], Choice]) -> Choice:
-    """The choice that led to a point, made again; one without a row if it leads to another point now."""
-    with contextlib.suppress(ExhaustedError):
-        chosen = choose()
-        if same_point(space, point, chosen.points).any():
-            return chosen
-    why = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
-    return Choice(point.take([]), why, "not the method")
+LATE_BRANCHES_EVERY = 2
+"""Late branches get the even trials. Exploitation has the odd ones."""
 
 
 class Maximiser(Protocol):
@@ -163,6 +66,35 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
         )
 
     return with_exploitation
+
+
+def explore_late_branches(decide: Decision) -> Decision:
+    """``decide``, except that every second trial may be for a branch that came late.
+
+    Such a branch came with a change of the space, or results were added from before it existed. The initial
+    design looks at every path of a space that has few, so its branches start alike, and the model compares
+    them fairly. A branch that comes when others have had dozens of trials starts behind: after one or two
+    trials its best observation is far from theirs, and improvement over the incumbent seems unlikely there.
+    It first gets its point of the design (``InitialDesign.next``). Then every second trial tries to improve
+    on *its own* best observation, as long as it may still beat the incumbent by the bound of
+    ``branch_exploration``.
+    """
+    exploration = BranchExploration(every=LATE_BRANCHES_EVERY)
+
+    def with_late_branches(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        if context.number % LATE_BRANCHES_EVERY == 0 and len(context.early):
+            branch = context.space.tree.branch_ids(Points.concat([context.early, context.done]))
+            known = set(branch[: len(context.early)].tolist())
+            late = ~np.isin(branch[len(context.early) :], list(known))
+            if late.any():
+                others = [each for each in other_branches(context) if late[each.rows[0]]]
+                if found := promising(context, others, exploration.optimism_sds):
+                    explored = exploration.improve(context, found, rng)
+                    if len(explored.points):
+                        return explored
+        return decide(context, rng)
+
+    return with_late_branches
 
 
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:

@@ -29,8 +29,8 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import Strategy
+from bough.strategies.context import ConditionedModel
 from bough.strategies.cost_aware import MIN_COSTS, cost_model
-from bough.strategies.decisions import ConditionedModel
 from bough.strategies.fidelity_history import at_fidelity
 from bough.strategies.model_based import ModelBased, mixture_moments
 

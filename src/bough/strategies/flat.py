@@ -16,7 +16,7 @@ from bough.gp.posterior import Posterior
 from bough.history import History
 from bough.points import FloatArray, IntArray, Layout, Points
 from bough.strategies import streams
-from bough.strategies.decisions import ConditionedModel
+from bough.strategies.context import ConditionedModel
 from bough.strategies.model_based import ModelBased
 
 __all__ = ["FlatModelBased", "FlatPosterior", "filling", "flat_history", "flat_layout", "flatten"]

@@ -30,14 +30,8 @@ from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, tried_points
 from bough.strategies.beliefs import belief_weights, count_beliefs
+from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
-from bough.strategies.decisions import (
-    Choice,
-    CriterionFactory,
-    Decision,
-    ProposalContext,
-    repeated_choice,
-)
 from bough.strategies.goal_models import (
     GoalModels,
     bilog,

@@ -25,7 +25,7 @@ from bough.acquisition.hypervolume import (
 from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, IntArray, Points
-from bough.strategies.decisions import ConditionedModel
+from bough.strategies.context import ConditionedModel
 from bough.strategies.goal_ranking import usual_size
 from bough.strategies.model_based import ModelBased, mixture_moments
 

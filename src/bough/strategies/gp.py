@@ -9,7 +9,8 @@ from bough.acquisition.maximise.sobol_grid import best_of_sobol
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
-from bough.strategies.decisions import Decision, maximise_with
+from bough.strategies.context import Decision
+from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
 from bough.strategies.options import PaperOptions, at_least, option
 from bough.surrogates.kernel_gp import flat

@@ -15,7 +15,7 @@ from bough.gp.posterior import GPPosterior
 from bough.points import FloatArray, Points
 from bough.space.neighbourhood import perturb
 from bough.space.sampling import sample_points
-from bough.strategies.decisions import Choice, Decision, ProposalContext
+from bough.strategies.context import Choice, Decision, ProposalContext
 
 __all__ = ["INFORMATION"]
 

@@ -128,7 +128,7 @@ class InitialDesign:
         return early if len(early) == size and space.legal(early).any() else nothing
 
     def _of_new_path(self, space: Space, history: History, tried: Points) -> Points | None:
-        """The design's point on a path that came late and has no trial yet (``strategies.late_branches``)."""
+        """The design's point on a path that came late and has no trial yet."""
         if not len(self.early_points(space, history)):
             return None
         found = space.tree.branch_ids(tried)

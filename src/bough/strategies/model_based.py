@@ -26,8 +26,7 @@ from bough.space.tree import Path
 from bough.strategies import streams
 from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, tried_points, unseen
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
-from bough.strategies.cost_aware import cost_weights, predicted_cost
-from bough.strategies.decisions import (
+from bough.strategies.context import (
     Choice,
     ConditionedModel,
     CriterionFactory,
@@ -35,6 +34,7 @@ from bough.strategies.decisions import (
     ProposalContext,
     repeated_choice,
 )
+from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
 from bough.strategies.hyperparameters import Fitted, Fitter, scheduled

@@ -18,7 +18,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.tree import Path
-from bough.strategies.decisions import ProposalContext
+from bough.strategies.context import ProposalContext
 
 __all__ = ["ExpectsOfBranches", "Outlook", "outlook"]
 

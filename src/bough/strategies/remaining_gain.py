@@ -19,7 +19,7 @@ from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.strategies.base import RemainingGain
 from bough.strategies.branch_exploration import other_branches, promising
-from bough.strategies.decisions import ProposalContext
+from bough.strategies.context import ProposalContext
 
 __all__ = ["remaining_gain"]
 

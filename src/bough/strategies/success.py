@@ -24,7 +24,7 @@ from bough.acquisition.criterion import Criterion, Expected
 from bough.acquisition.functions import Acquisition, Score, log_pi
 from bough.history import History
 from bough.points import FloatArray, Points
-from bough.strategies.decisions import ConditionedModel
+from bough.strategies.context import ConditionedModel
 
 __all__ = ["DOUBT", "success_probability", "with_labels"]
 

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bough.storage import MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Strategy, check_proposal
 from bough.study.encoded import EncodedTrials
 from bough.study.goals import goals_of
-from bough.study.handles import check_lease
+from bough.study.handles import check_lease, checked_count
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
@@ -175,6 +175,26 @@ class StoredStudy:
     def direction(self) -> str:
         """The direction of the objective, of several the first one."""
         return self._record.direction
+
+    @overload
+    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
+    @overload
+    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
+    def ask(
+        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
+    ) -> Trial | list[Trial]:
+        """The next trial to evaluate, or the next ``n`` as a list.
+
+        A queued trial comes first, or one whose worker let its lease end; else the method proposes one, with
+        all running trials in mind. ``lease``: seconds after which the trial is handed out again unless it
+        was told; without a lease it stays yours. ``worker``: who evaluates it, otherwise host and process.
+        ExhaustedError when a finite space is used up.
+        """
+        if n is None:
+            trial = self.ask_within(None, lease, worker=worker)
+            assert trial is not None  # there is no limit
+            return trial
+        return self.ask_up_to(checked_count(n), lease=lease, worker=worker)
 
     def ask_up_to(
         self,

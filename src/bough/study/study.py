@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from bough.errors import MethodError, StudyError, TrialError
 from bough.registry import Method, build, describe
@@ -15,7 +15,7 @@ from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.goals import parse_goals
-from bough.study.handles import checked_count, number_and_attempt
+from bough.study.handles import number_and_attempt
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
@@ -93,26 +93,6 @@ class Study(AmendableStudy):
             check_sources(learn_from, self.amendments, self.name)
         if not isinstance(method, (str, Method)):
             self._method_object = method
-
-    @overload
-    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
-    @overload
-    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
-    def ask(
-        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
-    ) -> Trial | list[Trial]:
-        """The next trial to evaluate, or the next ``n`` as a list.
-
-        A queued trial comes first, or one whose worker let its lease end; else the method proposes one, with
-        all running trials in mind. ``lease``: seconds after which the trial is handed out again unless it
-        was told; without a lease it stays yours. ``worker``: who evaluates it, otherwise host and process.
-        ExhaustedError when a finite space is used up.
-        """
-        if n is None:
-            trial = self.ask_within(None, lease, worker=worker)
-            assert trial is not None  # there is no limit
-            return trial
-        return self.ask_up_to(checked_count(n), lease=lease, worker=worker)
 
     def tell(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from bough.storage.base import Amendment, Changes
-from bough.storage.transitions import available
 from bough.study.goals import Goals
 from bough.study.revising.corrections import KINDS, amended
 from bough.study.revising.current_trials import CurrentSpace
@@ -15,7 +14,7 @@ from bough.study.running.stop_requests import KIND as STOP
 from bough.study.stopping.curves import CurveIndex
 from bough.study.stopping.fidelities import config_key, resumed_by
 from bough.study.stopping.race_amendment import instances_of
-from bough.trial import Trial, own_copy
+from bough.trial import Trial, available, own_copy
 
 __all__ = ["Status", "TrialIndex"]
 

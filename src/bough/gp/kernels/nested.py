@@ -128,8 +128,8 @@ class Nested(Kernel):
         return out, self.add_to(out, theta, a, b)
 
     def toward(self, theta: FloatArray, b: Points) -> Toward:
-        if compiled_core() is not None:
-            return super().toward(theta, b)
+        if (core := compiled_core()) is not None:
+            return lambda a: _compiled(core, self, theta, a, b)
         right = self._side(theta, b)
 
         def cross(a: Points) -> tuple[FloatArray, Pullback]:

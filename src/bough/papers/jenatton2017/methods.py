@@ -18,7 +18,7 @@ from bough.space import Space
 from bough.strategies import streams
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
-from bough.strategies.decisions import Choice, Decision, ProposalContext
+from bough.strategies.context import Choice, Decision, ProposalContext
 from bough.strategies.options import PaperOptions, at_least, one_of, option
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import VARIANCE

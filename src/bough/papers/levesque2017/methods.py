@@ -11,7 +11,8 @@ from bough.papers.levesque2017 import surrogates
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import model_based
-from bough.strategies.decisions import Decision, maximise_with
+from bough.strategies.context import Decision
+from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
 from bough.strategies.options import SAMPLES, SHARE, Check, PaperOptions, option
 

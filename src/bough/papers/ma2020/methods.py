@@ -16,7 +16,8 @@ from bough.papers.ma2020.separable_ucb import additive_ucb
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
-from bough.strategies.decisions import Choice, ProposalContext, exploit, maximise_with
+from bough.strategies.context import Choice, ProposalContext
+from bough.strategies.decisions import exploit, maximise_with
 from bough.strategies.options import PaperOptions, at_least, one_of, option
 
 EXPLOIT_SD_SHARE = 0.3

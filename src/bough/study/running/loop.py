@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Generic, Literal, SupportsIndex, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
-from bough.storage.transitions import MAX_ATTEMPTS
 from bough.study.results import failure
 from bough.study.running.events import Event, Progress, ProgressOption, reporter
 from bough.study.running.executors import Pool, WorkerLost, open_pool
@@ -28,7 +27,7 @@ from bough.study.running.runnable import Evaluate, RunnableStudy
 from bough.study.running.settling import ForeseenStudy, Settling, check_until
 from bough.study.running.signals import Interruption
 from bough.study.running.spending import checked_budget
-from bough.trial import Trial
+from bough.trial import MAX_ATTEMPTS, Trial
 
 __all__ = ["run_objective", "run_trials"]
 

@@ -1,0 +1,105 @@
+"""The input of a decision, the choice that it makes, and the model that it is based on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bough.acquisition.criterion import Criterion
+from bough.errors import ExhaustedError
+from bough.gp.output_transform import OutputTransform
+from bough.gp.posterior import Posterior
+from bough.points import FloatArray, IntArray, Points
+from bough.space import Space
+from bough.strategies.base import same_point
+
+__all__ = ["Choice", "ConditionedModel", "CriterionFactory", "Decision", "ProposalContext", "repeated_choice"]
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionedModel:
+    """The model that a proposal is based on.
+
+    posteriors: one per hyperparameter sample, conditioned on finished and pending trials.
+    best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
+    source_weights: of the earlier studies that it learns from.
+    """
+
+    transform: OutputTransform
+    posteriors: Sequence[Posterior]
+    best: Sequence[float]
+    z: FloatArray
+    source_weights: tuple[float, ...] = ()
+
+
+class CriterionFactory(Protocol):
+    """Makes the criterion of the method.
+
+    rows: the observations whose best value is to be improved; None for all, with those that are running.
+    sd_share: the share of the predictive standard deviation that counts.
+    """
+
+    def __call__(self, rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion: ...
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalContext:
+    """The input of a decision.
+
+    make_criterion: makes the criterion of the method.
+    improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail.
+    done: finished points, in the order of ``model.z``. near: the same, best first.
+    avoid: points that must not be proposed again. number: the number of the trial to propose.
+    level: (n,) one value per observation, on the model's scale, by which branches are compared.
+    latest_gain: the row of the last observation that was an improvement.
+    early: the first points that were tried, where branches that came later count as late.
+    is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
+    seed: of the study, for what stays the same at all of its trials.
+    """
+
+    space: Space
+    model: ConditionedModel
+    make_criterion: CriterionFactory
+    improvement: Callable[[Points], FloatArray]
+    done: Points
+    near: Points
+    avoid: Points
+    number: int
+    level: FloatArray
+    latest_gain: int
+    early: Points
+    is_brief: bool = False
+    seed: int = 0
+
+    @property
+    def criterion(self) -> Criterion:
+        """The criterion over the incumbent of all observations."""
+        return self.make_criterion()
+
+
+class Choice(NamedTuple):
+    """A decision: one legal, snapped point, or no row if every candidate must be avoided.
+
+    reason: why this point, if the acquisition function alone does not say it. rule: what chose it.
+    """
+
+    points: Points
+    reason: str = ""
+    rule: str = "acquisition"
+
+
+Decision = Callable[[ProposalContext, np.random.Generator], Choice]
+
+
+def repeated_choice(space: Space, point: Points, choose: Callable[[], Choice]) -> Choice:
+    """The choice that led to a point, made again; one without a row if it leads to another point now."""
+    with contextlib.suppress(ExhaustedError):
+        chosen = choose()
+        if same_point(space, point, chosen.points).any():
+            return chosen
+    why = "not repeated by the method: queued or added by hand, or chosen while other trials ran"
+    return Choice(point.take([]), why, "not the method")
