@@ -8,18 +8,20 @@ improvement itself, never the moments, because a mixture of Gaussians is not a G
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from bough.acquisition.functions import LOG_EI, Acquisition
+from bough.acquisition.functions import LOG_EI, Acquisition, log_ei, log_pi
+from bough.acquisition.price import Price
 from bough.points import FloatArray, Points
 
 if TYPE_CHECKING:
     from bough.gp.posterior import Posterior
 
 __all__ = [
+    "CompiledCriterion",
     "Criterion",
     "Expected",
     "Moments",
@@ -57,6 +59,35 @@ class OfMoments(Protocol):
         ...
 
 
+MAX_COMPILED_MEMBERS = 8
+"""Posteriors of a criterion that the core takes at most."""
+
+
+class CompiledCriterion(NamedTuple):
+    """A criterion that the compiled core can climb: log EI of one objective or of a hypervolume, log
+    probabilities that limits are met, and the price of cost.
+
+    gains, limits, prices: ``CompiledPosterior.member`` of each. boxes: of a hypervolume. price: its fields.
+    """
+
+    gains: tuple[Any, ...] = ()
+    limits: tuple[Any, ...] = ()
+    prices: tuple[Any, ...] = ()
+    boxes: tuple[Any, ...] = ()
+    price: tuple[Any, ...] = ()
+
+    @staticmethod
+    def of(criterion: Criterion) -> tuple[Any, ...] | None:
+        """The arguments of ``read_criterion`` in ``core/src/read.h``; None where that cannot read it."""
+        found: CompiledCriterion | None = getattr(criterion, "compiled", None)
+        if found is None:
+            return None
+        members = found.gains + found.limits + found.prices
+        if len(members) > MAX_COMPILED_MEMBERS:
+            return None
+        return (len(found.gains), members, found.boxes[0] if found.boxes else None, *found.price)
+
+
 @dataclass(frozen=True, eq=False)
 class Expected:
     """An acquisition function averaged over posteriors, with equal weights.
@@ -88,6 +119,18 @@ class Expected:
         value, shares = average(scores, self.acquisition.log)
         return value, np.einsum("mn,mnc->nc", shares, np.stack(slopes))
 
+    @property
+    def compiled(self) -> CompiledCriterion | None:
+        score, known = self.acquisition.score, self.posteriors[0].compiled
+        if known is None or len(self.posteriors) > 1:
+            return None
+        member = (known.member(self.best[0], self.acquisition.sd_share),)
+        if isinstance(score, Price):
+            return CompiledCriterion(prices=member, price=(astuple(score),))
+        if score is log_pi:
+            return CompiledCriterion(limits=member)
+        return CompiledCriterion(gains=member) if score is log_ei else None
+
 
 @dataclass(frozen=True, eq=False)
 class Total:
@@ -101,6 +144,14 @@ class Total:
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         values, slopes = zip(*(part.with_gradient(points) for part in self.parts), strict=True)
         return np.sum(values, axis=0), np.sum(slopes, axis=0)
+
+    @property
+    def compiled(self) -> CompiledCriterion | None:
+        parts: list[CompiledCriterion | None] = [getattr(part, "compiled", None) for part in self.parts]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts) or sum(bool(part.gains) for part in known) > 1:
+            return None
+        return CompiledCriterion(*(sum(same, ()) for same in zip(*known)))
 
 
 @dataclass(frozen=True, eq=False)

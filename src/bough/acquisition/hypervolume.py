@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.acquisition.criterion import Moments, average, log_sum_exp
+from bough.acquisition.criterion import CompiledCriterion, Moments, average, log_sum_exp
 from bough.acquisition.functions import log_ei
 from bough.gp.core import compiled_core
 from bough.points import BoolArray, FloatArray, IntArray, Points
@@ -230,6 +230,14 @@ class ExpectedHypervolumeImprovement:
             slopes.append(np.sum([pull(of_mean, of_sd) for pull, of_mean, of_sd in parts], axis=0))
         value, shares = average(scores, log=True)
         return value, np.einsum("sn,snc->nc", shares, np.stack(slopes))
+
+    @property
+    def compiled(self) -> CompiledCriterion | None:
+        known = [posterior.compiled for posterior in self.members[0]]
+        gains = tuple(each.member(sd_share=self.sd_share) for each in known if each is not None)
+        if len(self.members) > 1 or len(gains) < len(known):
+            return None
+        return CompiledCriterion(gains, boxes=(self.boxes[0].compiled,))
 
 
 def log_ehvi(mean: FloatArray, sd: FloatArray, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray]:

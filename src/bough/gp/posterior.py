@@ -52,9 +52,16 @@ class CompiledPosterior(NamedTuple):
     root_transposed: FloatArray
     alpha: FloatArray
 
+    def member(self, best: float = 0.0, sd_share: float = 1.0) -> tuple[Any, ...]:
+        """A part of a criterion: its model, and its ``posterior_t`` with the value to beat."""
+        return self.model, (self.root_transposed, self.alpha, float(best), sd_share)
+
 
 class Posterior(ABC):
-    """A fitted surrogate as acquisition functions see it: four methods to write, two facts with defaults."""
+    """A fitted surrogate as acquisition functions see it: four methods to write, three facts.
+
+    The facts have defaults.
+    """
 
     @abstractmethod
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
@@ -85,6 +92,11 @@ class Posterior(ABC):
     def has_noise(self) -> bool:
         """Whether the best observation may owe its rank to noise."""
         return False
+
+    @property
+    def compiled(self) -> CompiledPosterior | None:
+        """For the compiled core; None where it is not in use or does not know the covariance."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +135,7 @@ class GPPosterior(Posterior):
         if (compiled := self.compiled) is not None:
             shape = points.x.shape
             found = (np.empty(len(points)), np.empty(len(points)), np.empty(shape), np.empty(shape))
-            core, model, *arrays = compiled
-            core.predict(model, (*arrays, 0.0, 1.0), core_points(points), *found)
+            compiled.core.predict(*compiled.member(), core_points(points), *found)
             return found
         cross, pull = self.covariance_with_data(points)
         prior, pull_prior = self.model.kernel.diag(self.theta[:-1], points)
@@ -191,7 +202,6 @@ class GPPosterior(Posterior):
 
     @cached_property
     def compiled(self) -> CompiledPosterior | None:
-        """For the compiled core; None where it is not in use or does not know the covariance."""
         core, kernel = compiled_core(), self.model.kernel
         if core is None or not isinstance(kernel, Nested) or not isinstance(self.solver, Dense):
             return None

@@ -6,16 +6,21 @@ column moves from one of its values to another, and all such moves of all starts
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
-from bough.acquisition.criterion import Criterion
+from bough.acquisition.criterion import CompiledCriterion, Criterion
 from bough.acquisition.maximise.candidates import best_of_each
-from bough.acquisition.maximise.compiled import compiled_search, score_moves
-from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, exchanges
+from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, exchanges, options, score_moves
 from bough.acquisition.maximise.feasible import feasible_ascent
 from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, RULES, gradient_ascent
-from bough.points import BoolArray, FloatArray, Points
+from bough.gp.core import compiled_core
+from bough.gp.kernels.nested import core_points
+from bough.points import BoolArray, FloatArray, Layout, Points
 from bough.space import Space
+from bough.space.grids import Grids
 from bough.space.projection import repair
 
 __all__ = ["alternate_search"]
@@ -38,17 +43,21 @@ def alternate_search(
     Activity must be constant in a box, as it is in that of a path. The first ascent moves all real columns,
     and long grids as if they were real: a ridge across both would stop a search that moves one of them at a
     time. Then each round makes the best single exchange of a discrete column and moves the reals again. A
-    start that no exchange improves is done, and so is one that falls behind the best of them.
+    start that no exchange improves is done, and so is one that falls behind the best of them. The compiled
+    core does all of this in one call, except for relations and clauses.
     """
     layout = space.layout
     open_ = layout.active(starts.on) & (low < high)
     real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > MAX_LISTED_LEVELS) & ~layout.nominal
     discrete = open_ & (layout.levels > 0)
-    compiled = compiled_search(
-        space, criterion, starts, low, high, (real, loose, discrete), RULES, EXCHANGE_ROUNDS, RACE_MARGIN
-    )
-    if compiled is not None:
-        return compiled
+    core, members = compiled_core(), CompiledCriterion.of(criterion)
+    if core is not None and members is not None and not (space.require or space.forbid):
+        rows, value = core_points(starts), np.empty(len(starts))
+        found = rows[1].copy()
+        boxes = (np.ascontiguousarray(part) for part in (real, loose, discrete, low, high))
+        grids = _core_grids(layout, space.rules.grids)
+        core.search(members, tuple(RULES), grids, EXCHANGE_ROUNDS, RACE_MARGIN, rows, *boxes, found, value)
+        return Points(found, starts.on), value
     points, value = _ascend(space, criterion, starts, low, high, real | loose)
     points = _on_grid(space, points, loose)
     if space.require:
@@ -88,6 +97,14 @@ def alternate_search(
         value[active] = there
         active = active[hope >= np.max(value, where=np.isfinite(value), initial=-np.inf)]
     return points, value
+
+
+@lru_cache(maxsize=16)
+def _core_grids(layout: Layout, grids: Grids) -> tuple[Any, ...]:
+    """The arguments of ``read_grids`` in ``core/src/read.h``; its options do without the one that stays."""
+    table = options(layout)
+    tried = table.column[1:].astype(np.intc), table.rank[1:].copy(), table.relative[1:].copy()
+    return (len(tried[0]), grids.levels, *grids.log_scales, *tried)
 
 
 def _ascend(

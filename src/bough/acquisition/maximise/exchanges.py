@@ -6,15 +6,18 @@ A column with few values, or without an order, tries all of them; a longer grid 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from bough.acquisition.criterion import Criterion, score
+from bough.gp.kernels.nested import core_points
+from bough.gp.posterior import Posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space import Space
 
-__all__ = ["MAX_LISTED_LEVELS", "Moves", "Options", "exchanges", "options"]
+__all__ = ["MAX_LISTED_LEVELS", "Moves", "Options", "exchanges", "options", "score_moves"]
 
 MAX_LISTED_LEVELS = 16
 """An ordered column with at most this many values has all of them tried."""
@@ -57,6 +60,22 @@ def exchanges(space: Space, points: Points, low: FloatArray, high: FloatArray) -
     column, rank = table.column[option], rank[owner, option]
     place = space.rules.grids.position(rank, column)
     return Moves(points, owner, np.where(option == 0, STAYS, column), place)
+
+
+def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
+    """The criterion (n,) of points that each differ from a base in at most one column."""
+    points = cache(moves.points)
+    bases, owner, column = core_points(moves.bases), moves.owner.astype(np.intc), moves.column.astype(np.intc)
+
+    def moments(posterior: Posterior) -> tuple[FloatArray, FloatArray]:
+        if (known := posterior.compiled) is None:
+            return posterior.predict(points())
+        mean, sd = np.empty(len(owner)), np.empty(len(owner))
+        core, member = known.core, known.member()
+        core.predict_moves(*member, bases, len(owner), owner, column, moves.place, mean, sd)
+        return mean, sd
+
+    return score(criterion, points, moments)
 
 
 class Options(NamedTuple):

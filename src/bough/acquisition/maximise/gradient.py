@@ -7,14 +7,16 @@ cost of a step hardly depends on their number.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.compiled import AscentRules, compiled_ascent
+from bough.acquisition.criterion import CompiledCriterion, Criterion
+from bough.gp.core import compiled_core
+from bough.gp.kernels.nested import core_points
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
-__all__ = ["gradient_ascent", "projected_bfgs"]
+__all__ = ["AscentRules", "compiled_ascent", "gradient_ascent", "projected_bfgs"]
 
 Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """(rows (k,) of the starts still moving, their positions (k, d)) -> (values (k,), gradients (k, d))."""
@@ -34,6 +36,19 @@ RACE_MARGIN = 5.0
 
 ARMIJO_SHARE = 1e-4
 """Share of the gain predicted by the gradient that a step must deliver to be accepted."""
+
+
+class AscentRules(NamedTuple):
+    """The constants of an ascent, in the order of ``rules_t`` in ``core/src/model.h``."""
+
+    steps: int
+    race: bool
+    gain_tolerance: float
+    step_tolerance: float
+    first_step: float
+    armijo_share: float
+    race_margin: float
+
 
 RULES = AscentRules(25, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
 
@@ -77,6 +92,28 @@ def gradient_ascent(
 
     x, value = projected_bfgs(objective, place, bottom, top, RULES.steps, GAIN_TOLERANCE, race=True)
     return put(np.arange(len(starts)), x), value
+
+
+def compiled_ascent(
+    criterion: Criterion,
+    starts: Points,
+    low: FloatArray,
+    high: FloatArray,
+    moving: BoolArray,
+    rules: AscentRules,
+) -> tuple[Points, FloatArray] | None:
+    """All steps of ``projected_bfgs`` in one call; None for criteria that the core does not know.
+
+    low, high: (starts, columns) box of each start.  moving: which of its columns may move.
+    """
+    core, members = compiled_core(), CompiledCriterion.of(criterion)
+    if core is None or members is None:
+        return None
+    begin, value = core_points(starts), np.empty(len(starts))
+    found = begin[1].copy()
+    boxes = (np.ascontiguousarray(part) for part in (moving, low, high))
+    core.climb(members, tuple(rules), begin, *boxes, found, value)
+    return Points(found, starts.on), value
 
 
 def projected_bfgs(
