@@ -62,12 +62,15 @@ class AmendingClient:
         *,
         backfill: Mapping[str, Any] | None = None,
         fix: Mapping[str, Any] | None = None,
+        preview: bool = False,
+        seen: Space | None = None,
     ) -> list[str]:
         """Go on in another space; see ``Study.change``."""
         if not isinstance(space, Space):
             raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
         given = {"backfill": dict_of(backfill or {}, "backfill"), "fix": dict_of(fix or {}, "fix")}
-        body = {"space": space.to_dict(), **given}
+        body = {"space": space.to_dict(), **given, "preview": preview}
+        body |= {} if seen is None else {"seen": seen.to_dict()}
         lines: list[str] = self._post("change", body, self._timeout)["differences"]
         return lines
 

@@ -65,6 +65,7 @@ def test_retract_and_correct(bough_: Command) -> None:
 def test_change_shows_the_difference_first(url: str, bough_: Command, tmp_path: Path) -> None:
     refused = bough_("change", "s", str(tmp_path / "more.json"), answer="n\n")
     assert "~ x: Float(0.0, 1.0) -> Float(0.0, 2.0)\n+ z: Int(1, 3)" in refused.output
+    assert "nothing was changed" in refused.output
     assert bough.open_study("s", url).space == SPACE
     done = bough_("change", "s", str(tmp_path / "more.json"), "--backfill", "z=2", "--yes")
     assert done.exit_code == 0, done.output
@@ -73,6 +74,27 @@ def test_change_shows_the_difference_first(url: str, bough_: Command, tmp_path: 
     assert study.amendments[0].body["backfill"] == {"z": 2}
     again = bough_("change", "s", str(tmp_path / "more.json"))
     assert "nothing differs" in again.output
+
+
+def test_a_change_that_cannot_be_is_refused_before_the_question(bough_: Command, tmp_path: Path) -> None:
+    refused = bough_("change", "s", str(tmp_path / "more.json"), "--backfill", "z=9", answer="y\n")
+    assert refused == Said(2, "bough: backfill: parameter 'z' must be a whole number from 1 to 3, not 9\n")
+
+
+def test_a_change_by_somebody_else_before_the_answer_is_not_undone(
+    url: str, bough_: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = bough.Space({"x": bough.Float(-1, 1), "kind": bough.Categorical(["a", "b"])})
+
+    def late(*_: object, **__: object) -> bool:
+        bough.open_study("s", url).change(other)
+        return True
+
+    monkeypatch.setattr("click.confirm", late)
+    refused = bough_("change", "s", str(tmp_path / "more.json"))
+    assert "bough: another change of the space came first: look at it, then try again" in refused.output
+    assert refused.exit_code == 2
+    assert bough.open_study("s", url).space == other
 
 
 def test_a_changed_study_is_shown_and_reported(url: str, bough_: Command, tmp_path: Path) -> None:

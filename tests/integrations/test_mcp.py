@@ -109,6 +109,17 @@ def test_who_only_reads_cannot_ask(url: str) -> None:
     assert len(bough.open_study("s", url).trials) == 2
 
 
+def test_tools_that_only_read_say_so(url: str) -> None:
+    import mcp
+
+    async def said() -> set[str]:
+        async with mcp.Client(make_server(url, write=True)) as client:
+            tools = (await client.list_tools()).tools
+        return {tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint}
+
+    assert anyio.run(said) == READING
+
+
 def test_over_standard_input_and_output(url: str, package: Any) -> None:
     command = package.StdioServerParameters(
         command=sys.executable,

@@ -10,7 +10,7 @@ import pytest
 from tests.service.running import SPACE, Service
 
 import bough
-from bough.errors import BoughError
+from bough.errors import BoughError, ConflictError
 
 MORE = json.loads(json.dumps(SPACE))
 MORE["dropout"] = {"type": "float", "low": 0.0, "high": 0.5}
@@ -47,8 +47,13 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
     shown = api.post("/studies/demo/change", json={"space": MORE, "preview": True}).json()
     assert shown == {"differences": ["+ dropout: Float(0.0, 0.5)"], "since": None}
     assert api.get("/studies/demo").json()["space"] == SPACE
+    assert remote.change(bough.Space.from_json(MORE), preview=True) == shown["differences"]
+    assert remote.amendments == []
     running = remote.ask()
     assert remote.change(bough.Space.from_json(MORE)) == shown["differences"]
+    wider = bough.Space.from_json({**MORE, "dropout": {"type": "float", "low": 0, "high": 1}})
+    with pytest.raises(ConflictError, match="another change of the space came first"):
+        remote.change(wider, seen=bough.Space.from_json(SPACE))
     assert "dropout" in remote.ask().config
     assert remote.tell(running, 4.0).value == 4.0
     refused = api.post("/studies/demo/enqueue", json={"config": running.config})
@@ -69,6 +74,7 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
         ("trials/0/correct", {"value": "x", "reason": "y"}, 422, "value"),
         ("change", {"space": {"x": {"type": "float", "low": 2, "high": 1}}}, 400, "low"),
         ("change", {"space": MORE, "backfill": {"drop": 1}}, 409, "backfill names 'drop'"),
+        ("change", {"space": MORE, "backfill": {"drop": 1}, "preview": True}, 409, "backfill names 'drop'"),
         (
             "change",
             {

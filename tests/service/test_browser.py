@@ -374,9 +374,23 @@ def test_a_person_acts_from_the_page(page, running: Service) -> None:
     page.fill("#why", "x")
     page.click("button:has-text('Correct')")
     page.wait_for_selector("[role=alert]:has-text('is not a number')")
+    page.goto(running.url + "/studies/acted/trials/1")
+    page.fill("#correct", "2.5")
+    page.fill("#why", EVIL)
+    page.click("button:has-text('Correct')")
+    page.wait_for_selector("h2:has-text('Corrected')")
+    assert page.url.endswith("/studies/acted/trials/1#said")
+    page.goto(running.url + "/studies/acted")
+    for _ in range(2):  # the table of the page, then as its script writes it
+        page.wait_for_selector("#study[data-ready]")
+        struck = page.locator("#table tbody td:has(> s)")
+        assert struck.all_inner_texts() == ["0.5", "2 2.5"]
+        assert page.locator("#table s").last.get_attribute("title") == f"corrected: {EVIL}"
+        page.fill("#tools [name=search]", "done")
+        until_place(page, "1–3 of 3")
     assert [(trial.state, trial.value, trial.retracted) for trial in study.trials] == [
         ("done", 1.0, None),
-        ("done", 2.0, None),
+        ("done", 2.5, None),
         ("done", 0.5, "the sensor was off"),
         ("failed", None, None),
     ]
@@ -420,6 +434,28 @@ def test_the_space_is_changed_after_a_preview(page, running: Service) -> None:
     page.wait_for_selector("#record th:has-text('space')")
     assert study.amendments[0].body["backfill"] == {"dropout": 0.1}
     assert "dropout" in study.ask().config
+
+
+def test_a_preview_that_somebody_overtook_is_refused(page, running: Service) -> None:
+    study = bough.connect(running.url, running.write, "overtaken", space=space, method="random", seed=3)
+    study.tell(study.ask(), 1.0)
+    sign_in(page, running, "/studies/overtaken")
+    page.click("summary:has-text('Change the space')")
+    for name, wanted in (("backfill", '{"drop": 0.1}'), ("fix", '{"scale": "none"}')):
+        page.fill(f"#{name}", wanted)
+        page.click("button:has-text('Show what differs')")
+        page.wait_for_selector(f"[role=alert]:has-text('{name} names')")
+        assert page.input_value(f"#{name}") == wanted  # what was typed is not lost
+        page.fill(f"#{name}", "")
+    more = {**SPACE, "dropout": {"type": "float", "low": 0, "high": 0.5}}
+    page.fill("#new-space", json.dumps(more))
+    page.click("button:has-text('Show what differs')")
+    page.wait_for_selector("#differences")
+    other = bough.Space.from_json({**SPACE, "epochs": {"type": "int", "low": 1, "high": 9}})
+    study.change(other)
+    page.click("button:has-text('Go on in this space')")
+    page.wait_for_selector("[role=alert]:has-text('another change of the space came first')")
+    assert study.space == other
 
 
 def test_a_reader_sees_the_record_and_no_forms(page, running: Service) -> None:

@@ -192,6 +192,31 @@ def test_a_change_that_lost_the_race_says_so(monkeypatch: pytest.MonkeyPatch) ->
     assert study.space == BRANCH
 
 
+def test_a_preview_shows_and_checks_everything_and_changes_nothing() -> None:
+    study = filled(method="random")
+    assert study.change(DROPOUT, preview=True) == ["+ dropout: Float(0.0, 0.5)"]
+    assert study.change(BEFORE, preview=True) == []
+    study.enqueue({"model": "svm", "C": 1.0, "rate": 0.5})
+    with pytest.raises(StudyError, match="trial 12 waits in the queue"):
+        study.change(ONE_LESS, preview=True)
+    with pytest.raises(StudyError, match="backfill names 'drop', which is not new"):
+        study.change(DROPOUT, backfill={"drop": 0.1}, preview=True)
+    assert (study.space, study.amendments) == (BEFORE, [])
+
+
+def test_what_was_seen_must_still_hold() -> None:
+    study = filled(method="random")
+    other = bough.Study.of_record(study.record, study._storage)
+    seen = study.space
+    other.change(BRANCH)
+    with pytest.raises(ConflictError, match="another change of the space came first"):
+        study.change(WIDER, seen=seen)
+    assert study.space == BRANCH
+    assert study.change(BRANCH, seen=seen) == []  # what is wanted is there: a request that was sent twice
+    assert study.change(WIDER, seen=BRANCH)
+    assert study.space == WIDER
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -70,19 +70,20 @@ def change(
     """
     from bough.space import Space
     from bough.study import open_study
-    from bough.study.revising.changing import foreseen_differences
 
     opened = open_study(study, existing(storage))
-    wanted = Space.load(space)
-    lines = foreseen_differences(opened.space, wanted)
+    wanted, seen = Space.load(space), opened.space
+    values: dict[str, Any] = {"backfill": _values(backfill, "--backfill"), "fix": _values(fix, "--fix")}
+    lines = opened.change(wanted, **values, preview=True, seen=seen)
     if not lines:
         click.echo(f"nothing differs: {study!r} has this space", err=True)
         return
     for line in lines:
         click.echo(printable(line))
-    if not yes:
-        click.confirm(f"Go on with study {study!r} in this space?", abort=True, err=True)
-    opened.change(wanted, backfill=_values(backfill, "--backfill"), fix=_values(fix, "--fix"))
+    if not yes and not click.confirm(f"Go on with study {study!r} in this space?", err=True):
+        click.echo("nothing was changed", err=True)
+        return
+    opened.change(wanted, **values, seen=seen)
     click.echo(f"changed {study!r} from trial {len(opened.trials)} on", err=True)
 
 

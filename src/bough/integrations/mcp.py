@@ -34,6 +34,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     try:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.types import ToolAnnotations
     except ModuleNotFoundError:
         raise MissingExtraError("an MCP server needs the package mcp: pip install 'bough-opt[mcp]'") from None
 
@@ -50,15 +51,16 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
         return wrapped  # type: ignore[return-value]
 
     server = MCPServer("bough", instructions=INSTRUCTIONS)
+    reads = ToolAnnotations(read_only_hint=True)  # an assistant may call it without asking its user
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def list_studies() -> dict[str, Any]:
         """The studies that there are, with how many trials each has."""
         found = studies(storage)
         return {"studies": [{"name": each.name, "trials": each.trials} for each in found]}
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def describe_study(study: str) -> dict[str, Any]:
         """The space, the goals, the method and the progress of a study."""
@@ -73,19 +75,19 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
             "trials": status.trials,
         }
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def best(study: str) -> dict[str, Any]:
         """The trial with the best value so far."""
         return _trial(open_study(study, storage).best)
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def front(study: str) -> dict[str, Any]:
         """Of a study with several objectives, the trials that no other one dominates."""
         return {"trials": [_trial(trial) for trial in open_study(study, storage).front[:MOST_TRIALS]]}
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def trials(study: str, first: int = 0) -> dict[str, Any]:
         """Up to 100 trials of a study, from number ``first`` on."""
@@ -95,13 +97,13 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
             "total": len(found),
         }
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def branches(study: str) -> dict[str, Any]:
         """The branches of the space: their trials, and what the method still expects of them."""
         return open_study(study, storage).explain()
 
-    @server.tool()
+    @server.tool(annotations=reads)
     @told
     def explain(study: str, number: int) -> dict[str, Any]:
         """Why a trial was chosen: what the model expected of it, and the reason in words."""

@@ -15,7 +15,6 @@ from bough.service.studies import OpenStudies, request_mark
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study import Study
-from bough.study.revising.changing import foreseen_differences
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
 
@@ -59,12 +58,16 @@ class Stop(_In):
 
 
 class Change(_In):
-    """Another space. ``preview`` says what differs and changes nothing."""
+    """Another space. ``preview`` says what differs and changes nothing.
+
+    ``seen``: the space that a preview was compared with; 409 if the study has another one now.
+    """
 
     space: dict[str, Any]
     backfill: dict[str, Any] = {}
     fix: dict[str, Any] = {}
     preview: bool = False
+    seen: dict[str, Any] | None = None
 
 
 class ChangeOut(BaseModel):
@@ -149,11 +152,16 @@ def add_amending_routes(
         """Go on in another space; earlier trials keep their configs and go on informing the method."""
 
         def work() -> dict[str, Any]:
-            space = Space.from_json(given.space)
-            if given.preview:
-                return {"differences": foreseen_differences(opened.space, space), "since": None}
-            lines = opened.change(space, backfill=given.backfill, fix=given.fix, by=who.name)
-            return {"differences": lines, "since": opened.amendments[-1].since if lines else None}
+            lines = opened.change(
+                Space.from_json(given.space),
+                backfill=given.backfill,
+                fix=given.fix,
+                preview=given.preview,
+                seen=None if given.seen is None else Space.from_json(given.seen),
+                by=who.name,
+            )
+            changed = lines and not given.preview
+            return {"differences": lines, "since": opened.amendments[-1].since if changed else None}
 
         return JSONResponse(await studies.consult_model(work))
 

@@ -68,6 +68,8 @@ class AmendableStudy(StudyResults):
         *,
         backfill: Mapping[str, Any] | None = None,
         fix: Mapping[str, Any] | None = None,
+        preview: bool = False,
+        seen: Space | None = None,
         by: str | None = None,
     ) -> list[str]:
         """Go on in another space; what differs, a line each (none if nothing does).
@@ -79,6 +81,8 @@ class AmendableStudy(StudyResults):
                   a new parameter is inactive in them.
         fix:      values that a parameter which is gone has from now on, {"epochs": 10}: earlier trials near
                   them say more. Without one, it is inactive in new trials.
+        preview:  True to check the change and show what differs, without making it.
+        seen:     the space that a preview was compared with: ConflictError if the study has another one now.
         """
         lines: list[str] = []
         known: list[int] = []
@@ -90,14 +94,15 @@ class AmendableStudy(StudyResults):
                     "objective"
                 )
             known.append(view.space_changes)
-            if known[0] != known[-1]:
-                raise ConflictError("another change of the space came first: look at it, then try again")
             made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {}, by)
-            if made is not None:
-                check_limits(space, self.goals)
-                self._built(space)  # MethodError if the method cannot work there
-                lines.extend(differences(self.space, space) if not lines else [])
-            return made
+            if made is None:
+                return None
+            if known[0] != known[-1] or (seen is not None and seen != self.space):
+                raise ConflictError("another change of the space came first: look at it, then try again")
+            check_limits(space, self.goals)
+            self._built(space)  # MethodError if the method cannot work there
+            lines[:] = differences(self.space, space)
+            return None if preview else made
 
         self.amend(make, space)
         return lines

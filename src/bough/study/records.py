@@ -135,11 +135,11 @@ def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Ame
         if Space.from_json(change.body["before"]) == given:
             return StudyError(
                 f"study {name!r} exists: its space was changed at trial {change.since}, and yours is the one "
-                "before; open it by bough.open_study, or go back by study.change(space)"
+                "before; bough.open_study opens it as it is, study.change(space) or `bough change` goes back"
             )
     return StudyError(
-        f"study {name!r} exists and differs: {differs}; study.change(space) goes on in another space "
-        "(bough.open_study opens it as it is), or use another name"
+        f"study {name!r} exists and differs: {differs}; study.change(space) or `bough change` goes on in "
+        "another space (bough.open_study opens it as it is), or use another name"
     )
 
 

@@ -19,7 +19,6 @@ from bough.errors import SpaceError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
-from bough.study.revising.changing import foreseen_differences
 
 __all__ = ["act_on_study", "act_on_trial", "preview", "space_of"]
 
@@ -57,19 +56,23 @@ def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
     elif action == "stop":
         study.stop_runs(form.get("reason", ""), by=who)
     elif action == "change":
-        study.change(
-            space_of(form.get("space", "")),
-            backfill=_data(form.get("backfill", "") or "{}", "backfill"),
-            fix=_data(form.get("fix", "") or "{}", "fix"),
-            by=who,
-        )
+        seen = form.get("seen", "")
+        study.change(**_change(form), seen=Space.from_json(seen) if seen else None, by=who)
     else:
         raise TrialError(f"a page cannot {action[:40]!r} a study")
 
 
-def preview(study: Study, form: Mapping[str, str]) -> list[str]:
-    """The effects of a change of the space, a line each."""
-    return foreseen_differences(study.space, space_of(form.get("space", "")))
+def preview(study: Study, form: Mapping[str, str]) -> tuple[list[str], str]:
+    """The effects of a change of the space, a line each, and the space that they are compared with."""
+    study.status()  # reads what others changed
+    seen = study.space
+    return study.change(**_change(form), preview=True, seen=seen), seen.to_json()
+
+
+def _change(form: Mapping[str, str]) -> dict[str, Any]:
+    """What a form says of a change: the space, and values of parameters that come and go."""
+    values = {name: _data(form.get(name, "") or "{}", name) for name in ("backfill", "fix")}
+    return {"space": space_of(form.get("space", "")), **values}
 
 
 def space_of(text: str) -> Space:

@@ -50,6 +50,9 @@ NO_FORM = dict.fromkeys(
 )
 """The fields of a new study, empty."""
 
+NO_ACTION = dict.fromkeys(("action", "space", "backfill", "fix"), "")
+"""The fields of a change of the space, empty; other actions have fields of their own."""
+
 EXAMPLE_SPACE = """\
 model:
   type: choice
@@ -272,13 +275,13 @@ class _Pages:
 
     async def act(self, request: Request) -> Response:
         """Do what a form says, and go back to its page; a change of the space shows a preview first."""
-        study, form = await self._open(request), {"backfill": "", "fix": "", **await _form(request)}
+        study, form = await self._open(request), {**NO_ACTION, **await _form(request)}
         who, number = request.scope["principal"].name, request.path_params.get("number")
         back = f"/studies/{quote(study.name, safe='')}" + ("" if number is None else f"/trials/{number}")
         shown: dict[str, Any] = {"study": study, "form": form, "back": back, "lines": [], "error": None}
         try:
-            if form.get("action") == "change" and "confirmed" not in form:
-                shown["lines"] = await to_thread.run_sync(preview, study, form)
+            if form["action"] == "change" and "confirmed" not in form:
+                shown["lines"], shown["seen"] = await to_thread.run_sync(preview, study, form)
                 return self._page(request, "acted.html", title="Change the space", **shown)
             if number is None:
                 await to_thread.run_sync(act_on_study, study, form, who)
@@ -287,7 +290,7 @@ class _Pages:
         except BoughError as error:
             shown["error"] = str(error)
             return self._page(request, "acted.html", 400, title="That did not work", **shown)
-        return RedirectResponse(back, 303)
+        return RedirectResponse(back + ("#record" if number is None else "#said"), 303)
 
     async def _open(self, request: Request) -> Study:
         return await to_thread.run_sync(self._studies.open, request.path_params["study"])

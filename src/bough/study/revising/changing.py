@@ -19,7 +19,7 @@ from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision
 from bough.trial import Trial
 
-__all__ = ["differences", "foreseen_differences", "space_change"]
+__all__ = ["differences", "space_change"]
 
 
 def differences(old: Space, new: Space) -> list[str]:
@@ -36,12 +36,6 @@ def differences(old: Space, new: Space) -> list[str]:
         lines += [f"{sign} forbid: {clause}" for clause in one.forbid if clause not in other.forbid]
         lines += [f"{sign} require: {text}" for text in one.require if text not in other.require]
     return lines
-
-
-def foreseen_differences(old: Space, new: Space) -> list[str]:
-    """What would differ if a study went on in another space; StudyError if its fidelity would."""
-    _check_fidelity(old, new)
-    return differences(old, new)
 
 
 def space_change(
@@ -114,8 +108,8 @@ def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mappi
         if near:
             meant = next(each for each in gone if each.casefold() == near[0])
             raise StudyError(
-                f"{path!r} comes and {meant!r} goes: is it misspelt? If not, say so with "
-                f"backfill={{{path!r}: value}} or fix={{{meant!r}: value}}, or change the space in two steps"
+                f"{path!r} comes and {meant!r} goes: is it misspelt? If not, give {path!r} a value by "
+                f"backfill, or {meant!r} one by fix, or change the space in two steps"
             )
 
 

@@ -101,11 +101,18 @@ export class Trials {
       element("th", { class: "n", scope: "row" },
         element("a", { href: `${this.page}/trials/${trial.number}` }, String(trial.number))),
       element("td", {}, ...states),
-      element("td", { class: "n" }, trial.retracted === null ? number(trial.value)
-        : element("s", { title: `retracted: ${trial.retracted}` }, number(trial.value))),
+      element("td", { class: "n" }, ...value(trial)),
       ...measured,
       ...values,
       element("td", { class: "n" }, duration(trial)),
       worker);
   }
+}
+
+// The value of a trial as nodes; what does not count is struck through.
+function value(trial) {
+  const now = number(trial.value);
+  if (trial.retracted !== null) return [element("s", { title: `retracted: ${trial.retracted}` }, now)];
+  if (trial.corrected === null) return [now];
+  return [element("s", { title: `corrected: ${trial.corrected}` }, number(trial.value_before)), " ", now];
 }
