@@ -6,10 +6,28 @@ from pathlib import Path
 
 from tests.cli.programs import bough_here
 
-from bough.space import Float, Space
+from bough.space import Choice, Float, Space
 from bough.study import Study
 
 SPACE = Space({"x": Float(0, 1)})
+BRANCHES = Space({"model": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
+
+
+def test_show_has_a_column_of_best_values_for_each_objective(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    goals = {"error": "minimize", "accuracy of tests": "maximize"}
+    study = Study(BRANCHES, name="s", storage=url, method="random", objectives=goals)
+    study.add({"model": "a", "x": 0.5}, {"error": 0.25, "accuracy of tests": 0.5})
+    study.add({"model": "b", "y": 0.5}, {"error": 0.75, "accuracy of tests": 0.875})
+    shown = bough_here("show", "s", "--storage", url, cwd=tmp_path).stdout.splitlines()
+    start = next(row for row, line in enumerate(shown) if "trials" in line and "failed" in line)
+    assert shown[start].endswith("best error    best accuracy of tests")
+    assert [line.split()[-4:] for line in shown[start + 1 : start + 5]] == [
+        ["0.25", "*", "0.875", "*"],
+        ["model"],
+        ["1", "0.25", "*", "0.5"],
+        ["1", "0.75", "0.875", "*"],
+    ]
 
 
 def test_show_and_best_print_the_front(tmp_path: Path) -> None:

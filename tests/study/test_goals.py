@@ -69,6 +69,10 @@ def test_the_short_forms_take_constraints(search: Any, best: float) -> None:
         ({"constraints": ["memory <= many"]}, "cannot be read"),
         ({"constraints": ["memory <= inf"]}, "cannot be read"),
         ({"constraints": ["a <= b <= 3"]}, "cannot be read"),
+        ({"constraints": ["memory + cache <= 3"]}, "limits more than one measure: return the result as a"),
+        ({"constraints": ["a - b <= 3"]}, "limits more than one measure"),
+        ({"constraints": ["max(a, b) <= 3"]}, "limits more than one measure"),
+        ({"constraints": ["x <= 0.5"]}, r"'x <= 0.5' names a parameter: limit it by Space\(..., require="),
         ({"constraints": ["noise <= 3"]}, "'noise' is reserved"),
         ({"constraints": ["m <= 1", "m >= 2"]}, "'m >= 2' and 'm <= 1' contradict each other"),
         ({"constraints": ["m < 1", "m >= 1"]}, "contradict"),
@@ -85,6 +89,8 @@ def test_goals_that_make_no_sense_are_refused_in_one_line(given: dict[str, Any],
 
 def test_limits_are_met_on_their_side() -> None:
     assert Limit.parse(" peak memory<=1e3 ") == Limit("peak memory", "<=", 1000.0)
+    assert Limit.parse("val/f1-score >= .5") == Limit("val/f1-score", ">=", 0.5)
+    assert Limit.parse("`memory (MB)` <= 5") == Limit("memory (MB)", "<=", 5.0)
     assert Limit.parse("`a < b` > -2") == Limit("a < b", ">", -2.0)
     slacks = {
         sign: [Limit("m", sign, 2.0).slack(m) for m in (1.0, 2.0, 3.5)] for sign in ("<=", "<", ">=", ">")

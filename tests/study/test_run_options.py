@@ -36,6 +36,8 @@ def test_help_lists_every_option_with_its_default(function):
 
 def test_a_misspelt_option_is_refused_before_anything_is_stored(sqlite_url, tmp_path):
     space = bough.Space({"x": bough.Float(0, 1)})
+    with pytest.raises(TypeError, match=r"'objectives': the options are .*; bough.optimize takes objectives"):
+        bough.minimize(lambda config: 0.0, space, objectives=["a", "b"])
     with pytest.raises(TypeError, match=r"argument 'wrokers': the options are trials, .*workers"):
         bough.minimize(lambda config: 1.0, space, 3, storage=sqlite_url, name="typo", wrokers=2)
     assert not list(tmp_path.iterdir())

@@ -124,7 +124,7 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
     options = {name: value for name, value in best.config.items() if name != "classifier"}
     click.echo(f"\n{bold('The winner')}  {best.config['classifier']}  {config_text(options)}")
     click.echo(f"            {best.value:.2%} of the digits misread  (trial {best.number})")
-    click.echo(f"\n{bold('Where the trials went')}\n{branch_tree(snapshot.root)}")
+    click.echo(f"\n{bold('Where the trials went')}\n{branch_tree(snapshot)}")
     rows = [
         (
             one.method.name,

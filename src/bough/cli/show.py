@@ -76,7 +76,7 @@ def _show_study(study: Study, count: int) -> None:
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
     click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
-    click.echo(branch_tree(snapshot.root))
+    click.echo(branch_tree(snapshot))
     if len(study.goals.objectives) > 1:
         click.echo("\n" + front_text(study, count))
     elif snapshot.done:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bough.cli.style import bold, dim, printable
 from bough.plot.outline import Branch, shortened
+from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import number
 from bough.trial import Config, Trial
 
@@ -47,22 +48,25 @@ def config_text(config: Config) -> str:
     return " ".join(texts[:SHOWN_PARAMETERS]) + (f" and {left_out} more" if left_out > 0 else "")
 
 
-def branch_tree(root: Branch) -> str:
-    """The space with trials and best value per branch, as ``bough show`` prints it."""
-    lines: list[tuple[str, Branch | None]] = [("all trials", root)]
-    _below(root, "", lines)
+def branch_tree(snapshot: StudySnapshot) -> str:
+    """The space with trials and best values per branch, as ``bough show`` prints it."""
+    names = snapshot.goals.names if len(snapshot.goals.names) > 1 else ()
+    heads = [f"best {printable(name)}" for name in names] or ["best"]
+    roots = [snapshot.showing(name).root for name in names] or [snapshot.root]
+    lines: list[tuple[str, Branch | None]] = [("all trials", roots[0])]
+    _below(roots[0], "", lines)
     width = max(len(text) for text, _ in lines) + 2
-    best = root.tally.best
-    out = [bold(f"{'':<{width}}{'trials':>7}{'failed':>8}{'best':>12}")]
+    tallies = [{branch.path: branch.tally for branch in root.walk()} for root in roots]
+    columns = [(max(12, len(head) + 2), root.tally.best) for head, root in zip(heads, roots)]
+    bests = "  ".join(f"{head:>{wide}}" for head, (wide, _) in zip(heads, columns))
+    out = [bold(f"{'':<{width}}{'trials':>7}{'failed':>8}{bests}")]
     for text, branch in lines:
         if branch is None:
             out.append(dim(text))
             continue
+        cells = [_best(tally[branch.path].best, wide, best) for tally, (wide, best) in zip(tallies, columns)]
         tally = branch.tally
-        mark = (
-            " *" if best is not None and tally.best is not None and tally.best.number == best.number else ""
-        )
-        line = f"{text:<{width}}{tally.trials:>7}{tally.failed or '':>8}{_best(tally.best):>12}{mark}"
+        line = f"{text:<{width}}{tally.trials:>7}{tally.failed or '':>8}{''.join(cells)}".rstrip()
         out.append(dim(line) if not tally.trials else line)
     return "\n".join(out)
 
@@ -81,5 +85,10 @@ def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) 
             _below(child, indent + ("   " if last else "│  "), lines)
 
 
-def _best(trial: Trial | None) -> str:
-    return "" if trial is None else number(trial.value)
+def _best(trial: Trial | None, width: int, best: Trial | None) -> str:
+    """The value of a branch's best trial, with a mark if no other branch has a better one."""
+    if trial is None:
+        return " " * (width + 2)
+    return (
+        f"{number(trial.value):>{width}}{' *' if best is not None and trial.number == best.number else '  '}"
+    )

@@ -30,6 +30,8 @@ VIOLATED = "violated constraints"
 """The name of ``trial.value`` where a study has constraints only."""
 
 _LIMIT = r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*"
+_ARITHMETIC = r"^[^`].*([+*()]|\s[-/]\s)"
+"""A name without backticks that is meant to be computed, such as ``memory + cache``."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ class Limit:
         if found is None or not math.isfinite(bound):
             raise MalformedError(
                 f"the constraint {text!r} cannot be read: write 'name <= number' or 'name >= number'"
+            )
+        if re.search(_ARITHMETIC, found["name"]):
+            raise MalformedError(
+                f"the constraint {text!r} limits more than one measure: return the result as a measure of "
+                "its own (a name with such characters goes in backticks)"
             )
         return Limit(_checked_name(found["name"].strip("`"), "constraint"), found["sign"], bound)
 
@@ -173,6 +180,16 @@ class Goals:
             return trial
         violated = tuple(str(limit) for limit, slack in zip(self.limits, self.slacks(trial)) if slack > 0)
         return trial if violated == trial.violated else replace(trial, violated=violated)
+
+    def check_limits(self, parameters: Iterable[str]) -> None:
+        """StudyError if a limit names a parameter: nothing has to be measured to keep that one."""
+        known = set(parameters)
+        for limit in self.limits:
+            if limit.name in known and limit.name not in self.names:
+                raise MalformedError(
+                    f"the constraint '{limit}' names a parameter: limit it by Space(..., "
+                    f"require=['{limit}']), or give the measure another name"
+                )
 
     def agrees_with(self, other: Goals) -> bool:
         """Whether these are the same goals, whatever the order of the limits."""

@@ -108,7 +108,8 @@ def _optimize(
         raise StudyError(f"the second argument is the space: write trials={space}")
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
         known = ", ".join(["trials", *wanted, *LocalRunOptions.__annotations__])
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}: the options are {known}")
+        hint = "; bough.optimize takes objectives" if min(unknown) in ("objectives", "reference") else ""
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}: the options are {known}{hint}")
     if space is not None:
         return Study(space, **wanted).run(objective, trials, **options)
     from bough.study.learned_study import LearnedStudy  # only for objectives that ask
