@@ -35,6 +35,10 @@ OTHER_KIND = Space({"model": Choice(MODELS), "rate": Categorical([0.0, 0.5, 1.0]
 ALL = [WIDER, NARROW, BRANCH, ONE_LESS, DROPOUT, NO_RATE, CONDITION, NO_SMALL, OTHER_KIND]
 
 
+def with_models(**models: Any) -> Space:
+    return Space({"model": Choice(models), "rate": Float(0, 1)})
+
+
 def objective(config: Config) -> float:
     branch = (math.log10(config["C"]) / 3) ** 2 if "C" in config else 0.2 + config.get("trees", 0) / 100
     return branch + abs(config.get("rate", 0.3) - 0.3) + config.get("dropout", 0.0)
@@ -231,6 +235,15 @@ def test_what_was_seen_must_still_hold() -> None:
             "'rates' comes and 'rate' goes: is it misspelt",
         ),
         (lambda s: s.change(ONE_LESS), "trial 12 waits in the queue, .*must be one of 'forest'"),
+        (
+            lambda s: s.change(with_models(svn=MODELS["svm"], forest=MODELS["forest"])),
+            "option 'svn' of 'model' comes and 'svm' goes: is it misspelt",
+        ),
+        (
+            lambda s: s.change(with_models(svm={"c": Float(1, 2)}, forest=MODELS["forest"])),
+            "'model=svm/c' comes and 'model=svm/C' goes: is it misspelt",
+        ),
+        (lambda s: s.change(WIDER, seen={"x": 1}), "seen must be a bough.Space, not dict"),
     ],
 )
 def test_mistakes_change_nothing(change: Callable[[bough.Study], Any], message: str) -> None:
@@ -240,6 +253,29 @@ def test_mistakes_change_nothing(change: Callable[[bough.Study], Any], message: 
     with pytest.raises(StudyError, match=message):
         change(study)
     assert (study.trials, study.space, study.amendments) == (before, BEFORE, [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"a": {"depth": Int(1, 5)}, "b": {}}, {"a": {"leaves": Int(1, 5)}, "b": {}}),
+        ({"a": {"units1": Int(1, 5)}, "b": {}}, {"a": {"units2": Int(1, 5)}, "b": {}}),
+        ({"a": {"rate": Int(1, 5)}, "b": {}}, {"a": {}, "b": {"rate": Int(1, 5)}}),
+        ({"knn": {}, "svm": {}}, {"knn": {}, "forest": {}}),
+        ({"v1": {}, "svm": {}}, {"v2": {}, "svm": {}}),
+    ],
+)
+def test_other_names_are_no_misspelling(old: Any, new: Any) -> None:
+    study = bough.Study(Space({"model": Choice(old)}), method="random", seed=0)
+    assert study.change(Space({"model": Choice(new)}))
+
+
+def test_a_name_that_looks_misspelt_comes_in_two_steps() -> None:
+    study = filled(method="random")
+    svn = with_models(svn=MODELS["svm"], forest=MODELS["forest"])
+    study.change(with_models(svn=MODELS["svm"], **MODELS))
+    study.change(svn)
+    assert study.space == svn
 
 
 def test_a_change_that_contradicts_the_goals_is_refused() -> None:

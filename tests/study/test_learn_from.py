@@ -39,15 +39,17 @@ def source_of(study: Any, space: bough.Space) -> Source:
     return found
 
 
-def test_the_first_trial_is_the_best_of_the_earlier_study(earlier: bough.Study) -> None:
+def test_the_first_trial_did_best_in_the_earlier_study(earlier: bough.Study) -> None:
     study = bough.Study(SPACE, seed=1, learn_from=[earlier])
     first = study.ask()
-    assert first.config == earlier.best.config
+    # The model of the earlier study says which did best, so of two near results it may take the other one.
+    assert first.config in [trial.config for trial in sorted(earlier.trials, key=lambda t: t.value)[:2]]
     assert study.explain(first)["reason"] == "did well in earlier studies"
 
 
 def test_one_study_needs_no_list(earlier: bough.Study) -> None:
-    assert bough.Study(SPACE, seed=1, learn_from=earlier).ask().config == earlier.best.config
+    alone, listed = (bough.Study(SPACE, seed=1, learn_from=given) for given in (earlier, [earlier]))
+    assert alone.ask().config == listed.ask().config
 
 
 def test_a_file_a_name_and_a_study_teach_the_same(earlier: bough.Study, tmp_path: Path) -> None:
@@ -174,6 +176,7 @@ def test_a_name_that_two_parameters_have_is_not_guessed() -> None:
     [
         (lambda _: ["nobody"], "neither a file nor a study 'nobody'"),
         (lambda _: [3], "takes studies, files and names of studies, not 3"),
+        (lambda _: 3, "takes studies, files and names of studies, not 3"),
         (lambda e: [e] * 9, "at most 8 studies, not 9"),
         (lambda _: [bough.Study(SPACE, name="new")], "only 0 of the 0 results of study 'new' fit"),
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from itertools import pairwise
+from types import NoneType
 from typing import Any
 
 from bough.errors import ConfigError, ConflictError, MethodError, StudyError
@@ -84,6 +85,8 @@ class AmendableStudy(StudyResults):
         preview:  True to check the change and show what differs, without making it.
         seen:     the space that a preview was compared with: ConflictError if the study has another one now.
         """
+        if not isinstance(seen, (Space, NoneType)):
+            raise StudyError(f"seen must be a bough.Space, not {type(seen).__name__}")
         lines: list[str] = []
         known: list[int] = []
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -106,6 +106,8 @@ def check_source_body(body: dict[str, Any]) -> None:
 def _as_list(learn_from: Any) -> list[Any]:
     if isinstance(learn_from, (str, os.PathLike)) or hasattr(learn_from, "trials"):
         return [learn_from]
+    if not isinstance(learn_from or (), Iterable):
+        raise StudyError(f"learn_from takes studies, files and names of studies, not {learn_from!r:.80}")
     return list(learn_from or ())
 
 

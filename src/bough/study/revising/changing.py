@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from bough.errors import BoughError, ConfigError, StudyError
 from bough.space import Space
 from bough.space.beliefs import beliefs_of
 from bough.space.desugar import Parameter
-from bough.space.parameters import Categorical
+from bough.space.parameters import Categorical, Domain
 from bough.space.scalars import scalar_key
 from bough.storage import Amendment
 from bough.study.revising.model_space import model_space
@@ -20,6 +20,11 @@ from bough.study.revising.revisions import Revision
 from bough.trial import Trial
 
 __all__ = ["differences", "space_change"]
+
+ALIKE = 0.65
+"""How alike two names are, from 0 to 1, of which one may be the other, misspelt: svm and svn are."""
+
+NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def differences(old: Space, new: Space) -> list[str]:
@@ -96,21 +101,45 @@ def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, mus
 
 
 def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mapping[str, Any]) -> None:
-    """StudyError if a parameter that comes may be one that goes, misspelt."""
+    """StudyError if a parameter or an option that comes may be one that goes, misspelt."""
     before, after = _by_path(old), _by_path(new)
-    gone = [path for path in before if path not in after and path not in fix]
-    for path in after:
-        if path in before or path in backfill:
-            continue
-        near = difflib.get_close_matches(
-            path.casefold(), [each.casefold() for each in gone], n=1, cutoff=0.75
-        )
-        if near:
-            meant = next(each for each in gone if each.casefold() == near[0])
+    for path in (each for each in after if each in before):
+        gone, come = _options_apart(before[path].domain, after[path].domain)
+        for option, meant in _look_alike(come, gone):
             raise StudyError(
-                f"{path!r} comes and {meant!r} goes: is it misspelt? If not, give {path!r} a value by "
-                f"backfill, or {meant!r} one by fix, or change the space in two steps"
+                f"option {option!r} of {path!r} comes and {meant!r} goes: is it misspelt? If not, change the "
+                f"space in two steps: first with both, then without {meant!r}"
             )
+    gone = [path for path in before if path not in after and path not in fix]
+    come = [path for path in after if path not in before and path not in backfill]
+    for path, meant in _look_alike(come, gone):
+        raise StudyError(
+            f"{path!r} comes and {meant!r} goes: is it misspelt? If not, give {path!r} a value by "
+            f"backfill, or {meant!r} one by fix, or change the space in two steps"
+        )
+
+
+def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
+    """The texts among the options of two categoricals that only the first, and only the second one has."""
+    if not (isinstance(old, Categorical) and isinstance(new, Categorical)):
+        return [], []
+    before, after = ([each for each in one.options if isinstance(each, str)] for one in (old, new))
+    return [each for each in before if each not in after], [each for each in after if each not in before]
+
+
+def _look_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What comes, with what goes on the same branch and has nearly the same name."""
+    for one in come:
+        branch, _, name = one.rpartition("/")
+        names = {each.rpartition("/")[2]: each for each in gone if each.rpartition("/")[0] == branch}
+        folded = {known.casefold(): known for known in names if not _numbered(known, name)}
+        for near in difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=ALIKE):
+            yield one, names[folded[near]]
+
+
+def _numbered(one: str, other: str) -> bool:
+    """Whether two names differ in their digits alone, as units1 and units2 do."""
+    return one.translate(NO_DIGITS) == other.translate(NO_DIGITS)
 
 
 def _check_queued(trial: Trial, space: Space) -> None:
