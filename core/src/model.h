@@ -109,7 +109,7 @@ typedef struct {
     const double *bound;
 } boxes_t;
 
-/* What cost takes from a criterion; see Price in bough/acquisition/price.py. */
+/* What cost takes from a criterion; see Price in bough/acquisition/functions.py. */
 typedef struct {
     double cooling, risk, caution, log_floor, unit, offset;
 } price_t;

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import lognorm, norm
 
-from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, lcb, log_ei, log_pi
-from bough.acquisition.price import Price
+from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, Price, lcb, log_ei, log_pi
 
 FUNCTIONS = {
     "log_ei": LOG_EI,

@@ -17,12 +17,11 @@ from tests.strategies.histories import history
 
 import bough
 from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition
+from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, Price
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, free_boxes
 from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.exchanges import exchanges, score_moves
 from bough.acquisition.maximise.gradient import AscentRules, compiled_ascent, gradient_ascent
-from bough.acquisition.price import Price
 from bough.auto import Auto
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core

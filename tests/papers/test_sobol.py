@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bough import Categorical, Choice, Float, Int, Space
-from bough.acquisition.maximise.sobol_grid import best_of_sobol
+from bough.acquisition.maximise.sample import best_of_sobol
 from bough.points import FloatArray, Points
 
 FINITE = Space(

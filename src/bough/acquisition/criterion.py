@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from bough.acquisition.functions import LOG_EI, Acquisition, log_ei, log_pi
-from bough.acquisition.price import Price
+from bough.acquisition.functions import LOG_EI, Acquisition, Price, log_ei, log_pi
 from bough.points import FloatArray, Points
 
 if TYPE_CHECKING:

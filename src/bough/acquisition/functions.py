@@ -19,7 +19,8 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from bough.points import FloatArray
 
-__all__ = ["LOG_EI", "LOG_PI", "LOG_SD", "Acquisition", "Score", "lcb", "log_ei", "log_pi", "lower_bound"]
+__all__ = ["LOG_EI", "LOG_PI", "LOG_SD", "Acquisition", "Price", "Score", "lcb", "log_ei", "log_pi"]
+__all__ += ["lower_bound"]
 
 Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""
@@ -85,6 +86,40 @@ def log_sd(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
     """Logarithm of the standard deviation: how much is unknown; ignores ``mean`` and ``best``."""
     sd = np.maximum(sd, SD_FLOOR)
     return np.log(sd), np.zeros_like(mean), 1.0 / sd
+
+
+@dataclass(frozen=True)
+class Price:
+    """What the cost of a trial takes from the logarithm of its gain (``strategies.cost_aware`` says why).
+
+    With c what a trial may well cost and L what is left of a budget, where log c = m + k s and the logarithm
+    of the cost is normal with mean m and standard deviation s:
+
+        -a log(c / L + 1 / N) + r log P(cost <= L)
+
+    Fields are in the order of ``price_t`` in ``core/src/model.h``.
+    cooling, risk, caution: a, r and k above. log_floor: -log N.
+    unit, offset: the log of cost / L is offset + unit z, where a model predicts z.
+    """
+
+    cooling: float
+    risk: float
+    caution: float
+    log_floor: float
+    unit: float
+    offset: float
+
+    def __call__(self, mean: FloatArray, sd: FloatArray, most: float | FloatArray) -> Score:
+        """most: log L on the model's scale."""
+        log_share = self.offset + self.unit * (mean + self.caution * sd)
+        floored = np.logaddexp(log_share, self.log_floor)
+        slope = -self.cooling * self.unit * np.exp(log_share - floored)
+        in_time, by_mean, by_sd = log_pi(mean, sd, most)
+        return (
+            self.risk * in_time - self.cooling * floored,
+            self.risk * by_mean + slope,
+            self.risk * by_sd + slope * self.caution,
+        )
 
 
 LOG_EI = Acquisition(log_ei, log=True)

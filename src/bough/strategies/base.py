@@ -107,7 +107,7 @@ def noise_seen(space: Space, history: History) -> bool:
     bits: NDArray[np.uint64] = np.ascontiguousarray(y).view(np.uint64)
     pairs = hashes.copy()
     pairs += (bits ^ bits >> np.uint64(32)) * np.uint64(0x9E3779B97F4A7C15)
-    if _distinct(pairs) == _distinct(hashes):
+    if len(np.unique(pairs)) == len(np.unique(hashes)):
         return False
     order = np.argsort(hashes, kind="stable")
     ordered, values = hashes[order], y[order]
@@ -118,12 +118,6 @@ def noise_seen(space: Space, history: History) -> bool:
     first: dict[bytes, float] = {}
     keys = row_keys(space.layout, done.take(suspects))
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
-
-
-def _distinct(numbers: NDArray[np.uint64]) -> int:
-    """How many different numbers there are."""
-    ordered = np.sort(numbers)
-    return int(np.count_nonzero(ordered[1:] != ordered[:-1]))
 
 
 def check_exhausted(space: Space, history: History) -> None:

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected
-from bough.acquisition.functions import Acquisition
-from bough.acquisition.price import Price
+from bough.acquisition.functions import Acquisition, Price
 from bough.history import History
 from bough.points import Points
 

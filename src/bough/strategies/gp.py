@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from bough.acquisition.maximise.sobol_grid import best_of_sobol
+from bough.acquisition.maximise.sample import best_of_sobol
 from bough.space import Space
 from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based

@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from bough.gp.fit import fit_warm
 from bough.gp.kernels import Nested
 from bough.gp.likelihood import NOISE, GPModel
 from bough.gp.params import LogNormal
-from bough.gp.warm_fit import fit_warm
 from bough.points import Layout
 from bough.space.tree import Tree
 from bough.surrogates.base import KernelGP

@@ -13,7 +13,7 @@
 | eq. 10, sampling the hyperparameters | ``pooled_density.sample_targets`` | 10 samples (not given); the mean is integrated out; all leaves advance side by side; little noise in leaves |
 | sec. 3.3, other models in the leaves | ``treed.LEAF_KERNELS``, ``warp.Warp`` | three covariances, each with or without warping |
 | input warping (Snoek et al. 2013) | ``warp.Warp`` | |
-| EI on a Sobol grid of 20,000 points | ``bough.acquisition.maximise.sobol_grid.best_of_sobol`` | a finite space no larger than the grid is listed completely |
+| EI on a Sobol grid of 20,000 points | ``bough.acquisition.maximise.sample.best_of_sobol`` | a finite space no larger than the grid is listed completely |
 | BO and BO Warp | method ``gp``, method ``gp-warp`` | ``samples=10, candidates=20_000`` is the printed form |
 | the six problems | ``benchmarks.problems.uneven.uneven`` | Walker Lake and Babbitt in place of Agromet and Brenda Mines |
 """

@@ -7,7 +7,7 @@ from functools import partial
 from typing import ClassVar
 
 from bough.acquisition.functions import LOG_EI
-from bough.acquisition.maximise.sobol_grid import best_of_sobol
+from bough.acquisition.maximise.sample import best_of_sobol
 from bough.gp.kernels import Matern52, Scale
 from bough.gp.likelihood import GPModel
 from bough.papers.assael2014.treed import LEAF_KERNELS, Treed

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import bough
-from bough.gp import warm_fit
-from bough.gp.fit import fit_map
+from bough.gp import fit
+from bough.gp.fit import fit_map, fit_warm
 from bough.gp.likelihood import Data, log_posterior
 from bough.gp.params import bounds, prior_median
-from bough.gp.warm_fit import fit_warm
 from bough.space.sampling import sample_points
 from bough.surrogates.nested import nested
 
@@ -49,7 +48,7 @@ def test_a_fit_is_as_good_as_that_of_scipy(rows: int) -> None:
 
 
 def evaluations(monkeypatch: pytest.MonkeyPatch, data: Data, start: np.ndarray) -> tuple[int, np.ndarray]:
-    count, original = 0, warm_fit.log_posterior_on
+    count, original = 0, fit.log_posterior_on
 
     def counting(model, data):  # type: ignore[no-untyped-def]
         inner = original(model, data)
@@ -62,7 +61,7 @@ def evaluations(monkeypatch: pytest.MonkeyPatch, data: Data, start: np.ndarray) 
         return evaluate
 
     with monkeypatch.context() as patch:
-        patch.setattr(warm_fit, "log_posterior_on", counting)
+        patch.setattr(fit, "log_posterior_on", counting)
         found = fit_warm(MODEL, data, np.random.default_rng(1), start)
     return count, found
 
