@@ -1,10 +1,13 @@
-"""Callbacks of training libraries, against stand-ins with the libraries' own signatures."""
+"""Callbacks of training libraries: against stand-ins with their signatures, and real ones where installed."""
 
 import sys
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 
+import bough
 from bough.errors import MissingExtraError, TrialError
 from bough.integrations.training import (
     keras_callback,
@@ -113,8 +116,6 @@ def test_a_missing_library_is_named(monkeypatch):
 
 def test_a_real_lightgbm_stops():
     lightgbm = pytest.importorskip("lightgbm")
-    import numpy as np
-
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 3))
     train = lightgbm.Dataset(x[:150], x[:150, 0])
@@ -126,8 +127,6 @@ def test_a_real_lightgbm_stops():
 
 def test_a_real_xgboost_stops():
     xgboost = pytest.importorskip("xgboost")
-    import numpy as np
-
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 3))
     train, valid = xgboost.DMatrix(x[:150], x[:150, 0]), xgboost.DMatrix(x[150:], x[150:, 0])
@@ -135,3 +134,79 @@ def test_a_real_xgboost_stops():
     callback = xgboost_callback(run)
     xgboost.train({}, train, 20, evals=[(valid, "valid")], callbacks=[callback], verbose_eval=False)
     assert [step for step, _ in run.pairs] == [1, 2, 3]
+
+
+def test_a_real_keras_stops(monkeypatch):
+    if find_spec("jax") is not None:
+        monkeypatch.setenv("KERAS_BACKEND", "jax")
+    keras = pytest.importorskip("keras")
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    model = keras.Sequential([keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    run = Reported()
+    callback = keras_callback(run)
+    log = model.fit(x, x[:, 0], validation_split=0.25, epochs=9, verbose=0, callbacks=[callback])
+    assert run.pairs == [(step, pytest.approx(loss)) for step, loss in enumerate(log.history["val_loss"], 1)]
+    assert len(run.pairs) == 3 and callback.value == run.pairs[-1][1]
+
+
+def test_a_real_lightning_stops(tmp_path):
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+
+    class Line(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 1)
+
+        def loss(self, batch):
+            return ((self.layer(batch[0])[:, 0] - batch[1]) ** 2).mean()
+
+        def training_step(self, batch, index):
+            return self.loss(batch)
+
+        def validation_step(self, batch, index):
+            self.log("val_loss", self.loss(batch))
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=0.01)
+
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x[:, 0]), batch_size=10)
+    run = Reported()
+    trainer = lightning.Trainer(
+        max_epochs=9,
+        accelerator="cpu",
+        default_root_dir=tmp_path,
+        callbacks=[lightning_callback(run)],
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    trainer.fit(Line(), data, data)
+    assert [step for step, _ in run.pairs] == [1, 2, 3], "the sanity check before the training is no epoch"
+    assert trainer.current_epoch == 3
+
+
+def test_a_loop_of_pytorch_stops():
+    torch = pytest.importorskip("torch")
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+
+    def objective(config, run):
+        model = torch.nn.Linear(3, 1)
+        optimiser = torch.optim.AdamW(model.parameters(), lr=config["rate"])
+        for epoch in range(1, 21):
+            optimiser.zero_grad()
+            loss = ((model(x)[:, 0] - x[:, 0]) ** 2).mean()
+            loss.backward()
+            optimiser.step()
+            if run.report(loss.detach(), epoch):
+                break
+        return loss.detach()
+
+    space = bough.Space({"rate": bough.Float(1e-4, 1.0, log=True)})
+    study = bough.minimize(objective, space, trials=12, seed=0, method="random", progress=False)
+    states = [trial.state for trial in study.trials]
+    assert "stopped" in states and "failed" not in states
+    assert all(isinstance(value, float) for trial in study.trials for _, value in trial.curve)
