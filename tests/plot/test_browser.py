@@ -48,7 +48,9 @@ def test_the_reader_of_a_report_chooses_the_measure(browser: Any, tmp_path: Path
     page.wait_for_function(f"{title} === 'error'")
     page.select_option("#measure", "size")
     page.wait_for_function(f"{title} === 'size'")
-    assert page.evaluate("document.querySelector('#front').data.length > 0") and troubles == []
+    heights = "[...document.querySelectorAll('section.figure')].map(each => each.offsetHeight)"
+    assert min(page.evaluate(heights)) > 200 and troubles == []
+    assert page.evaluate("document.querySelector('#front').data.length") > 0
     page.close()
 
 
