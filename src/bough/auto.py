@@ -43,7 +43,9 @@ class Auto(ModelOptions):
     acquisition: str = option("log-ei", one_of([*ACQUISITIONS, THOMPSON, *INFORMATION]))
     """Log EI has the maximum of EI and a useful gradient where EI underflows (Ament et al. 2023)."""
 
-    exploit_every: int = option(2, at_least(0, "every how many trials one exploits, 0 for never"))
+    exploit_every: int = option(
+        2, at_least(0, "a whole number n (every n-th trial exploits), or 0 for never")
+    )
     """Alternating won 37 pairs and lost 14 after a quarter of the budget, 32 and 28 at the end."""
 
     exploit_sd_share: float = option(0.3, SHARE)

@@ -185,7 +185,8 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         if _outcome(current) == _outcome(result):
             return current
         raise ConflictError(
-            f"trial {current.number} is {_text(current)} already, so it cannot be {_text(result)} now"
+            f"trial {current.number} is already finished ({_text(current)}); "
+            f"another result ({_text(result)}) is refused"
         )
     if result.state != "done" and result.attempt not in (0, current.attempt):
         raise TrialError(
@@ -257,9 +258,9 @@ def _outcome(trial: Trial) -> tuple[object, ...]:
 
 def _text(trial: Trial) -> str:
     if trial.state == "failed":
-        return f"failed ({trial.error})"
+        return f"failed: {trial.error}"
     if trial.state == "stopped":
         return "stopped"
     told: dict[str, object] = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
     told |= {**trial.measures, "noises": trial.noises or None, "notes": trial.notes or None}
-    return "told " + ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)
+    return ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)

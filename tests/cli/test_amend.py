@@ -154,7 +154,7 @@ def test_a_name_and_a_value_may_have_equals_signs(url: str, bough_: Command) -> 
         (["believe", "b", "kind=a"], "such as 'kind=[\"a\"]'"),
         (["believe", "b", "x=[0.5, 2]"], "must be a range inside [0.0, 1.0]"),
         (["believe", "b", "knd=[1]"], "did you mean 'kind'?"),
-        (["believe", "b", "x=[0, 1]", "--withdraw-all"], "--withdraw-all goes without"),
+        (["believe", "b", "x=[0, 1]", "--withdraw-all"], "--withdraw-all takes no"),
         (["believe", "s", "x=[0, 1]"], "method 'random' cannot use beliefs"),
         (["believe", "none", "x=[0, 1]"], "no study 'none'"),
         (["stop", "none"], "no study 'none'"),

@@ -277,6 +277,13 @@ def test_every_command_has_help_with_an_example(command: str | None, capsys: pyt
     assert "bough " in out and ("Examples:" in out or "Commands:" in out)
 
 
+@pytest.mark.parametrize("group", [(), ("token",)])
+def test_a_group_without_a_command_prints_its_help(
+    group: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+):
+    assert call(capsys, *group) == call(capsys, *group, "--help")
+
+
 BAD_USES = {
     "unknown command": ("frobnicate",),
     "unknown option": ("show", "--frobnicate"),

@@ -107,7 +107,7 @@ def test_the_same_command_continues_and_other_goals_are_refused(terminal: Termin
         (("--constraint", "memory"), "the constraint 'memory' cannot be read"),
         (("--constraint", "m <= 1", "--constraint", "m >= 2"), "contradict each other"),
         (("--reference", "error"), "--reference 'error' cannot be read: write NAME=NUMBER"),
-        (("--objective", "a", "--reference", "b=1"), "reference names 'b', which is no objective"),
+        (("--objective", "a", "--reference", "b=1"), "reference names 'b', which is not an objective"),
     ],
 )
 def test_wrong_goals_are_one_clear_line(terminal: Terminal, options: tuple[str, ...], message: str) -> None:

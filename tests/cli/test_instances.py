@@ -70,7 +70,7 @@ def test_lists_and_files_of_instances(tmp_path: Path) -> None:
     (tmp_path / "two").write_text("a b \n\nc\n")
     assert read_instances(str(tmp_path / "two")) == ["a b", "c"]
     assert read_instances("a, b,c") == ["a", "b", "c"]
-    with pytest.raises(BoughError, match=r"'files.tx' is no file, and no list such as a,b,c"):
+    with pytest.raises(BoughError, match=r"'files.tx' is neither a file nor a list such as a,b,c"):
         read_instances("files.tx")
 
 

@@ -81,7 +81,7 @@ def test_results_carry_the_same_as_those_of_a_local_study(study) -> None:
 
 def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     study.tell(study.ask(), 1)
-    with pytest.raises(ConflictError, match=r"told value=1\.0 already"):
+    with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):
         study.tell(0, 2)
     with pytest.raises(TrialError, match="no trial 9"):
         study.tell(9, 1)

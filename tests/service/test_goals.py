@@ -84,7 +84,7 @@ def test_a_wrong_result_is_refused_and_nothing_changes(
         ({"objectives": {"error": "down"}}, "the direction of 'error' must be 'minimize' or 'maximize'"),
         ({"constraints": ["memory"]}, "cannot be read: write 'name <= number'"),
         ({"constraints": ["a <= 1", "a >= 2"]}, "contradict each other"),
-        ({"objectives": ["error"], "reference": {"errors": 1}}, "which is no objective: they are error"),
+        ({"objectives": ["error"], "reference": {"errors": 1}}, "which is not an objective: they are error"),
         ({"objectives": []}, "at least one objective, unless there are constraints"),
         ({"objectives": ["a", "b"], "method": "forest"}, "takes one objective without constraints; auto"),
     ],
@@ -127,7 +127,7 @@ def test_connect_gives_the_same_results_as_a_local_study(served: Service) -> Non
     assert "feasible" in again.frame().columns and "epochs" in again.frame().columns
     with pytest.raises(StudyError, match="has 2 objectives, so no single best trial"):
         _ = again.best
-    with pytest.raises(StudyError, match="reference names 'errors', which is no objective"):
+    with pytest.raises(StudyError, match="reference names 'errors', which is not an objective"):
         again.hypervolume({"errors": 1.0})
     with pytest.raises(StudyError, match=r"its goal is to minimize error, maximize speed with memory <= 512"):
         bough.connect(served.url, served.write, "s", space=space)

@@ -306,7 +306,7 @@ def test_the_same_result_again_changes_nothing(storage: Storage, study: int) -> 
 def test_another_result_is_a_conflict(storage: Storage, study: int, other: Trial) -> None:
     storage.insert(study, [RUNNING])
     first = storage.finish(study, done(0))
-    with pytest.raises(ConflictError, match=r"trial 0 is told value=1\.0 already"):
+    with pytest.raises(ConflictError, match=r"trial 0 is already finished \(value=1\.0\)"):
         storage.finish(study, other)
     assert read(storage, study) == [first]
 
@@ -314,7 +314,7 @@ def test_another_result_is_a_conflict(storage: Storage, study: int, other: Trial
 def test_a_value_after_a_failure_is_a_conflict(storage: Storage, study: int) -> None:
     storage.insert(study, [RUNNING])
     storage.finish(study, failed(0))
-    with pytest.raises(ConflictError, match=r"failed \(no luck\) already"):
+    with pytest.raises(ConflictError, match=r"already finished \(failed: no luck\)"):
         storage.finish(study, done(0))
 
 
@@ -427,7 +427,7 @@ def test_a_stopped_trial_is_finished(storage: Storage, study: int) -> None:
         True,
     )
     assert storage.finish(study, Trial(0, {}, "stopped")) == stopped
-    with pytest.raises(ConflictError, match="trial 0 is stopped already"):
+    with pytest.raises(ConflictError, match=r"trial 0 is already finished \(stopped\)"):
         storage.finish(study, done(0))
     time.sleep(A_MOMENT)
     storage.take(study, "you", 600.0)

@@ -326,7 +326,7 @@ def test_a_worker_stopped_beyond_its_lease(
         child.join(60)
         assert child.exitcode == 0
     if not other_is_faster:
-        with pytest.raises(ConflictError, match=r"told value=1\.0 already"):
+        with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):
             study.tell(again, 2.0)
     assert [trial.value for trial in sound_trials(shared_url, "s")] == [
         2.0 if other_is_faster else 1.0,

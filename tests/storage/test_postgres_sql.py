@@ -121,7 +121,7 @@ def test_two_tells_of_one_trial(storage: SqlStorage, study: int, other: Held, po
     assert first.waits and second.waits
     told = other.commit()
     assert first.result() == told
-    with pytest.raises(ConflictError, match=r"told value=1\.0 already"):
+    with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):
         second.result()
     assert sound_trials(postgresql_url, "s")[0] == told
 

@@ -217,7 +217,9 @@ def test_telling_twice() -> None:
     trial = study.ask()
     told = study.tell(trial.number, 1.0)
     assert study.tell(trial, 1.0) == told
-    with pytest.raises(ConflictError, match=r"trial 0 is told value=1\.0 already.* told value=2\.0 now"):
+    with pytest.raises(
+        ConflictError, match=r"trial 0 is already finished \(value=1\.0\); another result \(value=2\.0\)"
+    ):
         study.tell(trial, 2.0)
     with pytest.raises(ConflictError):
         study.fail(trial, "no")

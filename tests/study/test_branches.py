@@ -128,10 +128,10 @@ def test_a_space_with_very_many_branches_describes_the_tried_ones() -> None:
 @pytest.mark.parametrize(
     ("branch", "message"),
     [
-        ({"modell": "a"}, "'modell' is no switch: the switches are layers, model"),
+        ({"modell": "a"}, "'modell' is not a switch: the switches are layers, model"),
         ({"model": "z"}, "no branch has model='z'"),
         ({"layers": 9}, "no branch has layers=9"),
-        ({"x": 0.5}, "'x' is no switch"),
+        ({"x": 0.5}, "'x' is not a switch"),
         ("a", "a branch is a dict of switches and their values, not 'a'"),
     ],
 )

@@ -77,7 +77,7 @@ def test_the_short_forms_take_constraints(search: Any, best: float) -> None:
         ({"constraints": ["m <= 1", "m >= 2"]}, "'m >= 2' and 'm <= 1' contradict each other"),
         ({"constraints": ["m < 1", "m >= 1"]}, "contradict"),
         ({"objectives": ["a"], "constraints": ["value <= 1"]}, "no objective is called that"),
-        ({"objectives": ["a"], "reference": {"b": 1}}, "'b', which is no objective: they are a"),
+        ({"objectives": ["a"], "reference": {"b": 1}}, "'b', which is not an objective: they are a"),
         ({"objectives": ["a"], "reference": {"a": math.nan}}, "the reference of 'a' must be a finite number"),
     ],
 )  # fmt: skip

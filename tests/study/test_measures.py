@@ -78,7 +78,7 @@ def test_another_measure_is_another_result(storage_url: str | None) -> None:
     study = new_study(storage_url)
     trial = study.ask()
     study.tell(trial, {"value": 1.0, "memory": 512})
-    with pytest.raises(ConflictError, match=r"told value=1\.0, memory=512\.0 already.*memory=256\.0 now"):
+    with pytest.raises(ConflictError, match=r"finished \(value=1\.0, memory=512\.0\).*memory=256\.0"):
         study.tell(trial, {"value": 1.0, "memory": 256})
 
 

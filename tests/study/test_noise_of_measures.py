@@ -84,7 +84,7 @@ def test_without_objectives_a_number_is_the_only_measure() -> None:
 def test_a_study_needs_some_goal() -> None:
     with pytest.raises(StudyError, match="at least one objective, unless there are constraints to meet"):
         Study(SPACE, objectives={})
-    with pytest.raises(StudyError, match="reference names 'a', which is no objective: there are none"):
+    with pytest.raises(StudyError, match="reference names 'a', which is not an objective: there are none"):
         Study(SPACE, objectives={}, constraints=["a <= 1"], reference={"a": 1})
 
 

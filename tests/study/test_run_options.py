@@ -34,12 +34,19 @@ def test_help_lists_every_option_with_its_default(function):
     assert keywords(Study.run).items() <= keywords(function).items()
 
 
-def test_a_misspelt_option_is_refused_before_anything_is_stored(sqlite_url, tmp_path):
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("wrokers", "did you mean 'workers'"),
+        ("n_jobs", "did you mean 'workers'"),
+        ("objectives", "bough.optimize takes it"),
+        ("zzz", "the options are trials, .*workers"),
+    ],
+)
+def test_a_misspelt_option_is_refused_before_anything_is_stored(sqlite_url, tmp_path, wrong, hint):
     space = bough.Space({"x": bough.Float(0, 1)})
-    with pytest.raises(TypeError, match=r"'objectives': the options are .*; bough.optimize takes objectives"):
-        bough.minimize(lambda config: 0.0, space, objectives=["a", "b"])
-    with pytest.raises(TypeError, match=r"argument 'wrokers': the options are trials, .*workers"):
-        bough.minimize(lambda config: 1.0, space, 3, storage=sqlite_url, name="typo", wrokers=2)
+    with pytest.raises(TypeError, match=f"argument {wrong!r}: {hint}"):
+        bough.minimize(lambda config: 1.0, space, 3, storage=sqlite_url, name="typo", **{wrong: 2})
     assert not list(tmp_path.iterdir())
 
 

@@ -44,7 +44,7 @@ def test_a_hopeless_trial_is_stopped_and_stored(storage_url: str | None) -> None
     status = study.status()
     assert (status.finished, status.stopped, status.failed, status.done) == (5, 1, 0, 4)
     assert study.best.value == 0.1
-    with pytest.raises(ConflictError, match=f"trial {number} is stopped already"):
+    with pytest.raises(ConflictError, match=rf"trial {number} is already finished \(stopped\)"):
         study.tell(number, 0.5)
     with pytest.raises(TrialError, match="is stopped already, so it cannot report step 3"):
         study.report(number, 0.5, 3)

@@ -49,19 +49,19 @@ def _number_or_text(text: str) -> Any:
     "--backfill",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Value that earlier trials had of a new parameter.",
+    help="Value that a new parameter had in earlier trials.",
 )
 @click.option(
-    "--fix", multiple=True, metavar="NAME=VALUE", help="Value that a parameter has from now on that is gone."
+    "--fix", multiple=True, metavar="NAME=VALUE", help="Value that a removed parameter has in new trials."
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def change(
     study: str, space: Path, storage: str, backfill: tuple[str, ...], fix: tuple[str, ...], yes: bool
 ) -> None:
-    """Go on with STUDY in the space of the file SPACE, after showing what differs.
+    """Continue STUDY in the space of the file SPACE, after showing what differs.
 
-    Earlier trials keep their configs and go on informing the method; proposals come from the new space.
-    Trials that are running may still be told.
+    Earlier trials keep their configs and still inform the method; proposals come from the new space.
+    Results of running trials are still accepted.
 
     \b
     Examples:
@@ -80,7 +80,7 @@ def change(
         return
     for line in lines:
         click.echo(printable(line))
-    if not yes and not click.confirm(f"Go on with study {study!r} in this space?", err=True):
+    if not yes and not click.confirm(f"Continue study {study!r} in this space?", err=True):
         click.echo("nothing was changed", err=True)
         return
     opened.change(wanted, **values, seen=seen)
@@ -93,10 +93,11 @@ def change(
 @click.option("--withdraw-all", is_flag=True, help="Withdraw every belief, also those of the space.")
 @storage_option
 def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: str) -> None:
-    """Say where good values of STUDY are expected from the next proposal on, and print what is believed.
+    """Say where good values of STUDY are expected, and print all beliefs.
 
-    LIKELY is a range [low, high] of a number; for options it is a list of likely ones or an object of
-    weights; null withdraws what was believed. The latest statement about a parameter counts.
+    LIKELY is a range [low, high] of a number. For options it is a list of likely ones, or an object of
+    weights. null withdraws a belief. The latest statement about a parameter counts, from the next proposal
+    on.
 
     \b
     Examples:
@@ -108,7 +109,7 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
     from bough.study.revising.beliefs import present_beliefs
 
     if withdraw_all and beliefs:
-        raise click.UsageError("--withdraw-all goes without NAME=LIKELY")
+        raise click.UsageError("--withdraw-all takes no NAME=LIKELY")
     opened = open_study(study, existing(storage))
     if beliefs or withdraw_all:
         likely = _values(beliefs, "")
@@ -130,7 +131,9 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
 @click.option("--reason", default="", help="Why, for the record.")
 @storage_option
 def stop(study: str, reason: str, storage: str) -> None:
-    """Ask every run of STUDY to start no further trial. Running trials are finished; a later run goes on.
+    """Ask every run of STUDY to start no further trial.
+
+    Running trials are finished. A run that starts later is not affected.
 
     \b
     Examples:
@@ -152,7 +155,7 @@ def stop(study: str, reason: str, storage: str) -> None:
 def retract(study: str, number: int, reason: str, storage: str) -> None:
     """Say that the result of trial NUMBER does not count. Nothing is deleted.
 
-    The trial stays, struck through; methods, 'bough best' and figures go by the others.
+    The trial stays, struck through. Methods and 'bough best' ignore it.
 
     \b
     Examples:

@@ -35,8 +35,8 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
     """Export a study. Without STUDY, the latest one.
 
     A .jsonl file holds the whole study, and 'bough import' reads it: the first line is the study with its
-    space, every other line a trial. A .csv file is a table with a row per trial. There, a parameter that is
-    inactive is an empty cell, and text that a spreadsheet would run as a formula begins with an apostrophe.
+    space, every other line a trial. A .csv file is a table with a row per trial. Inactive parameters are
+    empty cells. Text that a spreadsheet would run as a formula gets an apostrophe in front.
 
     \b
     Examples:

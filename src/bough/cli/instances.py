@@ -20,7 +20,7 @@ __all__ = ["RacedCommand", "instances_option", "read_instances"]
 instances_option = click.option(
     "--instances",
     metavar="FILE|A,B,...",
-    help="Run on each line of a file, or on each of several names, by {instance}; the value is the mean.",
+    help="Race over instances: a file with one per line, or names. {instance} in the command stands for one.",
 )
 
 
@@ -35,7 +35,7 @@ def read_instances(given: str) -> list[str]:
     elif "," in given:
         lines = given.split(",")
     else:
-        raise StudyError(f"--instances: {given!r} is no file, and no list such as a,b,c")
+        raise StudyError(f"--instances: {given!r} is neither a file nor a list such as a,b,c")
     return [line.strip() for line in lines if line.strip()]
 
 

@@ -105,6 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.UsageError as error:
+        if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # click 8.2 and later
+            click.echo(error.format_message())
+            return 0
         hint = f" (try: {error.ctx.command_path} --help)" if error.ctx is not None else ""
         words = sys.argv[1:] if arguments is None else arguments
         if isinstance(error, click.NoSuchOption) and "run" in words[:1] and "--" not in words:

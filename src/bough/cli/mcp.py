@@ -13,10 +13,10 @@ __all__ = ["mcp"]
 @storage_option
 @click.option("--write", is_flag=True, help="Let the assistant ask for trials and tell results.")
 def mcp(storage: str, write: bool) -> None:
-    """Serve the studies of a storage to an assistant, on standard input and output.
+    """Let an assistant read the studies of a storage (Model Context Protocol).
 
-    An assistant that speaks the Model Context Protocol starts this command itself. It may read: studies,
-    best, front, branches, trials, explain. With --write it may also ask, tell and fail.
+    The assistant starts this command and talks to it on standard input and output. It may read studies,
+    best, front, branches, trials and explain. With --write it may also ask, tell and fail.
 
     \b
     Examples:

@@ -58,14 +58,14 @@ SHOWN_FRONT = 20
 @click.option(
     "--stopping",
     type=click.Choice(["median", "asha", "none"]),
-    help="Which trials that report their progress are stopped; median unless the study has another rule.",
+    help="Rule that stops trials early by their reports; median unless the study has another one.",
 )
 @instances_option
 @click.option(
     "--learn-from",
     multiple=True,
     metavar="STUDY",
-    help="Earlier study to learn from: an exported file, or a name in the storage. May be given again.",
+    help="Earlier study to learn from: an exported file, or a name in the storage; may be repeated.",
 )
 @click.option("--maximize", is_flag=True, help="Look for the largest value instead of the smallest.")
 @goal_options
@@ -75,13 +75,13 @@ SHOWN_FRONT = 20
 @click.option(
     "--budget",
     type=click.FloatRange(0, min_open=True),
-    help='Cost of all trials together: the "cost" of results, or seconds where none has one.',
+    help='Total cost after which no trial starts: the "cost" of results, or seconds if none has one.',
 )
 @click.option("--until", type=click.Choice(["settled"]), help="End when nothing is expected to improve.")
 @click.option(
     "--trial-timeout",
     type=click.FloatRange(0, min_open=True),
-    help="Seconds after which a trial is ended and failed.",
+    help="Seconds after which a trial is ended and fails.",
 )
 @click.option(
     "--logs", type=click.Path(path_type=Path), help="Folder for what trials print; otherwise NAME.logs."
@@ -130,13 +130,13 @@ def run(
     error, prints no result or takes too long makes a failed trial. Nothing goes through a shell.
 
     A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
-    worth going on, it is ended by SIGTERM, and five seconds later by SIGKILL, with all its children.
+    worth finishing, it and its children get SIGTERM, and five seconds later SIGKILL.
 
-    If the space has a fidelity, {resumes} and BOUGH_RESUMES are the number of the trial that ran the same
-    parameters at a lower one; where there is none, the argument is left out.
+    If the space has a fidelity, {resumes} and BOUGH_RESUMES name the trial that ran the same parameters at a
+    lower fidelity. If there is none, the argument is left out.
 
-    With --instances the program runs on one instance after the other, in an order that the seed shuffles. A
-    trial that loses against the best one by a paired test is stopped.
+    With --instances the program runs on one instance after the other, in an order that the seed shuffles,
+    and the value is the mean. A trial that loses against the best one by a paired test is stopped.
 
     The same command again continues the study. Ctrl-C keeps all results.
 

@@ -28,7 +28,9 @@ __all__ = ["serve", "token"]
     metavar="NAME",
     help="A name under which the service is reached, besides localhost and IP addresses; may be repeated.",
 )
-@click.option("--behind-tls", is_flag=True, help="A proxy in front speaks https: session cookies say so.")
+@click.option(
+    "--behind-tls", is_flag=True, help="A proxy in front speaks https: mark session cookies as secure."
+)
 @click.option(
     "--trust-proxy",
     "proxies",
@@ -115,7 +117,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 @click.group()
 def token() -> None:
-    """Make, list and revoke the tokens that reach a service."""
+    """Make, list and revoke the tokens of a service."""
 
 
 @token.command()
@@ -123,7 +125,7 @@ def token() -> None:
 @click.option("--name", default="token", show_default=True, help="Whose it is, or what it is for.")
 @click.option("--scope", type=click.Choice(["read", "write"]), default="write", show_default=True)
 def create(storage: str, name: str, scope: str) -> None:
-    """Make a token and show it, this once, alone on the last line."""
+    """Make a token. It is shown only this once, on the last line."""
     from bough.service.auth import create_token
 
     made = create_token(_records(storage), name, scope)
@@ -146,7 +148,7 @@ def list_(storage: str, json_: bool) -> None:
 @click.argument("id")
 @storage_option
 def revoke(id: str, storage: str) -> None:
-    """Revoke the token with this id: its holder is out at once, browser sessions included."""
+    """Revoke a token, and the browser sessions that it opened, at once."""
     id = id.removeprefix("bough_").partition("_")[0]  # people paste whole tokens
     if not _records(existing(storage), create=False).revoke(id):
         raise ServiceError(f"there is no token {id!r} that could be revoked: see 'bough token list'")

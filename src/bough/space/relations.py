@@ -193,7 +193,7 @@ class _RelationParser(Parser):
             operators.append(token.text)
             operands.append(self.total(0))
         if self.peek.text == "!=":
-            raise self.error("'!=' is no limit; forbid=['a == b'] excludes equal values", self.peek.at)
+            raise self.error("'!=' is not a limit; forbid=['a == b'] excludes equal values", self.peek.at)
         if self.peek.text in ("and", "or", "not", "in"):
             raise self.error(
                 f"{self.peek.text!r} cannot join relations; give each its own entry", self.peek.at

@@ -69,7 +69,7 @@ class Space:
         if isinstance(forbid, str):
             raise SpaceError("forbid must be a list of conditions, not one string")
         if isinstance(require, str | Mixture | Mapping):
-            raise SpaceError("require must be a list of relations, not one alone")
+            raise SpaceError("require must be a list of relations, not a single one")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
         relations = tuple(dict.fromkeys(relation_text(relation) for relation in require))
         flat = desugar(parameters, clauses, relations)

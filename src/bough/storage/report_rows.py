@@ -71,4 +71,4 @@ def reports_of(rows: Sequence[Row]) -> list[Report]:
             for number, step, value, attempt, measures in rows
         ]
     except ValueError:
-        raise StorageError("the measures of a report are damaged: they are no JSON") from None
+        raise StorageError("the measures of a report are damaged: they are not JSON") from None

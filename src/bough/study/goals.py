@@ -292,7 +292,7 @@ def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
     for name, value in given.items():
         if name not in names:
             there = f"they are {', '.join(names)}" if names else "there are none"
-            raise MalformedError(f"reference names {name!r}, which is no objective: {there}")
+            raise MalformedError(f"reference names {name!r}, which is not an objective: {there}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise MalformedError(f"the reference of {name!r} must be a finite number, not {value!r}")
     return tuple((name, float(given[name])) for name in names if name in given)

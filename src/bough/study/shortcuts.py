@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
@@ -14,6 +15,9 @@ from bough.study.running.run_options import LocalRunOptions, listing_options
 from bough.study.study import Study
 
 __all__ = ["maximize", "minimize", "optimize"]
+
+ELSEWHERE = {"n_trials": "trials", "max_evals": "trials", "n_iter": "trials", "n_jobs": "workers"}
+"""What other packages call these options."""
 
 _like_run = listing_options(Study.run, LocalRunOptions)
 
@@ -107,9 +111,12 @@ def _optimize(
     if isinstance(space, int):
         raise StudyError(f"the second argument is the space: write trials={space}")
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
-        known = ", ".join(["trials", *wanted, *LocalRunOptions.__annotations__])
-        hint = "; bough.optimize takes objectives" if min(unknown) in ("objectives", "reference") else ""
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}: the options are {known}{hint}")
+        known, wrong = ["trials", *wanted, *LocalRunOptions.__annotations__], min(unknown)
+        meant = ELSEWHERE.get(wrong) or next(iter(difflib.get_close_matches(wrong, known, n=1)), None)
+        hint = f"did you mean {meant!r}?" if meant else f"the options are {', '.join(known)}"
+        if wrong in ("objectives", "reference"):
+            hint = "bough.optimize takes it"
+        raise TypeError(f"unexpected keyword argument {wrong!r}: {hint}")
     if space is not None:
         return Study(space, **wanted).run(objective, trials, **options)
     from bough.study.learned_study import LearnedStudy  # only for objectives that ask

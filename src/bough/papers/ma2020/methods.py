@@ -30,7 +30,9 @@ class AddTree(PaperOptions):
 
     kernel: str = option("matern52", KERNEL)
     acquisition: str = option("log-ei", ACQUISITION)
-    exploit_every: int = option(0, at_least(0, "every how many trials one exploits, 0 for never"))
+    exploit_every: int = option(
+        0, at_least(0, "a whole number n (every n-th trial exploits), or 0 for never")
+    )
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)

@@ -79,7 +79,7 @@ def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], tried: Sequence
     for name in wanted:
         if name not in switches:
             there = f"the switches are {', '.join(sorted(switches))}" if switches else "the space has none"
-            raise ConfigError(f"{str(name)[:40]!r} is no switch: {there}")
+            raise ConfigError(f"{str(name)[:40]!r} is not a switch: {there}")
     paths = known_paths(model, tried)
     found = [path for path in paths if all(_holds(space, path, *item) for item in wanted.items())]
     if not found:

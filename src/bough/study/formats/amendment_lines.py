@@ -101,7 +101,7 @@ def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> Non
         paths = {parameter.path: parameter.domain for parameter in space.parameters}
         for path, value in body[name].items():
             if path not in paths:
-                raise ValueError(f"{name!r} names {path[:60]!r}, which is no parameter")
+                raise ValueError(f"{name!r} names {path[:60]!r}, which is not a parameter")
             paths[path].check(value)
 
 
