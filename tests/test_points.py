@@ -8,7 +8,7 @@ import pytest
 import bough
 from bough.acquisition.maximise.candidates import CandidateFilter
 from bough.points import Points, row_hashes, row_keys, rows_among
-from bough.strategies.model_data import digest
+from bough.strategies.hyperparameters import digest
 
 SPACE = bough.Space(
     {

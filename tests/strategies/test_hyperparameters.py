@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
+from bough.strategies.base import PAPER_LIMIT
 from bough.strategies.hyperparameters import LONGEST_CHAIN, begin_of_block, earlier, scheduled
-from bough.strategies.model_data import PAPER_LIMIT
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])

@@ -13,8 +13,8 @@ import bough
 from bough.history import History
 from bough.points import Points
 from bough.space.sampling import sample_points
+from bough.strategies.base import working_rows
 from bough.strategies.model_based import ModelBased
-from bough.strategies.model_data import working_rows
 from bough.strategies.success import DOUBT, with_labels
 from bough.study import Study
 

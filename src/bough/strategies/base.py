@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from bough.errors import ExhaustedError, MethodError
 from bough.history import History
-from bough.points import BoolArray, FloatArray, Points, row_hashes, row_keys
+from bough.points import BoolArray, FloatArray, IntArray, Points, row_hashes, row_keys
 from bough.space import Space
 from bough.space.encoding import snap
 
 __all__ = [
+    "LIMIT",
+    "PAPER_LIMIT",
     "Explains",
     "ForeseesGain",
     "Predicts",
@@ -25,11 +27,19 @@ __all__ = [
     "check_proposal",
     "finished_in_order",
     "first_untried",
+    "lowest_rows",
     "noise_seen",
     "same_point",
     "tried_points",
     "unseen",
+    "working_rows",
 ]
+
+LIMIT = 400
+"""How many observations a model sees at most, unless the option ``working_set`` says otherwise."""
+
+PAPER_LIMIT = 2000
+"""The same of the papers' methods, which condition on all observations; a fit then takes seconds."""
 
 
 @runtime_checkable
@@ -118,6 +128,34 @@ def noise_seen(space: Space, history: History) -> bool:
     first: dict[bytes, float] = {}
     keys = row_keys(space.layout, done.take(suspects))
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
+
+
+def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
+    """Row numbers of the working set of observations y (n,), in the order in which they came.
+
+    Inference costs n³. Beyond a limit, the option ``working_set``, a model sees that many observations. Half
+    of them are the best ones, which show where to refine. A quarter are the latest, so recent trials are not
+    proposed again. A quarter are spread evenly over the others in time; they represent distant regions and
+    other branches.
+    """
+    n = len(y)
+    if n <= limit:
+        return np.arange(n)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[lowest_rows(y, limit // 2)] = True
+    chosen[n - limit // 4 :] = True
+    others = np.flatnonzero(~chosen)
+    free = limit - int(chosen.sum())
+    chosen[others[np.linspace(0, len(others) - 1, free).astype(np.intp)]] = True
+    return np.flatnonzero(chosen)
+
+
+def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:
+    """The rows of the ``count`` smallest values, smallest first, and the earlier ones of equals first."""
+    rows = np.arange(len(y))
+    if 0 < count < len(y):
+        rows = np.flatnonzero(y <= np.partition(y, count - 1)[count - 1])
+    return rows[np.argsort(y[rows], kind="stable")][:count]
 
 
 def check_exhausted(space: Space, history: History) -> None:

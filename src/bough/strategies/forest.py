@@ -14,12 +14,11 @@ from bough.gp.output_transform import OutputTransform
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.strategies.base import Strategy
+from bough.strategies.base import LIMIT, Strategy
 from bough.strategies.decisions import maximise_with
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
-from bough.strategies.model_data import LIMIT
 from bough.strategies.options import INITIAL, SHARE, WORKING_SET, Options, at_least, option, require
 from bough.surrogates.forest import Forest
 

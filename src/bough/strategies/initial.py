@@ -21,10 +21,9 @@ from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
-from bough.strategies.base import tried_points
+from bough.strategies.base import lowest_rows, tried_points
 from bough.strategies.fidelity_history import at_fidelity, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
-from bough.strategies.model_data import lowest_rows
 
 __all__ = ["KINDS", "InitialDesign", "InitialOption", "initial_design"]
 

@@ -24,7 +24,16 @@ from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies import streams
-from bough.strategies.base import RemainingGain, check_exhausted, noise_seen, tried_points, unseen
+from bough.strategies.base import (
+    LIMIT,
+    RemainingGain,
+    check_exhausted,
+    lowest_rows,
+    noise_seen,
+    tried_points,
+    unseen,
+    working_rows,
+)
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.context import (
     Choice,
@@ -37,9 +46,8 @@ from bough.strategies.context import (
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
-from bough.strategies.hyperparameters import Fitted, Fitter, scheduled
+from bough.strategies.hyperparameters import Fitted, Fitter, content, digest, keep, scheduled
 from bough.strategies.initial import InitialDesign
-from bough.strategies.model_data import LIMIT, content, digest, keep, lowest_rows, working_rows
 from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.viability import viability
@@ -63,7 +71,7 @@ class ModelBased:
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
     fit_transform: fits the output transform to the observed values.
     success: the log probability that a trial succeeds, asked for once a trial has failed.
-    working_set: how many observations the surrogate sees at most (``strategies.model_data``).
+    working_set: how many observations the surrogate sees at most (``working_rows``).
     cost_model: what is fitted to log costs where the study has a budget (``strategies.cost_aware``).
     """
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from bough.errors import MethodError, MissingExtraError
+from bough.strategies.base import LIMIT, PAPER_LIMIT
 from bough.strategies.initial import KINDS
-from bough.strategies.model_data import LIMIT, PAPER_LIMIT
 
 __all__ = [
     "INITIAL",
@@ -113,7 +113,7 @@ class Options:
 class ModelOptions(Options):
     """Options that all methods with a Gaussian process share.
 
-    working_set: with more observations than this, the model sees so many of them (``model_data``).
+    working_set: with more observations than this, the model sees so many of them (``base.working_rows``).
     """
 
     refit_growth: float = option(0.05, REFIT_GROWTH)

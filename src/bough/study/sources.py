@@ -25,7 +25,7 @@ from bough.space import Space
 from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
-from bough.strategies.model_data import working_rows
+from bough.strategies.base import working_rows
 from bough.study.goals import Goals, goals_of
 
 __all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]

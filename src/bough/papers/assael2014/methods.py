@@ -14,14 +14,13 @@ from bough.papers.assael2014.treed import LEAF_KERNELS, Treed
 from bough.papers.assael2014.warp import Warp
 from bough.points import Layout
 from bough.space import Space
-from bough.strategies.base import Strategy
+from bough.strategies.base import PAPER_LIMIT, Strategy
 from bough.strategies.composition import model_based
 from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
 from bough.strategies.gp import PlainOptions
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
-from bough.strategies.model_data import PAPER_LIMIT
 from bough.strategies.options import INITIAL, POSITIVE, WORKING_SET, Options, at_least, one_of, option
 from bough.surrogates.base import KernelGP
 from bough.surrogates.kernel_gp import VARIANCE, all_columns
