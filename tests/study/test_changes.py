@@ -88,6 +88,27 @@ def test_undo_returns() -> None:
         assert study.ask().config == filled(method="tpe").ask().config
 
 
+def test_what_a_change_said_of_parameters_is_taken_back_with_it() -> None:
+    study, untouched = filled(), filled()
+    study.change(DROPOUT, backfill={"dropout": 0.1})
+    study.change(NO_RATE, fix={"rate": 0.4, "dropout": 0.2})
+    study.change(BEFORE)
+    assert study.ask().config == untouched.ask().config
+
+
+def test_a_fix_holds_where_trials_were_made_in_between() -> None:
+    study = filled()
+    study.change(DROPOUT)
+    study.tell(study.ask(), 0.5)
+    study.change(BEFORE, fix={"dropout": 0.2})
+    study.change(WIDER)
+    study.change(BEFORE)
+    with study._current() as view:
+        model, _ = study._in_use(view)
+    dropout = [parameter.name for parameter in model.space.parameters].index("dropout")
+    assert model.encode_configs([{"model": "forest", "trees": 3, "rate": 0.5}]).x[0, dropout] == 0.4
+
+
 def test_a_backfilled_parameter_makes_earlier_trials_whole() -> None:
     study, new = filled(), bough.Study(DROPOUT, seed=3)
     new.add_many(({**trial.config, "dropout": 0.0}, trial.value) for trial in study.trials)

@@ -24,7 +24,7 @@ from bough.points import Points
 from bough.space import Space
 from bough.space.encoding import encode_exact
 from bough.space.fidelity import full_space
-from bough.study.revising.revisions import Revision, backfills, revision_of
+from bough.study.revising.revisions import Revision, backfills, revision_of, without_undone
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class _Union(ModelSpace):
 
 def model_space(revisions: Sequence[Revision], trials: Sequence[Trial]) -> ModelSpace:
     """The space for a study's method; ``trials``: all trials, in the order of their numbers."""
+    revisions = without_undone(revisions)
     revisions = [replace(revision, space=full_space(revision.space)) for revision in revisions]
     current = revisions[-1].space
     earlier = list(trials[: revisions[-1].since])

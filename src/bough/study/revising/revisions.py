@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bough.space import Space
@@ -19,6 +19,7 @@ __all__ = [
     "names_asked",
     "revision_of",
     "revisions_of",
+    "without_undone",
 ]
 
 SPACE_KINDS = ("space", "learned")
@@ -94,6 +95,24 @@ def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:
         for path, value in revision.fix.items():
             found[path] = value, index - 1
     return found
+
+
+def without_undone(revisions: Sequence[Revision]) -> list[Revision]:
+    """The revisions, except those that were taken back before any trial was made in them.
+
+    What such a revision said by ``backfill`` and ``fix`` is taken back with it.
+    """
+    kept: list[Revision] = []
+    for revision in revisions:
+        for index, earlier in enumerate(kept):
+            stated = revision.backfill or revision.fix
+            had_no_trial = index + 1 == len(kept) or kept[index + 1].since == revision.since
+            if had_no_trial and not stated and earlier.space == revision.space:
+                kept[index:] = [replace(earlier, space=revision.space)]  # its parameters in the new order
+                break
+        else:
+            kept.append(revision)
+    return kept
 
 
 def _paths(space: Space) -> set[str]:
