@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -94,6 +95,20 @@ def test_trials_without_the_measure_have_no_value():
     for draw in FIGURES.values():
         if draw.measured:
             draw(study, measure="size")
+
+
+def test_the_cost_is_the_seconds_where_none_was_told():
+    ran: dict[str, Any] = {"state": "done", "value": 1.0, "attempt": 1, "started": 9.0}
+    trials = [bough.Trial(n, {"model": "b", "z": n / 4}, finished=10.0 + n, **ran) for n in range(3)]
+    snapshot = StudySnapshot("s", SPACE, "minimize", tuple(trials))
+    assert snapshot.measures == ("value", "cost") and snapshot.showing("cost").values.tolist() == [
+        1.0,
+        2.0,
+        3.0,
+    ]
+    one = dataclasses.replace(snapshot.trials[1], cost=7.0)
+    some = dataclasses.replace(snapshot, trials=(snapshot.trials[0], one, snapshot.trials[2]))
+    assert some.showing("cost").values.tolist() == [7.0]
 
 
 def test_objectives_are_predicted_by_the_model_of_the_study(study: bough.Study):

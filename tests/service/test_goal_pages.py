@@ -50,7 +50,13 @@ def test_figures_and_branches_show_the_measure_that_is_asked_for(page: httpx.Cli
     text = page.get("/studies/s").text
     choice = re.search(r'<select id="measure">(.*?)</select>', text)
     assert choice is not None
-    assert re.findall(r"<option[^>]*>(.*?)</option>", choice[1]) == ["error", "speed", "memory", "epochs"]
+    assert re.findall(r"<option[^>]*>(.*?)</option>", choice[1]) == [
+        "error",
+        "speed",
+        "memory",
+        "epochs",
+        "cost",
+    ]
     unmeasured = re.findall(r'data-figure="(\w+)"[^>]*data-unmeasured', text)
     assert sorted(unmeasured) == ["front", "hypervolume", "timeline"]
     history = page.get("/api/v1/studies/s/figures/history", params={"measure": "memory"}).json()

@@ -21,6 +21,8 @@ from bough.plot.outline import Activity, Branch, Switch, activity, count, outlin
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.study.goals import VALUE, Goals
+from bough.study.running.spending import ended_cost
+from bough.study.stopping.fidelities import Fidelity
 from bough.trial import Trial
 
 __all__ = ["Predict", "StudyLike", "StudySnapshot", "near"]
@@ -117,8 +119,9 @@ class StudySnapshot:
     def showing(self, measure: str | None = None) -> StudySnapshot:
         """With one measure as the value of every trial, by default the first objective.
 
-        measure: a name in ``trial.measures``, or ``cost``. Better is what its objective says, or the side
-        that a constraint allows; a measure that no goal names is minimised. Trials without it have no value.
+        measure: a name in ``trial.measures``, or ``cost`` (seconds, where none was told). Better is what its
+        objective says, or the side that a constraint allows; a measure that no goal names is minimised.
+        Trials without it have no value.
         """
         wanted = self.goals.value_name if measure is None else measure
         if wanted == self.goals.value_name and len(self.goals.objectives) <= 1:
@@ -142,7 +145,7 @@ class StudySnapshot:
             measure=measure,
             direction=direction,
             goals=replace(self.goals, objectives=((measure, direction),), reference=()),
-            trials=self.trials if first else tuple(_valued(trial, measure) for trial in self.trials),
+            trials=self.trials if first else self._valued(measure),
             predict=partial(self.predict, measure=measure)
             if self.predict is not None and measure in self.goals.names
             else None,
@@ -152,8 +155,29 @@ class StudySnapshot:
     def measures(self) -> tuple[str, ...]:
         """What ``showing`` takes: the measures that goals name, then those of the trials, then their cost."""
         told = dict.fromkeys(name for trial in self.trials for name in trial.measures)
-        cost = ["cost"] if any(trial.cost is not None for trial in self.trials) else []
+        cost = ["cost"] if any(self._costs) else []
         return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *cost]))
+
+    @cached_property
+    def _costs(self) -> list[float | None]:
+        """What evaluations cost that came to their end: told costs, or seconds where no trial has one."""
+        fidelity = Fidelity.of(self.space)
+        ended = [ended_cost(trial, None if fidelity is None else fidelity.name) for trial in self.trials]
+        told = [cost for cost, _ in ended]
+        return told if any(cost is not None for cost in told) else [untold for _, untold in ended]
+
+    def _valued(self, measure: str) -> tuple[Trial, ...]:
+        """The trials with a measure, and what they reported of it, in the place of their values."""
+        named = [trial.measures.get(measure) for trial in self.trials]
+        values = self._costs if measure == "cost" else named
+        return tuple(
+            replace(
+                trial,
+                value=value if value is not None and math.isfinite(value) else None,
+                curve=trial.curves.get(measure, ()),
+            )
+            for trial, value in zip(self.trials, values)
+        )
 
     def _switch(self, name: str) -> Switch:
         """The switch of that path, or of that name if only one has it."""
@@ -241,13 +265,6 @@ class StudySnapshot:
     def where(self) -> Activity:
         """In which trials each parameter is active."""
         return activity(self.space, self.trials)
-
-
-def _valued(trial: Trial, measure: str) -> Trial:
-    """The trial with a measure, and what it reported of it, in the place of its value."""
-    told = trial.cost if measure == "cost" else trial.measures.get(measure)
-    value = told if told is not None and math.isfinite(told) else None
-    return replace(trial, value=value, curve=trial.curves.get(measure, ()))
 
 
 def _of_space(space: Space, trials: tuple[Trial, ...]) -> tuple[Trial, ...]:
