@@ -8,13 +8,19 @@ other one starts over; both may try equally many further configurations. The opt
 by seed, the one with the best known value, and another one drawn at random.
 
 Compared are the best scores (distances to the optimum) that each study has after some of the further trials,
-and the mean of the best score over all of them.
+and the mean of the best score over all of them. Two runs that converge to the same optimum differ by little,
+so with ``--tolerance 0.01`` differences below this share of the spread of scores count as ties; the spread is
+the interquartile range of random configurations.
+
+A third study has the whole space from the start, and as many trials as the one that goes on. Its comparison
+with the study that starts over says how much a head start is worth at most.
 Results are kept in results/change.jsonl, and a benchmark that was interrupted goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 from collections.abc import Callable
 from functools import partial
@@ -36,6 +42,12 @@ PROBLEMS = (
 )  # fmt: skip
 EDITS = ("branch", "parameter")
 CHECKPOINTS = (5, 10, 20, 30)
+ARMS = {"going on": "going on", "whole": "the whole space from the start"}
+WHOLE_SEED = 1000
+"""Added to the seed of the study that has the whole space from the start: its first trials are its own."""
+
+SAMPLE = 500
+"""Random configurations whose scores say what a difference is worth."""
 
 Whole = Callable[[Config], Config]
 """A config of the smaller space as one of the whole space."""
@@ -99,8 +111,18 @@ def search(
     return scores
 
 
-def compare(name: str, edit: str, seed: int, before: int, after: int) -> dict[str, list[float]]:
-    """The best scores of both studies after each further trial."""
+def spread(problem: Problem, seed: int) -> float:
+    """The interquartile range of the scores of random configurations."""
+    scores = []
+    for config in problem.space.sample(SAMPLE, np.random.default_rng([seed, 80])):
+        with contextlib.suppress(Exception):  # a problem whose configurations fail
+            value = float((problem.noiseless or problem.function)(config))
+            scores.append(problem.score(config, value))
+    return float(np.subtract(*np.nanquantile(scores, [0.75, 0.25])))
+
+
+def compare(name: str, edit: str, seed: int, before: int, after: int) -> dict[str, Any]:
+    """The best scores of the studies after each further trial, and the spread of scores."""
     problem = build(name, seed)
     whole: Whole = lambda config: config  # noqa: E731
     backfill: dict[str, Any] = {}
@@ -113,8 +135,14 @@ def compare(name: str, edit: str, seed: int, before: int, after: int) -> dict[st
     going_on.change(problem.space, backfill=backfill)
     further = search(going_on, build(name, seed), after)
     over = search(bough.Study(problem.space, seed=seed), build(name, seed), after)
-    reached = np.minimum(np.minimum.accumulate(further), min(first))
-    return {"going on": reached.tolist(), "starting over": np.minimum.accumulate(over).tolist()}
+    whole_study = bough.Study(problem.space, seed=seed + WHOLE_SEED)
+    from_the_start = search(whole_study, build(name, seed), before + after)
+    return {
+        "going on": np.minimum.accumulate([*first, *further])[before:].tolist(),
+        "whole": np.minimum.accumulate(from_the_start)[before:].tolist(),
+        "starting over": np.minimum.accumulate(over).tolist(),
+        "spread": spread(problem, seed),
+    }
 
 
 def main() -> None:
@@ -125,26 +153,32 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=1, help="0 is what a rule was chosen by")
     parser.add_argument("--before", type=int, default=30, help="trials in the smaller space")
     parser.add_argument("--after", type=int, default=30, help="further trials of each study")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="differences below it are ties")
     parser.add_argument("--rows", type=Path, default=RESULTS / "change.jsonl")
     given = parser.parse_args()
     rows = KeptRows(given.rows)
     points = [n for n in CHECKPOINTS if n <= given.after]
     for edit in given.edits:
-        pairs = []
-        for name in given.problems:
-            for seed in range(given.first_seed, given.first_seed + given.seeds):
-                key = f"{name} {edit} {seed} {given.before} {given.after}"
-                found = rows.once(key, partial(compare, name, edit, seed, given.before, given.after))
-                pairs.append((found["going on"], found["starting over"]))
-        on, over = (np.array(each) for each in zip(*pairs, strict=True))
-        for n in points:
-            report(f"{edit}, after {n} further trials", on[:, n - 1], over[:, n - 1])
-        report(f"{edit}, mean over {given.after} further trials", on.mean(axis=1), over.mean(axis=1))
+        found = [
+            rows.once(
+                f"{name} {edit} {seed} {given.before} {given.after}",
+                partial(compare, name, edit, seed, given.before, given.after),
+            )
+            for name in given.problems
+            for seed in range(given.first_seed, given.first_seed + given.seeds)
+        ]
+        matters = given.tolerance * np.array([each["spread"] for each in found])
+        over = np.array([each["starting over"] for each in found])
+        for arm, label in ARMS.items():
+            on = np.array([each[arm] for each in found])
+            for n in points:
+                report(f"{edit}, {label}, {n} further trials", on[:, n - 1], over[:, n - 1], matters)
+            report(f"{edit}, {label}, mean over {given.after}", on.mean(axis=1), over.mean(axis=1), matters)
 
 
-def report(what: str, on: FloatArray, over: FloatArray) -> None:
-    won, lost = int(np.sum(on < over)), int(np.sum(on > over))
-    print(f"{what}: going on won {won}, lost {lost} of {len(on)} runs")
+def report(what: str, on: FloatArray, over: FloatArray, matters: FloatArray) -> None:
+    won, lost = int(np.sum(on < over - matters)), int(np.sum(on > over + matters))
+    print(f"{what}: better {won}, worse {lost} of {len(on)} runs than starting over")
 
 
 if __name__ == "__main__":

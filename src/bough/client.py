@@ -57,6 +57,7 @@ def connect(
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
     stopping: str | None = None,
+    learn_from: str | Sequence[str] = (),
     patience: float = 60.0,
     timeout: float = 300.0,
 ) -> RemoteStudy:
@@ -65,6 +66,7 @@ def connect(
     token:    from ``bough token create``; by default the environment variable BOUGH_TOKEN.
     space:    creates the study, with goals, method, seed and stopping, unless there is one that agrees.
     direction, objectives, constraints, reference: its goals, as for ``bough.Study``.
+    learn_from: names of earlier studies of the same service.
     patience: seconds, from the first failure on, for which a request is sent again while the service is away.
     timeout:  seconds that a proposal may take; other replies are expected sooner, and asked for again.
     """
@@ -87,6 +89,8 @@ def connect(
             "seed": seed,
             "stopping": stopping,
         }
+        if earlier := _names(learn_from):
+            wanted["learn_from"] = earlier
         if not goals.is_plain:
             wanted |= {
                 "objectives": dict(goals.objectives),
@@ -96,6 +100,14 @@ def connect(
             wanted["direction"] = "minimize"  # the objectives say it
         found = connection.call("POST", "/studies", wanted, patience=0.0, timeout=timeout)
     return RemoteStudy(connection, found, patience, timeout)
+
+
+def _names(learn_from: Any) -> list[str]:
+    several = isinstance(learn_from, Iterable) and not isinstance(learn_from, str)
+    given = list(learn_from) if several else [learn_from]
+    if not all(isinstance(each, str) for each in given):
+        raise StudyError(f"learn_from takes names of studies of this service, not {learn_from!r:.80}")
+    return given
 
 
 def study_path(name: str) -> str:

@@ -47,6 +47,27 @@ def test_it_proposes_what_a_local_study_proposes(study) -> None:
     assert study.space == space and study.direction == "minimize"
 
 
+def test_it_learns_from_studies_of_its_service(study, served: Service) -> None:
+    study.run(objective, trials=8, progress=False)
+    earlier = bough.Study(space, name="demo", method="random", seed=3)
+    earlier.run(objective, trials=8, progress=False)
+    local = bough.Study(space, name="new", seed=4, learn_from=earlier)
+    remote = bough.connect(served.url, served.write, "new", space=space, seed=4, learn_from="demo")
+    assert remote.ask().config == local.ask().config
+    again = bough.connect(served.url, served.write, "new", space=space, learn_from=["demo"])
+    assert [each.body["name"] for each in again.amendments] == ["demo"]
+    for given, message in (
+        (["nobody"], "no study 'nobody'"),
+        ([__file__], "no study"),  # no file of the machine that serves
+        ([study], "learn_from takes names of studies of this service, not"),
+        (3, "learn_from takes names of studies of this service, not 3"),
+    ):
+        with pytest.raises(StudyError, match=message):
+            bough.connect(served.url, served.write, "other", space=space, learn_from=given)
+    with pytest.raises(StudyError, match="no study 'other'"):
+        bough.connect(served.url, served.write, "other")
+
+
 def test_ask_tell_fail_add_and_enqueue(study) -> None:
     config = {"model": "bayes", "scale": "none"}
     study.enqueue(config)

@@ -118,6 +118,16 @@ def test_a_damaged_file_is_refused(change: Any, message: str, earlier: bough.Stu
         import_study(tmp_path / "s.jsonl", MemoryStorage())
 
 
+def test_results_from_before_a_change_are_completed_by_backfill(earlier: bough.Study) -> None:
+    changed = copy_study(earlier, "changed", MemoryStorage())
+    wider = bough.Space({**SPACE.declared, "dropout": bough.Float(0, 1)})
+    changed.change(wider, backfill={"dropout": 0.25})
+    source = source_of(changed, wider)
+    dropout = [parameter.name for parameter in wider.parameters].index("dropout")
+    assert len(source.y) == 16
+    assert (source.points.x[:, dropout] == 0.25).all()
+
+
 def test_maximising_and_retracted_results() -> None:
     study = bough.Study(SPACE, direction="maximize", seed=0)
     configs = SPACE.sample(6, 0)

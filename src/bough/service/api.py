@@ -115,6 +115,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             constraints=new.constraints,
             reference=new.reference,
             stopping=new.stopping,
+            learn_from=[studies.open(name) for name in new.learn_from],
         )
         return JSONResponse(study_json(study.record), 200 if existed else 201)
 

@@ -46,7 +46,8 @@ class MethodIn(_In):
 
 
 class NewStudy(_In):
-    """A study to create. ``space`` is a space file's content: bough's own JSON form, or ConfigSpace's."""
+    """A study to create. ``space`` is a space file's content: bough's own JSON form, or ConfigSpace's.
+    ``learn_from``: the names of earlier studies of this service."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
     space: dict[str, Any]
@@ -57,6 +58,7 @@ class NewStudy(_In):
     method: str | MethodIn = "auto"
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     stopping: Literal["median", "asha", "none"] | None = None
+    learn_from: Annotated[list[str], Field(max_length=100)] = []
 
 
 class Ask(_In):

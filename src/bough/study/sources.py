@@ -155,9 +155,11 @@ def _body(study: Any) -> dict[str, Any]:
     goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
     if len(goals.objectives) != 1 or goals.limits:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
+    # Those of the current space are completed by backfill.
+    trials = study.current_trials if hasattr(study, "current_trials") else study.trials
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
-        for trial in study.trials
+        for trial in trials
         if trial.state == "done" and not trial.partial and trial.retracted is None
         if study.space.contains(trial.config)
     ]
