@@ -23,7 +23,6 @@ from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.kernels import SE
 from bough.gp.likelihood import Data
-from bough.gp.params import prior_median
 from bough.papers.ma2020.additive_tree import additive_tree
 from bough.papers.ma2020.changes import AdditiveGP
 from bough.papers.ma2020.separable_ucb import additive_ucb
@@ -51,7 +50,7 @@ def compare(depth: int) -> dict[str, float]:
     points = space.encode(space.sample(TRIALS, rng))
     y = rng.standard_normal(TRIALS)
     surrogate = additive_tree(space.layout, space.tree, base=SE)
-    theta = prior_median(surrogate.model.params)
+    theta = surrogate.model.prior.median
     data = Data(points, y, np.full(TRIALS, np.nan))
     posteriors = [AdditiveGP.of(known) for known in surrogate.posterior(theta, data)]
     bound = Expected(posteriors, [float(y.min())] * len(posteriors), lcb())

@@ -17,7 +17,6 @@ import numpy as np
 from benchmarks import problems
 from bough.gp import likelihood
 from bough.gp.likelihood import Data, GPModel, log_posterior
-from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
 from bough.papers.levesque2017.surrogates import conditional
 from bough.papers.ma2020.additive_tree import additive_tree
@@ -38,7 +37,7 @@ def least(call: Callable[[], object]) -> float:
 
 
 def cost(model: GPModel, data: Data, points) -> str:
-    theta = np.clip(prior_median(model.params), -3, 1)
+    theta = np.clip(model.prior.median, -3, 1)
     known = posterior(model, theta, data)
     fit, predict = least(lambda: log_posterior(model, theta, data)), least(lambda: known.predict(points))
     return f"{fit:.1f} / {predict:.1f}"

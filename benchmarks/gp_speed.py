@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import bough
 from bough.gp.kernels import Matern52, Scale
 from bough.gp.likelihood import Data, GPModel, log_likelihood
-from bough.gp.params import prior_median, total_size
+from bough.gp.params import total_size
 from bough.papers.jenatton2017.block_model import block_log_likelihood
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.papers.ma2020.additive_tree import additive_tree
@@ -67,7 +67,7 @@ def exponent(sizes: Sequence[int], times: Sequence[float]) -> float:
 def additive_tree_cost(sizes: Sequence[int], seconds: float) -> None:
     space = bough.Space(binary_tree(depth=3, columns=2))
     model = additive_tree(space.layout, space.tree).model
-    theta = prior_median(model.params)
+    theta = model.prior.median
     print(f"additive tree: 8 leaves, 15 groups, {len(theta)} hyperparameters")
     for n in sizes:
         data = observations(space, n)
@@ -83,7 +83,7 @@ def beside_sklearn(seconds: float, n: int = 200, columns: int = 10) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.random((n, columns)), rng.standard_normal(n)
     model = GPModel(Scale(Matern52(tuple(range(columns)))))
-    theta = prior_median(model.params)
+    theta = model.prior.median
     data = Data(Points(x, np.ones((n, 1), dtype=bool)), y, np.full(n, np.nan))
     kernel = ConstantKernel(1.0) * Matern(np.exp(theta[1:-1]), nu=2.5) + WhiteKernel(float(np.exp(theta[-1])))
     regressor = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(x, y)
@@ -108,7 +108,7 @@ def blocks_against_dense(sizes: Sequence[int], densest: int, seconds: float) -> 
     space = bough.Space(binary_tree(depth=4, columns=1))
     surrogate = SemiParametric(space.layout, space.tree)
     model = surrogate.model
-    theta = prior_median(model.params)
+    theta = model.prior.median
     count = total_size(model.params)
     print(f"tree: 16 leaves, {model.features.size} features, {count} hyperparameters; blocks, dense")
     times: dict[str, list[float]] = {"blocks": [], "dense": []}

@@ -8,7 +8,6 @@ import pytest
 from bough.acquisition.criterion import Expected
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.likelihood import Data
-from bough.gp.params import prior_median
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.papers.jenatton2017.two_step import path_ei, rank_paths, two_step
 from bough.papers.ma2020.additive_tree import additive_tree
@@ -55,7 +54,7 @@ def surrogate_posteriors(name: str, seed: int):
         surrogate = SemiParametric(SPACE.layout, SPACE.tree)
     else:
         surrogate = additive_tree(SPACE.layout, SPACE.tree)
-    theta = prior_median(surrogate.model.params)
+    theta = surrogate.model.prior.median
     return points, y, surrogate.posterior(theta, Data(points, y, noise))
 
 

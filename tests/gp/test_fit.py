@@ -9,7 +9,6 @@ import bough
 from bough.gp import fit
 from bough.gp.fit import fit_map, fit_warm
 from bough.gp.likelihood import Data, log_posterior
-from bough.gp.params import bounds, prior_median
 from bough.space.sampling import sample_points
 from bough.surrogates.nested import nested
 
@@ -41,7 +40,7 @@ def test_a_fit_is_as_good_as_that_of_scipy(rows: int) -> None:
     known = fit_map(MODEL, data, np.random.default_rng(1))
     assert found.shape == (1 + len(known), len(known))
     assert density(found[0], data) >= density(known, data) - 0.05
-    low, high = bounds(MODEL.params)
+    low, high = MODEL.prior.bounds
     assert (found[0] >= low).all() and (found[0] <= high).all()
     np.testing.assert_allclose(found[1:], found[1:].T)
     assert np.linalg.eigvalsh(found[1:]).min() > 0
@@ -81,12 +80,12 @@ def test_a_bad_start_loses_to_the_median_of_the_prior() -> None:
     data = observations(30)
     start = fit_warm(MODEL, data, np.random.default_rng(1))
     lost = start.copy()
-    lost[0] = bounds(MODEL.params)[0]
-    assert density(lost[0], data) < density(prior_median(MODEL.params), data)
+    lost[0] = MODEL.prior.bounds[0]
+    assert density(lost[0], data) < density(MODEL.prior.median, data)
     found = fit_warm(MODEL, data, np.random.default_rng(1), lost)
     assert density(found[0], data) >= density(start[0], data) - 0.1
 
 
 def test_without_observations_the_median_is_the_mode() -> None:
     found = fit_warm(MODEL, observations(60).take(np.array([], dtype=int)), np.random.default_rng(0))
-    np.testing.assert_array_equal(found[0], prior_median(MODEL.params))
+    np.testing.assert_array_equal(found[0], MODEL.prior.median)

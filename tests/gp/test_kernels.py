@@ -21,7 +21,7 @@ from bough.gp.kernels import (
     Stationary,
     WhereActive,
 )
-from bough.gp.params import prior_draw, total_size
+from bough.gp.params import JointPrior, total_size
 from bough.points import FloatArray, Points, rows_by_signature
 
 from .kernel_list import KERNELS, Entry, everything, groups
@@ -37,7 +37,7 @@ class Case:
         rng = np.random.default_rng([seed, len(entry.name)])
         self.space: bough.Space = random_space(rng)
         self.kernel: Kernel = entry.build(self.space.layout)
-        self.theta = prior_draw(self.kernel.params, rng)
+        self.theta = JointPrior(self.kernel.params).draw(rng)
         self.a, self.b = random_points(self.space, 9, rng), random_points(self.space, 7, rng)
         self.w, self.v = rng.normal(size=(9, 7)), rng.normal(size=9)
         layout = self.space.layout
@@ -240,7 +240,7 @@ def test_conditional_kernel_vanishes_between_signatures() -> None:
     space = random_space(rng)
     inner = Imputed(Matern52(*everything(space.layout)), groups(space.layout))
     kernel, points = SameSignature(inner), random_points(space, 40, rng)
-    theta = prior_draw(kernel.params, rng)
+    theta = JointPrior(kernel.params).draw(rng)
     k, full = kernel(theta, points, points)[0], inner(theta, points, points)[0]
     same = np.array([[np.array_equal(p, q) for q in points.on] for p in points.on])
     assert same.sum() > len(points)
@@ -254,7 +254,7 @@ def test_imputed_reads_the_middle() -> None:
     columns = everything(space.layout)
     points = random_points(space, 12, rng)
     plain = Matern52(*columns)
-    theta = prior_draw(plain.params, rng)
+    theta = JointPrior(plain.params).draw(rng)
     filled = Points(np.where(space.layout.active(points.on), points.x, 0.5), points.on)
     k, _ = Imputed(plain, groups(space.layout))(theta, poisoned(space, points), poisoned(space, points))
     np.testing.assert_allclose(k, plain(theta, filled, filled)[0], rtol=1e-12)

@@ -13,7 +13,6 @@ import bough
 from bough.gp.fit import fit_map
 from bough.gp.kernels import SE, Constant, Imputed, Matern52, Scale, Sum, WhereActive
 from bough.gp.likelihood import NOISE_FLOOR, Data, GPModel, log_density, log_likelihood, log_posterior
-from bough.gp.params import bounds, prior_draw, prior_median
 from bough.gp.posterior import GPPosterior, posterior
 from bough.papers.ma2020.changes import AdditiveGP
 from bough.points import FloatArray, Points
@@ -36,7 +35,7 @@ def tree_case(seed: int, n: int = 12) -> tuple[bough.Space, GPModel, FloatArray,
     model = GPModel(additive(space.layout) + joint)
     noise = np.where(rng.random(n) < 0.3, 0.2, np.nan)
     data = Data(random_points(space, n, rng), rng.normal(size=n), noise)
-    return space, model, prior_draw(model.params, rng), data, rng
+    return space, model, model.prior.draw(rng), data, rng
 
 
 @pytest.mark.parametrize("name", ["se", "matern52"])
@@ -145,7 +144,7 @@ def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:
     rng = np.random.default_rng(5)
     space = random_space(rng)
     model = GPModel(additive(space.layout))
-    theta = prior_draw(model.params, rng)
+    theta = model.prior.draw(rng)
     data = Data(random_points(space, 20, rng), rng.normal(size=20), np.full(20, np.nan))
     known, new = posterior(model, theta, data), random_points(space, 10, rng)
     mean, sd = known.predict(new)
@@ -173,7 +172,7 @@ def test_changes_of_terms_from_anchors() -> None:
     rng = np.random.default_rng(6)
     space = random_space(rng)
     model = GPModel(additive(space.layout))
-    theta = prior_draw(model.params, rng)
+    theta = model.prior.draw(rng)
     data = Data(random_points(space, 20, rng), rng.normal(size=20), np.full(20, np.nan))
     known, new = posterior(model, theta, data), random_points(space, 10, rng)
     groups = range(space.layout.groups)
@@ -235,10 +234,10 @@ def test_map_climbs_and_recovers_the_truth() -> None:
     k = model.kernel(truth[:-1], points, points)[0] + 0.01 * np.eye(80)
     data = Data(points, np.linalg.cholesky(k) @ rng.normal(size=80), data.noise)
     found = fit_map(model, data, rng)
-    low, high = bounds(model.params)
+    low, high = model.prior.bounds
     assert np.all((found >= low) & (found <= high))
     assert log_posterior(model, found, data)[0] >= log_posterior(model, truth, data)[0]
-    assert log_posterior(model, found, data)[0] >= log_posterior(model, prior_median(model.params), data)[0]
+    assert log_posterior(model, found, data)[0] >= log_posterior(model, model.prior.median, data)[0]
     np.testing.assert_allclose(found[[1, 3]], truth[[1, 3]], atol=0.5)
     assert np.abs(log_posterior(model, found, data)[1]).max() < 0.1
     again = fit_map(model, data, np.random.default_rng(1), start=found)

@@ -6,18 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bough.gp.params import (
-    Horseshoe,
-    LogNormal,
-    Param,
-    Pooled,
-    Prior,
-    SquareOf,
-    bounds,
-    log_prior,
-    prior_draw,
-    prior_median,
-)
+from bough.gp.params import Horseshoe, JointPrior, LogNormal, Param, Pooled, Prior, SquareOf
 
 NORMALISED = [
     (LogNormal(-0.7, 0.6), stats.lognorm(0.6, scale=np.exp(-0.7))),
@@ -67,18 +56,18 @@ def test_a_variance_whose_deviation_has_a_prior() -> None:
 
 def test_parameters_make_one_vector() -> None:
     params = (Param("a", 2, LogNormal(0.0, 1.0), 0.5, 2.0), Param("b", 1, Horseshoe(1.0), 0.1, 9.0))
-    low, high = bounds(params)
+    low, high = JointPrior(params).bounds
     np.testing.assert_allclose(np.exp(low), [0.5, 0.5, 0.1])
     np.testing.assert_allclose(np.exp(high), [2.0, 2.0, 9.0])
-    draw = prior_draw(params, np.random.default_rng(0))
+    draw = JointPrior(params).draw(np.random.default_rng(0))
     assert draw.shape == (3,) and np.all((draw >= low) & (draw <= high))
-    np.testing.assert_allclose(prior_median(params)[:2], 0.0)
+    np.testing.assert_allclose(JointPrior(params).median[:2], 0.0)
     theta = np.array([0.1, -0.2, 0.3])
-    value, gradient = log_prior(params, theta)
+    value, gradient = JointPrior(params).log_density(theta)
     parts = [params[0].prior.log_density(theta[:2]), params[1].prior.log_density(theta[2:])]
     assert value == pytest.approx(sum(float(part.sum()) for part, _ in parts))
     np.testing.assert_allclose(gradient, np.concatenate([slope for _, slope in parts]))
-    assert len(prior_median(())) == 0
+    assert len(JointPrior(()).median) == 0
 
 
 def test_a_pool_is_a_correlated_normal_across_parameters() -> None:
@@ -93,10 +82,13 @@ def test_a_pool_is_a_correlated_normal_across_parameters() -> None:
     pool = stats.multivariate_normal([-0.7, -0.7, 0.2], 0.3**2 * np.eye(3) + 1.5**2)
     other = stats.multivariate_normal([0.0, 0.0], 0.5**2 * np.eye(2) + 1.0**2)
     expected = stats.norm(0.0, 0.5).logpdf(theta[0]) + pool.logpdf(theta[1:4]) + other.logpdf(theta[4:])
-    value, slope = log_prior(params, theta)
+    value, slope = JointPrior(params).log_density(theta)
     assert value == pytest.approx(expected, rel=1e-10)
     step = 1e-6 * np.eye(6)
-    numeric = [(log_prior(params, theta + s)[0] - log_prior(params, theta - s)[0]) / 2e-6 for s in step]
+    numeric = [
+        (JointPrior(params).log_density(theta + s)[0] - JointPrior(params).log_density(theta - s)[0]) / 2e-6
+        for s in step
+    ]
     np.testing.assert_allclose(slope, numeric, rtol=1e-6)
     alone, _ = Pooled("p", 0.3, 0.6, 0.8).log_density(theta)
     np.testing.assert_allclose(alone, stats.norm(0.3, 1.0).logpdf(theta))

@@ -12,7 +12,6 @@ from tests.acquisition.test_maximise import none
 from bough.acquisition.maximise.candidates import every_point
 from bough.gp.kernels import Constant, Matern52, Scale, WhereActive
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.params import prior_median
 from bough.gp.posterior import posterior
 from bough.papers.ma2020.additive_tree import additive_tree
 from bough.papers.ma2020.changes import AdditiveGP
@@ -252,7 +251,7 @@ def test_what_only_the_sum_of_terms_shows_does_not_hide_what_is_unknown() -> Non
     rng = np.random.default_rng(0)
     tried = sample_points(space, 60, rng)
     y = np.where(space.layout.active(tried.on) & ~space.layout.nominal, tried.x, 0.0).sum(axis=1)
-    gp = AdditiveGP.of(posterior(model, prior_median(model.params), Data(tried, y, np.full(60, 1e-3))))
+    gp = AdditiveGP.of(posterior(model, model.prior.median, Data(tried, y, np.full(60, 1e-3))))
     order = tried.take(np.argsort(y))
     parts = tree_parts(space, order)
     best = order.take([0])
@@ -312,7 +311,7 @@ def test_bound_of_a_gaussian_process_and_its_gradient() -> None:
     rng = np.random.default_rng(0)
     tried = sample_points(space, 15, rng)
     y = rng.normal(size=15)
-    gp = AdditiveGP.of(posterior(model, prior_median(model.params), Data(tried, y, np.full(15, np.nan))))
+    gp = AdditiveGP.of(posterior(model, model.prior.median, Data(tried, y, np.full(15, np.nan))))
     parts = tree_parts(space, tried.take(np.argsort(y)))
     bound = SeparableBound([gp, gp], np.full(space.layout.groups, 1.5), parts)
     points = sample_points(space, 6, rng)

@@ -10,7 +10,7 @@ import pytest
 from bough.gp import likelihood
 from bough.gp.block_solver import Blocks
 from bough.gp.likelihood import Data, log_density, log_posterior
-from bough.gp.params import prior_draw
+from bough.gp.params import JointPrior
 from bough.gp.posterior import posterior
 from bough.papers.levesque2017.surrogates import conditional
 from bough.papers.ma2020.additive_tree import additive_tree
@@ -47,7 +47,7 @@ def test_inference_by_blocks_is_dense_inference(kind: str, monkeypatch: pytest.M
     points, other, more = (sample_points(SMALL, n, rng) for n in (40, 25, 3))
     data = Data(points, rng.normal(size=40), np.full(40, np.nan))
     for _ in range(3):
-        theta = prior_draw(by_blocks.params, rng)
+        theta = JointPrior(by_blocks.params).draw(rng)
         theta[-1] = np.log(1e-2)  # well conditioned, so the two agree to many digits
         value, gradient = log_posterior(by_blocks, theta, data)
         expected, slope = log_posterior(dense, theta, data)
@@ -66,7 +66,7 @@ def test_rows_of_different_blocks_have_no_covariance() -> None:
     model = additive_tree(SMALL.layout, SMALL.tree).model
     rng = np.random.default_rng(1)
     points = sample_points(SMALL, 30, rng)
-    covariance, _ = model.kernel(prior_draw(model.params, rng)[:-1], points, points)
+    covariance, _ = model.kernel(model.prior.draw(rng)[:-1], points, points)
     assert model.blocks is not None
     left, right = model.blocks(points)
     assert sorted([*left, *right]) == list(range(30))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bough.gp.kernels import FeatureMap, Matern52
-from bough.gp.params import prior_draw
+from bough.gp.params import JointPrior
 from bough.papers.jenatton2017.features import (
     Activity,
     Dot,
@@ -43,7 +43,7 @@ MAPS: dict[str, FeatureMap] = {
 def test_pullbacks_by_finite_differences(name: str) -> None:
     features, rng = MAPS[name], np.random.default_rng(0)
     points = random_points(rng, 7)
-    theta = prior_draw(features.params, rng)
+    theta = JointPrior(features.params).draw(rng)
     value, pull = features(theta, points)
     assert value.shape == (7, features.size) and np.isfinite(value).all()
     w, h = rng.normal(size=value.shape), 1e-6

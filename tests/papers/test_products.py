@@ -9,7 +9,7 @@ import bough
 from bough.errors import MethodError
 from bough.gp.kernels import SE
 from bough.gp.likelihood import Data
-from bough.gp.params import prior_draw
+from bough.gp.params import JointPrior
 from bough.papers.ma2020.additive_tree import additive_tree, interacting
 from bough.papers.ma2020.evidence import BestByEvidence
 from bough.points import FloatArray
@@ -40,7 +40,7 @@ def test_products_by_a_loop_over_vertices(products: str, groups: int) -> None:
     plain = additive_tree(DEEP.layout, DEEP.tree, base=SE).model.kernel
     kernel = additive_tree(DEEP.layout, DEEP.tree, base=SE, products=products).model.kernel
     points = sample_points(DEEP, 30, rng)
-    theta = prior_draw(kernel.params, rng)
+    theta = JointPrior(kernel.params).draw(rng)
     start = sum(param.size for param in plain.params)
     found = kernel(theta, points, points)[0] - plain(theta[:start], points, points)[0]
     columns = {p.path: i for i, p in enumerate(DEEP.parameters)}

@@ -7,7 +7,6 @@ import pytest
 
 import bough
 from bough.gp.likelihood import Data, log_density
-from bough.gp.params import prior_draw
 from bough.papers.levesque2017.sampled import ChainDensities, _cholesky
 from bough.papers.levesque2017.surrogates import conditional, joint
 from bough.points import Points
@@ -35,7 +34,7 @@ def test_densities_of_chains_are_those_of_the_model(kind: str) -> None:
     noise = np.where(np.arange(20) % 3 == 0, 0.1, np.nan)
     data = Data(poisoned, rng.normal(size=20), noise)
     made = conditional(SPACE.layout) if kind == "conditional" else joint(SPACE.layout, base=kind)
-    thetas = np.stack([prior_draw(made.model.params, rng) for _ in range(4)])
+    thetas = np.stack([made.model.prior.draw(rng) for _ in range(4)])
     thetas[:, -1] = np.log(1e-2)
     found = ChainDensities(made.model, SPACE.layout, data, kind == "laplace", kind == "conditional")(thetas)
     expected = [log_density(made.model, theta, data) for theta in thetas]

@@ -10,7 +10,6 @@ from tests.surrogates.fitting import fit
 import bough
 from bough.acquisition.functions import log_ei
 from bough.gp.likelihood import Data
-from bough.gp.params import prior_draw
 from bough.gp.posterior import GPPosterior
 from bough.papers.jenatton2017.semi_parametric import SemiParametric
 from bough.points import Points
@@ -66,7 +65,7 @@ def test_tree_is_marginal_as_a_posterior(name: str, nonlinear: bool) -> None:
     marginal = SemiParametric(space.layout, space.tree, nonlinear=nonlinear, frequencies=3, structured=False)
     points, y, noise = observations(space, tree.features.size + 10)
     new = poisoned(space, observations(space, 15, seed=1)[0])
-    theta = prior_draw(tree.model.params, np.random.default_rng(2))
+    theta = tree.model.prior.draw(np.random.default_rng(2))
     theta[-1] = np.log(1e-3)
     data = Data(poisoned(space, points), y, noise)
     (ours,), (theirs,) = (s.posterior(theta, data) for s in (tree, marginal))
@@ -141,7 +140,7 @@ def test_posterior_and_path_are_those_of_the_paper(n: int) -> None:
     surrogate = SemiParametric(space.layout, space.tree)
     points, y, noise = observations(space, n)
     new, *_ = observations(space, 12, seed=1)
-    theta = prior_draw(surrogate.model.params, np.random.default_rng(3))
+    theta = surrogate.model.prior.draw(np.random.default_rng(3))
     theta[-1] = np.log(1e-2)
     (posterior,) = surrogate.posterior(theta, Data(points, y, noise))
     expected = by_the_paper(theta, points, y, new)
@@ -188,7 +187,7 @@ def test_gradients_conditioning_and_samples(name: str) -> None:
     space, rng = SPACES[name], np.random.default_rng(4)
     surrogate = SemiParametric(space.layout, space.tree, nonlinear=True, frequencies=3)
     points, y, noise = observations(space, 20)
-    theta = prior_draw(surrogate.model.params, rng)
+    theta = surrogate.model.prior.draw(rng)
     theta[-1] = np.log(1e-2)
     (posterior,) = surrogate.posterior(theta, Data(points, y, noise))
     new, y_new, noise_new = observations(space, 6, seed=5)

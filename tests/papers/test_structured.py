@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from bough.gp.block_solver import factor_blocks
 from bough.gp.kernels import Imputed, Kernel, Matern52, SameSignature, Scale, WhereActive
 from bough.gp.likelihood import Data, log_likelihood
-from bough.gp.params import prior_draw
 from bough.gp.posterior import posterior
 from bough.gp.solvers import Solver
 from bough.papers.jenatton2017 import features as maps
@@ -139,7 +138,7 @@ def test_block_inference_equals_dense_inference(seed: int) -> None:
     points = tree_points(rng, n, groups, first_leaf, max(1, leaves - 1))  # the last leaf is empty
     noise = np.where(rng.random(n) < 0.3, 0.2, np.nan)
     data = Data(points, rng.normal(size=n), noise)
-    theta = prior_draw(model.params, rng)
+    theta = model.prior.draw(rng)
     theta[-1] = np.log(1e-2)
 
     value, gradient = block_log_likelihood(model, theta, data)
@@ -165,7 +164,7 @@ def test_a_block_model_without_features_is_the_conditional_kernel() -> None:
     group = tuple(np.repeat(np.arange(7), 2).tolist())
     kernel = SameSignature(Imputed(Matern52(tuple(range(0, 14, 2))), group))
     model = BlockModel((kernel,), Stack(()))
-    theta = prior_draw(model.params, rng)
+    theta = model.prior.draw(rng)
     data = Data(points, rng.normal(size=20), np.full(20, np.nan))
     value, gradient = block_log_likelihood(model, theta, data)
     dense_value, dense_gradient = log_likelihood(model.dense, theta, data)

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from tests.papers.test_treed import BRANCHES, PLANE, log_density, sample, targets_of
 
 from bough.gp.likelihood import Data
-from bough.gp.params import bounds
+from bough.gp.params import JointPrior
 from bough.papers.assael2014.pooled_density import Densities, padded
 from bough.papers.assael2014.treed import Treed
 from bough.papers.assael2014.type_two import most_likely_theta
@@ -37,7 +37,7 @@ def test_the_maximum_of_the_pseudo_likelihood_by_another_search() -> None:
     assert len(targets) > 1
     for target, theta in zip(targets, most_likely_theta(surrogate.compared, targets, data)):
         value = partial(log_likelihood, surrogate, target, data)
-        low, high = bounds(target.hyper.params)
+        low, high = JointPrior(target.hyper.params).bounds
         box = [(-5.0, 5.0), *zip(low, high)]
         loss = partial(log_likelihood, surrogate, target, data, sign=-1.0)
         other = optimize.minimize(loss, theta, method="Nelder-Mead", bounds=box, options={"maxiter": 200})

@@ -13,7 +13,7 @@ import bough
 from bough.gp.kernels import SE, Constant, Sum, WhereActive
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
-from bough.gp.params import prior_median
+from bough.gp.params import JointPrior, total_size
 from bough.papers.assael2014.methods import warped_process
 from bough.papers.jenatton2017.methods import arc_process
 from bough.papers.levesque2017.surrogates import conditional, joint, mondrian
@@ -160,7 +160,7 @@ def test_additive_tree_is_algorithm_1_with_offsets() -> None:
     surrogate = additive_tree(space.layout, space.tree, base=SE)
     rng = np.random.default_rng(6)
     points, kernel = sample_points(space, 10, rng), surrogate.model.kernel
-    theta = prior_median(kernel.params) + rng.normal(size=len(prior_median(kernel.params)))
+    theta = JointPrior(kernel.params).median + rng.normal(size=len(JointPrior(kernel.params).median))
     assert [(p.name, p.size) for p in kernel.params] == [
         ("variance", 1), ("lengthscale", 1),
         ("offset", 1), ("variance", 1), ("lengthscale", 2),
@@ -197,7 +197,7 @@ def test_switches_are_seen_by_offsets_only_where_groups_stand_for_their_options(
     names = [parameter.name for parameter in space.parameters]
     column = names.index("scale")
     x[:, column] = np.where(x[:, column] < 0.3, 0.5, x[:, column])  # x -> y: the same activity
-    theta = prior_median(kernel.params)
+    theta = JointPrior(kernel.params).median
     moved = kernel(theta, points, Points(x, points.on))[0]
     assert np.abs(np.diag(moved) - np.diag(kernel(theta, points, points)[0])).max() > 0.1
 
@@ -234,10 +234,8 @@ def test_interactions_are_independent_between_leaves() -> None:
     space, rng = SPACES["branching"], np.random.default_rng(12)
     plain, more = (additive_tree(space.layout, space.tree, products=p).model.kernel for p in (None, "joint"))
     points = sample_points(space, 30, rng)
-    theta = prior_median(more.params)
-    extra = (
-        more(theta, points, points)[0] - plain(theta[: len(prior_median(plain.params))], points, points)[0]
-    )
+    theta = JointPrior(more.params).median
+    extra = more(theta, points, points)[0] - plain(theta[: total_size(plain.params)], points, points)[0]
     same = (points.on[:, None] == points.on).all(axis=2)
     assert np.abs(extra[~same]).max() < 1e-12 < extra[same].min()
     np.testing.assert_allclose(np.diag(extra), np.exp(-1.4))

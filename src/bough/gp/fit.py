@@ -7,13 +7,13 @@ half of the evaluations that L-BFGS-B needs from the mode alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize
 
 from bough.gp.likelihood import Data, GPModel, Gradient, LogPosterior, log_posterior, log_posterior_on
-from bough.gp.params import Param, bounds, prior_draw, prior_median
+from bough.gp.params import JointPrior
 from bough.points import FloatArray
 
 __all__ = ["fit_map", "fit_warm", "maximise"]
@@ -42,14 +42,14 @@ def fit_map(
 ) -> FloatArray:
     """theta (p,) that maximises log p(y | theta) + log p(theta); without data, the prior's median."""
     if len(data.y) == 0:
-        return prior_median(model.params)
+        return model.prior.median
     ordered = data.sorted()
-    return maximise(lambda theta: log_posterior(model, theta, ordered), model.params, rng, start=start)
+    return maximise(lambda theta: log_posterior(model, theta, ordered), model.prior, rng, start=start)
 
 
 def maximise(
     objective: Callable[[FloatArray], tuple[float, FloatArray]],
-    params: Sequence[Param],
+    prior: JointPrior,
     rng: np.random.Generator,
     *,
     start: FloatArray | None = None,
@@ -59,7 +59,7 @@ def maximise(
     start: theta of an earlier fit. Then the search runs once, from ``start`` or the prior's median, whichever
     is better. Without it, the search runs from the median and from one draw of the prior.
     """
-    median, (low, high) = prior_median(params), bounds(params)
+    median, (low, high) = prior.median, prior.bounds
     if len(median) == 0:
         return median
     known: dict[bytes, tuple[float, FloatArray]] = {}  # the search begins where values are known
@@ -68,7 +68,7 @@ def maximise(
         known = {theta.tobytes(): objective(theta) for theta in either}
         starts = [max(either, key=lambda theta: known[theta.tobytes()][0])]
     else:
-        starts = [median, prior_draw(params, rng)]
+        starts = [median, prior.draw(rng)]
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = known.get(theta.tobytes()) or objective(theta)
@@ -97,7 +97,7 @@ def fit_warm(
         return np.vstack([median, fresh])
     density = log_posterior_on(model, data.sorted())
     if start is None:
-        found = [_climb(density, each, fresh, low, high) for each in (median, prior_draw(model.params, rng))]
+        found = [_climb(density, each, fresh, low, high) for each in (median, model.prior.draw(rng))]
         return max(found, key=lambda each: each[0])[1]
     theta, inverse = np.clip(start[0], low, high), start[1:] + FORGOTTEN_SHARE * (fresh - start[1:])
     known = density(theta)

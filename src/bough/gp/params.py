@@ -28,10 +28,6 @@ __all__ = [
     "Pooled",
     "Prior",
     "SquareOf",
-    "bounds",
-    "log_prior",
-    "prior_draw",
-    "prior_median",
     "total_size",
 ]
 
@@ -178,33 +174,6 @@ def total_size(params: Sequence[Param]) -> int:
     return sum(param.size for param in params)
 
 
-def bounds(params: Sequence[Param]) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper bounds of theta, each (p,)."""
-    sizes = [param.size for param in params]
-    low = np.log([param.low for param in params])
-    high = np.log([param.high for param in params])
-    return np.repeat(low, sizes), np.repeat(high, sizes)
-
-
-def prior_median(params: Sequence[Param]) -> FloatArray:
-    """theta with every hyperparameter at the median of its prior, inside its bounds."""
-    medians = [np.full(param.size, param.prior.median) for param in params]
-    theta: FloatArray = np.concatenate([np.empty(0), *medians])
-    return np.clip(theta, *bounds(params))
-
-
-def prior_draw(params: Sequence[Param], rng: np.random.Generator) -> FloatArray:
-    """theta drawn from the prior, inside its bounds."""
-    draws = [param.prior.draw(rng, param.size) for param in params]
-    theta: FloatArray = np.concatenate([np.empty(0), *draws])
-    return np.clip(theta, *bounds(params))
-
-
-def log_prior(params: Sequence[Param], theta: FloatArray) -> tuple[float, FloatArray]:
-    """log p(theta), up to a constant, and its gradient (p,)."""
-    return JointPrior(tuple(params)).log_density(theta)
-
-
 @dataclass(frozen=True)
 class JointPrior:
     """The prior of all of theta: independent entries, except those of a pool.
@@ -218,12 +187,23 @@ class JointPrior:
     @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of theta, each (p,)."""
-        return bounds(self.params)
+        sizes = [param.size for param in self.params]
+        low = np.log([param.low for param in self.params])
+        high = np.log([param.high for param in self.params])
+        return np.repeat(low, sizes), np.repeat(high, sizes)
 
     @cached_property
     def median(self) -> FloatArray:
-        """(p,) ``prior_median``."""
-        return prior_median(self.params)
+        """theta with every hyperparameter at the median of its prior, inside its bounds."""
+        medians = [np.full(param.size, param.prior.median) for param in self.params]
+        theta: FloatArray = np.concatenate([np.empty(0), *medians])
+        return np.clip(theta, *self.bounds)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """theta drawn from the prior, inside its bounds."""
+        draws = [param.prior.draw(rng, param.size) for param in self.params]
+        theta: FloatArray = np.concatenate([np.empty(0), *draws])
+        return np.clip(theta, *self.bounds)
 
     @cached_property
     def variances(self) -> FloatArray:

@@ -24,29 +24,10 @@ _NUMBER = (float, int, type(None))
 def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
     """All columns but the config, which changes only where a study learns its space
     (``amendment_rows``)."""
-    return {
-        "study": study,
-        "number": trial.number,
-        "state": trial.state,
-        "value": trial.value,
-        "noise": trial.noise,
-        "cost": trial.cost,
-        "error": trial.error,
-        "attempt": trial.attempt,
-        "started": trial.started,
-        "finished": trial.finished,
-        "worker": trial.worker,
-        "expires": trial.expires,
-        "measures": _to_json(trial.measures) if trial.measures else None,
-        "notes": _to_json(trial.notes) if trial.notes else None,
-        "traceback": trial.traceback,
-        "request": trial.request,
-        "holder": trial.holder,
-        "learn": None if trial.learn else 0,
-        "noises": _to_json(trial.noises) if trial.noises else None,
-        "revision": revision,
-        "operation": operation,
-    }
+    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS if name != "config"}
+    row |= {name: _to_json(row[name]) if row[name] else None for name in ("measures", "notes", "noises")}
+    row |= {"learn": None if trial.learn else 0}
+    return {**row, "study": study, "revision": revision, "operation": operation}
 
 
 def config_of(trial: Trial) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from bough.gp.fit import fit_map
 from bough.gp.likelihood import Data, GPModel, log_density
-from bough.gp.params import Param, bounds
+from bough.gp.params import JointPrior
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.gp.slice import slice_sample
 from bough.points import FloatArray
@@ -58,7 +58,7 @@ class KernelGP:
         return fit_samples(
             lambda theta: log_density(self.model, theta, ordered),
             lambda: fit_map(self.model, data, rng),
-            self.model.params,
+            self.model.prior,
             rng,
             self.samples,
             start,
@@ -72,7 +72,7 @@ class KernelGP:
 def fit_samples(
     log_target: Callable[[FloatArray], float],
     find_mode: Callable[[], FloatArray],
-    params: Sequence[Param],
+    prior: JointPrior,
     rng: np.random.Generator,
     samples: int,
     start: FloatArray | None = None,
@@ -81,7 +81,7 @@ def fit_samples(
 
     start: the samples of an earlier fit, whose last one begins the chain; otherwise the mode does.
     """
-    low, high = bounds(params)
+    low, high = prior.bounds
 
     def bounded(theta: FloatArray) -> float:
         inside = bool(np.all(theta >= low) and np.all(theta <= high))

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from bough.gp.likelihood import Data
-from bough.gp.params import bounds
+from bough.gp.params import JointPrior
 from bough.gp.side_by_side import slice_side_by_side
 from bough.papers.assael2014.pooling import Target
 from bough.papers.assael2014.stacked import LOG_2PI, PROFILES, Block, Blocks
@@ -224,7 +224,7 @@ def _sample(
             running = replace(densities, targets=[targets[row] for row in rows])
         return running(x).marginal()
 
-    low, high = zip(*(bounds(target.hyper.params) for target in targets))
+    low, high = zip(*(JointPrior(target.hyper.params).bounds for target in targets))
     return slice_side_by_side(
         log_density,
         padded([target.hyper.start[1:] for target in targets]),

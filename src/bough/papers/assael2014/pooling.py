@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from bough.gp.kernels.stationary import LONGEST, SHORTEST
-from bough.gp.params import LogNormal, Param, prior_median
+from bough.gp.params import JointPrior, LogNormal, Param
 from bough.points import BoolArray, FloatArray, IntArray
 
 __all__ = ["Hyper", "Part", "Target", "ancestors", "pool"]
@@ -82,7 +82,7 @@ class Hyper:
     @cached_property
     def start(self) -> FloatArray:
         """theta at the median of its prior."""
-        return np.concatenate([[0.0], prior_median(self.params)])
+        return np.concatenate([[0.0], JointPrior(self.params).median])
 
     @cached_property
     def log_normal(self) -> tuple[FloatArray, FloatArray]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize
 
 from bough.gp.likelihood import Data
-from bough.gp.params import bounds
+from bough.gp.params import JointPrior
 from bough.papers.assael2014.pooled_density import Columns, Densities
 from bough.papers.assael2014.pooling import Target
 from bough.points import FloatArray
@@ -41,7 +41,7 @@ def _of_one(columns: Columns, target: Target, data: Data) -> FloatArray:
         ahead, behind = value[1 : 1 + len(logs)], value[1 + len(logs) :]
         return -float(value[0]), (behind - ahead) / (2 * STEP)
 
-    box = optimize.Bounds(*bounds(target.hyper.params))
+    box = optimize.Bounds(*JointPrior(target.hyper.params).bounds)
     options = {"maxiter": MAX_ITERATIONS}
     found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=box, options=options)
     logs = np.asarray(found.x)

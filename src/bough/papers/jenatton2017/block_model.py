@@ -22,7 +22,7 @@ import numpy as np
 from bough.gp.block_solver import factor_blocks
 from bough.gp.kernels import FeatureMap, Kernel, Pullback, WhereActive
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.params import Param, log_prior, total_size
+from bough.gp.params import JointPrior, Param, total_size
 from bough.papers.jenatton2017.features import Dot
 from bough.papers.jenatton2017.structured import LowRank
 from bough.points import FloatArray, IntArray, Points, rows_by_signature
@@ -52,6 +52,10 @@ class BlockModel:
     @property
     def params(self) -> tuple[Param, ...]:
         return self.dense.params
+
+    @property
+    def prior(self) -> JointPrior:
+        return self.dense.prior
 
     @cached_property
     def parts(self) -> tuple[slice, ...]:
@@ -114,7 +118,7 @@ def block_log_likelihood(model: BlockModel, theta: FloatArray, data: Data) -> tu
 def block_log_posterior(model: BlockModel, theta: FloatArray, data: Data) -> tuple[float, FloatArray]:
     """log P(y | theta) + log p(theta), and its gradient (p,)."""
     value, gradient = block_log_likelihood(model, theta, data)
-    prior, slope = log_prior(model.params, theta)
+    prior, slope = model.prior.log_density(theta)
     return value + prior, gradient + slope
 
 

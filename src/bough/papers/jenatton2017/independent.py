@@ -15,7 +15,7 @@ import numpy as np
 
 from bough.gp.kernels import Constant, Kernel, Matern52, Scale
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.params import prior_median, total_size
+from bough.gp.params import total_size
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
@@ -51,7 +51,7 @@ class Independent:
         for sample in np.atleast_2d(theta):
             parts = {}
             for path, rows, model, known in self._models(data.points, sample):
-                mine = prior_median(model.params) if known is None else known
+                mine = model.prior.median if known is None else known
                 parts[path] = posterior(model, mine, data.take(rows))
             found.append(PathPosteriors(self, parts))
         return tuple(found)
@@ -123,4 +123,4 @@ class PathPosteriors(Posterior):
     def _prior(self, row: Points) -> GPPosterior:
         """The process of the path of ``row``, without data."""
         model = self.surrogate.model(row.on[0])
-        return posterior(model, prior_median(model.params), Data(row.take([]), np.empty(0), np.empty(0)))
+        return posterior(model, model.prior.median, Data(row.take([]), np.empty(0), np.empty(0)))

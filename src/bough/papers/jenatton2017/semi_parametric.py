@@ -113,7 +113,12 @@ class SemiParametric:
             return log_density(self.model.dense, theta, ordered)
 
         return fit_samples(
-            log_target, lambda: self._mode(data, rng, None), self.model.params, rng, self.samples, start
+            log_target,
+            lambda: self._mode(data, rng, None),
+            self.model.prior,
+            rng,
+            self.samples,
+            start,
         )
 
     def posterior(self, theta: FloatArray, data: Data) -> tuple[PathGP, ...]:
@@ -124,7 +129,7 @@ class SemiParametric:
         if not self._by_blocks(len(data.y)):
             return fit_map(self.model.dense, data, rng, start=start)
         return maximise(
-            lambda theta: block_log_posterior(self.model, theta, data), self.model.params, rng, start=start
+            lambda theta: block_log_posterior(self.model, theta, data), self.model.prior, rng, start=start
         )
 
     def _posterior(self, theta: FloatArray, data: Data) -> PathGP:

@@ -18,7 +18,6 @@ import numpy as np
 from bough.gp.fit import fit_map
 from bough.gp.kernels.conditional import MIDDLE
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.params import bounds
 from bough.gp.side_by_side import slice_side_by_side
 from bough.gp.solvers import factor_lower
 from bough.points import FloatArray, IntArray, Layout, rows_by_signature
@@ -124,7 +123,7 @@ class SampledGP(KernelGP):
                 np.resize(np.atleast_2d(start)[-chains:], (chains, start.shape[-1])),
                 WARM_BURN_IN_SWEEPS,
             )
-        low, high = bounds(self.model.params)
+        low, high = self.model.prior.bounds
         density = ChainDensities(self.model, self.layout, data, self.absolute, self.conditional)
         width = np.full(len(low), LENGTHSCALE_WIDTH)
         width[0], width[-1] = AMPLITUDE_WIDTH, high[-1] - low[-1]
