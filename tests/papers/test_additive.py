@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ class Terms:
 
     space: Space
     seed: int
+    compiled: ClassVar[None] = None
 
     @cached_property
     def weights(self) -> tuple[FloatArray, FloatArray]:
