@@ -11,6 +11,7 @@ from tests.service.running import SPACE, Service
 
 import bough
 from bough.errors import BoughError, ConflictError
+from bough.service.dashboard.filters import statement
 
 MORE = json.loads(json.dumps(SPACE))
 MORE["dropout"] = {"type": "float", "low": 0.0, "high": 0.5}
@@ -127,6 +128,23 @@ def test_a_served_study_tells_what_a_local_one_does(remote: bough.client.RemoteS
     assert set(remote.reference()) == {"value"}
     with pytest.raises(BoughError, match="cannot say what is left to gain"):
         remote.remaining_gain()
+
+
+def test_the_record_says_what_was_said_and_by_whom(served: Service) -> None:
+    modelled = bough.connect(served.url, served.write, "m", space=bough.Space.from_json(SPACE))
+    modelled.add({"model": "bayes", "scale": "none"}, 1.0)
+    modelled.believe({"scale": ["none"], "C": [1, 10]})
+    modelled.believe({})
+    modelled.correct(0, 2.5, "in percent")
+    modelled.change(bough.Space.from_json(MORE))
+    told, withdrawn, corrected, changed = modelled.amendments
+    assert {each.body["by"] for each in (told, withdrawn, corrected, changed)} == {"writer"}
+    assert [statement(each) for each in (told, withdrawn, corrected, changed)] == [
+        'scale {"none": 1.0}; model=svm/C [1, 10]',
+        "all beliefs are withdrawn",
+        "2.5: in percent",
+        "from trial 1 on: + dropout: Float(0.0, 0.5)",
+    ]
 
 
 def test_figures_show_a_correction_at_once(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:

@@ -186,9 +186,9 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return _trials(trials, status=201)
 
     @api.post("/studies/{study:name}/believe", status_code=204, tags=["trials"])
-    def believe(opened: Opened, told: Believe) -> Response:
+    def believe(who: Caller, opened: Opened, told: Believe) -> Response:
         """Say where good values are expected from now on; an empty object withdraws all beliefs."""
-        opened.believe(told.likely)
+        opened.believe(told.likely, by=who.name)
         return Response(status_code=204)
 
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])

@@ -53,7 +53,7 @@ class AmendableStudy(StudyResults):
         self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
         return self.trial(number)
 
-    def believe(self, likely: Mapping[str, Any] | None) -> None:
+    def believe(self, likely: Mapping[str, Any] | None, *, by: str | None = None) -> None:
         """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
 
         Ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
@@ -61,7 +61,7 @@ class AmendableStudy(StudyResults):
         """
         if not getattr(self._strategy, "uses_beliefs", False):
             raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
-        self.amend(lambda _: belief_amendment(self.space, likely))
+        self.amend(lambda _: belief_amendment(self.space, likely, by))
 
     def change(
         self,

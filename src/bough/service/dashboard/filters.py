@@ -11,6 +11,9 @@ from urllib.parse import quote
 
 from bough.plot.outline import Branch
 from bough.plot.theme import number
+from bough.space import Space
+from bough.storage import Amendment
+from bough.study.revising.changing import differences
 from bough.trial import Trial
 
 __all__ = ["FILTERS"]
@@ -72,6 +75,24 @@ def trail(branch: Branch) -> str:
     return " › ".join(label for _, label in branch.path) or "all trials"
 
 
+def statement(amendment: Amendment) -> str:
+    """What an amendment says, in one line."""
+    body = amendment.body
+    match amendment.kind:
+        case "space":
+            before, after = (Space.from_json(body[name]) for name in ("before", "space"))
+            return f"from trial {amendment.since} on: {'; '.join(differences(before, after))}"
+        case "correct":
+            return f"{number(body['value'])}: {body['reason']}"
+        case "belief":
+            believed = (f"{name} {json.dumps(likely)}" for name, likely in body["likely"].items())
+            return "; ".join(believed) or "all beliefs are withdrawn"
+        case "source":
+            return str(body["name"])
+        case _:
+            return str(body.get("reason") or body.get("text") or "")
+
+
 FILTERS: dict[str, Callable[..., str | None]] = {
     "segment": segment,
     "number": number,
@@ -82,4 +103,5 @@ FILTERS: dict[str, Callable[..., str | None]] = {
     "duration": duration,
     "path": path,
     "trail": trail,
+    "statement": statement,
 }

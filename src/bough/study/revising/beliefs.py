@@ -19,7 +19,7 @@ from bough.storage import Amendment
 __all__ = ["belief_amendment", "check_belief_body", "present_beliefs"]
 
 
-def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment:
+def belief_amendment(space: Space, given: Mapping[str, Any] | None, by: str | None = None) -> Amendment:
     """The stored form of ``study.believe(given)``, or a StudyError that says what would be right."""
     if given is not None and not isinstance(given, Mapping):
         raise StudyError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
@@ -33,7 +33,7 @@ def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment
         except SpaceError as error:
             raise StudyError(str(error)) from None
         likely[parameter.path] = None if checked is None else likely_json(checked)
-    return Amendment("belief", {"likely": likely})
+    return Amendment("belief", {"likely": likely} | ({} if by is None else {"by": by}))
 
 
 def _parameter(space: Space, name: Any) -> Parameter:
@@ -72,5 +72,5 @@ def _fits(domain: Any, likely: Any) -> bool:
 
 def check_belief_body(body: dict[str, Any]) -> None:
     """ValueError unless the body is that of a belief."""
-    if set(body) != {"likely"} or not isinstance(body["likely"], dict):
+    if set(body) - {"by"} != {"likely"} or not isinstance(body["likely"], dict):
         raise ValueError("a belief has an object 'likely'")
