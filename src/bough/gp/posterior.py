@@ -78,7 +78,7 @@ class Posterior(ABC):
 
     @abstractmethod
     def condition(self, points: Points, y: FloatArray) -> Posterior:
-        """The posterior after also seeing y (m,) at the points."""
+        """The posterior if the function has the values y (m,) at the points: believed ones, without noise."""
 
     @abstractmethod
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
@@ -167,7 +167,7 @@ class GPPosterior(Posterior):
         return mean, sd
 
     def condition(self, points: Points, y: FloatArray) -> Self:
-        new = Data(points, y, np.full(len(y), np.nan))
+        new = Data(points, y, np.zeros(len(y)))
         cross, _ = self.model.kernel(self.theta[:-1], self.data.points, points)
         corner = np.diag(new.variances(self.theta[-1]))
         self.model.kernel.add_to(corner, self.theta[:-1], points, points)
