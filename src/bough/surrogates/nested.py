@@ -33,8 +33,8 @@ LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
 """Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
 
 LOW_NOISE = replace(NOISE, prior=LogNormal(math.log(1e-4), 3.0), low=1e-8)
-"""Many objectives have no noise, and the model locates an optimum only as precisely as its noise allows. Others
-have steps that a smooth function cannot follow. So the prior is wide: the data decide."""
+"""Many objectives have no noise, and the model locates an optimum only as precisely as its noise allows.
+Others have steps that a smooth function cannot follow. So the prior is wide: the data decide."""
 
 ABSENT = LogNormal(math.log(1e-4), 0.1)
 """A variance that removes its term."""
