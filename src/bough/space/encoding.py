@@ -136,9 +136,9 @@ def _checked(domain: Domain, values: list[Any]) -> list[Any]:
         if all(value in domain.index for value in set(values)):  # a string is its own key
             return values
     elif kinds == {int} and isinstance(domain, Int):
-        for value in set(values):
-            domain.check(value)
-        return values
+        low, high, step = domain.low, domain.high, domain.step or 1
+        if all(low <= value <= high and (value - low) % step == 0 for value in set(values)):
+            return values
     if kinds == {float} and isinstance(domain, Float) and domain.step is None:
         numbers = np.array(values)
         if ((numbers >= domain.low) & (numbers <= domain.high)).all():

@@ -140,7 +140,8 @@ class StoredStudy:
         self._reading = threading.Lock()  # guards the view and its encoding
         self._this_process = f"{socket.gethostname()}:{os.getpid()}"
         self._view = TrialIndex(self.goals)
-        self._view.change_space(self._now)
+        if len(self._revisions) > 1:
+            self._view.change_space(self._now)
         self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
