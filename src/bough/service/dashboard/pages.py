@@ -70,6 +70,8 @@ MOST_AMENDMENTS = 50
 """The latest lines of a study's record that its page shows."""
 
 MOST_CHOICES = 40
+"""Measures that the reader of a study's page can choose from."""
+
 MOST_MEASURES = 12
 """Columns for measures in the table of trials."""
 
@@ -195,6 +197,7 @@ class _Pages:
         latest = Selection(order="latest", limit=ROWS)
         trials, total = await to_thread.run_sync(select, snapshot.trials, study, latest)
         reported = any(trial.curve for trial in snapshot.trials)
+        measures = await to_thread.run_sync(lambda: snapshot.measures[:MOST_CHOICES])
         return self._page(
             request,
             "study.html",
@@ -208,7 +211,7 @@ class _Pages:
                 each for each in SHOWN.values() if each.fits(snapshot) and (reported or each.name != "curves")
             ],
             measures=_measures(study, trials),
-            shown_measures=snapshot.measures[:MOST_CHOICES],
+            shown_measures=measures,
             space_text=json.dumps(study.space.to_dict(), indent=1, ensure_ascii=False),
             amendments=study.amendments[::-1][:MOST_AMENDMENTS],
             templates={"light": template(), "dark": template(dark=True)},
