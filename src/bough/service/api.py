@@ -270,8 +270,8 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
     async def branches(opened: Opened, measure: str | None = None) -> Response:
         """The branches of the space from top to bottom, and how the trials of each went, by a measure."""
-        snapshot = (await figures.snapshot(opened, {})).showing(measure)
-        return JSONResponse(await to_thread.run_sync(branches_json, snapshot))
+        snapshot = await figures.snapshot(opened, {})
+        return JSONResponse(await to_thread.run_sync(lambda: branches_json(snapshot.showing(measure))))
 
     @api.get("/studies/{study:name}/figures/{figure}", tags=["studies"])
     async def figure(
