@@ -16,8 +16,8 @@ static double log_between(const double *at, int bounds, int low, int high, doubl
     if (low < 0) return at[high];
     gap = at[low] - at[high];
     gap = gap < LEAST_LOG_GAP ? gap : LEAST_LOG_GAP;
-    rho = exp(gap);
     rest = -expm1(gap);
+    rho = 1.0 - rest;
     *by_mean = (mean[high] - rho * mean[low]) / rest;
     *by_sd = (sd[high] - rho * sd[low]) / rest;
     return at[high] + log(rest);

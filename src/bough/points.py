@@ -1,4 +1,4 @@
-"""Encoded points, which all layers exchange: their values, their activity, and the meaning of each column.
+"""The common currency of all layers: encoded points, their activity, and the meaning of each column.
 
 Surrogates are fitted to ``Points`` and maximisers return them. ``Layout`` describes the columns, so models
 need no names, units or conditions.
@@ -133,7 +133,11 @@ def rows_among(hashes: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> IntArr
     table = np.zeros(1 << 16, np.bool_)
     table[wanted >> np.uint64(48)] = True
     rows = np.flatnonzero(table[hashes >> np.uint64(48)])
-    return rows[np.isin(hashes[rows], wanted)]
+    if not len(rows):
+        return rows
+    ordered, found = np.sort(wanted), hashes[rows]
+    nearest = np.minimum(np.searchsorted(ordered, found), len(ordered) - 1)
+    return np.asarray(rows[ordered[nearest] == found])
 
 
 @lru_cache(maxsize=16)

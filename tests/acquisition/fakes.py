@@ -1,17 +1,18 @@
-"""Small exact posteriors, written apart from bough.gp so that neither can hide the other's mistakes."""
+"""Small exact posteriors, computed apart from bough.gp so that neither can hide the other's mistakes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from bough.gp.posterior import Posterior
 from bough.points import BoolArray, FloatArray, Points
 
 
 @dataclass(frozen=True)
-class SquaredExponential:
+class SquaredExponential(Posterior):
     """A Gaussian process over all columns with unit variance and one length, in a dozen lines."""
 
     x: FloatArray
@@ -33,9 +34,6 @@ class SquaredExponential:
         mean, covariance = self.joint(points)
         return mean, np.sqrt(np.maximum(np.diag(covariance), 1e-14))
 
-    def predict_mean(self, points: Points) -> FloatArray:
-        return self.predict(points)[0]
-
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         gram = self.kernel(self.x, self.x) + self.noise * np.eye(len(self.x))
         cross = self.kernel(points.x, self.x)
@@ -44,6 +42,9 @@ class SquaredExponential:
         mean_slope = np.einsum("nmc,m->nc", slope, np.linalg.solve(gram, self.y))
         sd_slope = -np.einsum("nmc,nm->nc", slope, np.linalg.solve(gram, cross.T).T) / sd[:, None]
         return mean, sd, mean_slope, sd_slope
+
+    def condition(self, points: Points, y: FloatArray) -> SquaredExponential:
+        return replace(self, x=np.concatenate([self.x, points.x]), y=np.concatenate([self.y, y]))
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         mean, covariance = self.joint(points)

@@ -63,6 +63,20 @@ def test_the_front_keeps_the_first_of_equal_points() -> None:
     np.testing.assert_array_equal(non_dominated(values), [True, True, False, False])
 
 
+@pytest.mark.parametrize("objectives", [1, 2, 3])
+@pytest.mark.parametrize("rows", [0, 1, 7, 300])
+def test_the_front_is_what_comparing_all_pairs_leaves(objectives: int, rows: int) -> None:
+    """Small whole numbers, so that many values are equal."""
+    values = np.random.default_rng(rows).integers(0, 6, (rows, objectives)).astype(float)
+
+    def beats(i: int, j: int) -> bool:
+        equal = bool((values[i] == values[j]).all())
+        return i < j if equal else bool((values[i] <= values[j]).all())
+
+    wanted = [not any(beats(i, j) for i in range(rows) if i != j) for j in range(rows)]
+    np.testing.assert_array_equal(non_dominated(values), wanted)
+
+
 def improvement(front: np.ndarray, reference: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
     base = hypervolume(front, reference)
     return np.array([hypervolume(np.vstack([front, outcome]), reference) - base for outcome in outcomes])

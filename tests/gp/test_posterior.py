@@ -100,6 +100,16 @@ def test_prediction_is_the_conditional_normal(seed: int) -> None:
 
 @settings(max_examples=6, deadline=None)
 @given(seeds)
+def test_means_at_the_data_are_those_at_equal_points(seed: int) -> None:
+    _, model, theta, data, _ = tree_case(seed)
+    known = posterior(model, theta, data)
+    equal = data.points.take(np.arange(len(data.y)))
+    np.testing.assert_allclose(known.predict_mean(data.points), known.predict(equal)[0], rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(known.predict_mean(equal), known.predict(equal)[0], rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=6, deadline=None)
+@given(seeds)
 def test_gradients_of_predictions(seed: int) -> None:
     space, model, theta, data, rng = tree_case(seed)
     known, new = posterior(model, theta, data), random_points(space, 4, rng)

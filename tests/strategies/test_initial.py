@@ -51,6 +51,17 @@ def test_every_path_comes_first_then_what_is_missing() -> None:
     assert kinds == visited(BRANCHES, empty)
 
 
+def test_no_path_can_be_late_where_the_first_points_are_on_all_of_them() -> None:
+    seen, missing = (
+        BRANCHES.encode([{"kind": kind, "x": x, "w": x} for x in (0.1, 0.9) for kind in kinds])
+        for kinds in ("abca", "abab")
+    )
+    design = InitialDesign()
+    assert len(design.early_points(BRANCHES, history(BRANCHES, seen))) == 0
+    early = design.early_points(BRANCHES, history(BRANCHES, missing))
+    np.testing.assert_array_equal(early.x, missing.x[:MIN_POINTS])
+
+
 def test_a_branch_that_is_known_already_is_not_visited_for_its_own_sake() -> None:
     known = BRANCHES.encode([{"kind": "b", "x": 0.2, "w": 0.9}])
     kinds = visited(BRANCHES, known)

@@ -111,10 +111,10 @@ class Expected:
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
         scores, slopes = [], []
         for posterior, best in zip(self.posteriors, self.best, strict=True):
-            mean, sd, mean_slope, sd_slope = posterior.predict_grad(points)
+            mean, sd, pull = posterior.predict_pull(points)
             score, by_mean, by_sd = self.acquisition(mean, sd, best)
             scores.append(score)
-            slopes.append(by_mean[:, None] * mean_slope + by_sd[:, None] * sd_slope)
+            slopes.append(pull(by_mean, by_sd))
         value, shares = average(scores, self.acquisition.log)
         return value, np.einsum("mn,mnc->nc", shares, np.stack(slopes))
 

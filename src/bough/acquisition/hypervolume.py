@@ -55,8 +55,13 @@ def non_dominated(values: FloatArray) -> BoolArray:
     """(n,) which rows of ``values`` (n, m) no other row dominates; of equal rows the first one."""
     # Lexicographically, a row comes after all rows that dominate it, and equal rows keep their order.
     order = np.lexsort(values.T[::-1]) if len(values) else np.empty(0, dtype=np.intp)
-    front = np.empty((0, values.shape[1]))
     keep = np.zeros(len(values), dtype=bool)
+    if values.shape[1] == 2:  # no row before it is worse in the first objective, so the second decides
+        second = values[order, 1]
+        keep[order[:1]] = True
+        keep[order[1:]] = second[1:] < np.minimum.accumulate(second)[:-1]
+        return keep
+    front = np.empty((0, values.shape[1]))
     for start in range(0, len(values), BLOCK_ROWS):
         rows = order[start : start + BLOCK_ROWS]
         block = values[rows]

@@ -129,6 +129,8 @@ class GPPosterior(Posterior):
         return mean, np.sqrt(np.maximum(variance, SMALLEST_VARIANCE))
 
     def predict_mean(self, points: Points) -> FloatArray:
+        if points is self.data.points:  # K α = M α − σ² α = y − σ² α
+            return self.data.y - self.data.variances(self.theta[-1]) * self.alpha
         return self.covariance_with_data(points)[0] @ self.alpha
 
     def predict_grad(self, points: Points) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

@@ -69,10 +69,12 @@ class Dense:
         return self.root.T @ (self.root @ b)
 
     def whiten(self, b: FloatArray) -> FloatArray:
-        return self.root @ b
+        return blas.dtrmm(1.0, self.root, b, lower=1) if b.ndim == 2 and b.size else self.root @ b
 
     def unwhiten(self, h: FloatArray) -> FloatArray:
-        return self.root.T @ h
+        return (
+            blas.dtrmm(1.0, self.root, h, lower=1, trans_a=1) if h.ndim == 2 and h.size else self.root.T @ h
+        )
 
     def inverse(self) -> FloatArray:
         # M⁻¹ = L⁻ᵀ L⁻¹: dlauum computes RᵀR for a lower triangle R, in a third of a product's flops.

@@ -47,7 +47,7 @@ def snap(rules: Rules, x: FloatArray) -> Points:
 def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> list[Config]:
     """The configs that ``points`` encode: active parameters only, in column order."""
     configs: list[Config] = [{} for _ in range(len(points))]
-    rows_of_group = [np.flatnonzero(active) for active in points.on.T]
+    rows_of_group = [active.nonzero()[0] for active in points.on.T]
     for column, parameter in enumerate(parameters):
         rows = rows_of_group[rules.group[column]]
         if not len(rows):
@@ -82,7 +82,7 @@ def encode_exact(
     view = EncodedView(rules, x, numbers)
     for group in rules.groups:
         on[:, group.index] = rules.holds(group.bound, view, on)
-        rows = np.flatnonzero(on[:, group.index])
+        rows = on[:, group.index].nonzero()[0]
         chosen = configs if len(rows) == count else [configs[row] for row in rows.tolist()]
         for column in group.columns if chosen else ():
             name = parameters[column].name

@@ -191,7 +191,7 @@ class Tree:
         """(n, switches) the piece of each switch that each row lies in."""
         pieces = np.full((len(points), len(self.switches)), INACTIVE)
         for i, column in enumerate(self.switches):
-            rows = np.flatnonzero(points.on[:, self._rules.group[column]])
+            rows = points.on[:, self._rules.group[column]].nonzero()[0]
             pieces[rows, i] = self._pieces[column].index(points.x[rows, column])
         return pieces
 

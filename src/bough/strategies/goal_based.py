@@ -17,6 +17,8 @@ trial draws, so each branch that matters for some part of the front gets its loo
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -24,7 +26,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Scaled, Total
 from bough.acquisition.functions import LOG_SD
-from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, non_dominated
+from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement, non_dominated
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
@@ -147,12 +149,14 @@ class GoalBased:
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
+        # The same boxes serve the choice of a point and the question of what it gains.
+        find_boxes = functools.cache(models.boxes)
         # The m-th root of a volume is a length, in standard deviations as for one objective.
-        make_length = _criterion_factory(models, factors, 1.0 / max(objectives, 1))
+        make_length = _criterion_factory(models, find_boxes, factors, 1.0 / max(objectives, 1))
         return ProposalContext(
             space=space,
             model=first,
-            make_criterion=_criterion_factory(models, factors),
+            make_criterion=_criterion_factory(models, find_boxes, factors),
             improvement=lambda points: make_length()(points),  # seldom asked for, and it needs boxes
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
@@ -165,7 +169,12 @@ class GoalBased:
         )
 
 
-def _criterion_factory(models: GoalModels, factors: Total, power: float = 1.0) -> CriterionFactory:
+def _criterion_factory(
+    models: GoalModels,
+    find_boxes: Callable[[tuple[int, ...] | None, bool], list[Boxes] | None],
+    factors: Total,
+    power: float = 1.0,
+) -> CriterionFactory:
     """The gain to the ``power``, times what ``factors`` are the logarithms of."""
 
     def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
@@ -174,9 +183,8 @@ def _criterion_factory(models: GoalModels, factors: Total, power: float = 1.0) -
         if not models.objectives:
             unlike = [Expected(m.posteriors, [0.0] * len(m.posteriors), LOG_SD) for m in models.limits]
             return Total([Scaled(Total(unlike), 1.0 / len(unlike)), *factors.parts])
-        boxes = models.boxes(
-            rows, wide=sd_share == 1.0
-        )  # exploiting turns refine the front, others extend it
+        # Exploiting turns refine the front, others extend it.
+        boxes = find_boxes(None if rows is None else tuple(rows.tolist()), sd_share == 1.0)
         if boxes is None:
             return factors
         gain = ExpectedHypervolumeImprovement(models.members, boxes, sd_share)

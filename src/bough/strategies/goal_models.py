@@ -24,7 +24,7 @@ from bough.acquisition.hypervolume import (
 )
 from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
-from bough.points import BoolArray, FloatArray, IntArray, Points
+from bough.points import BoolArray, FloatArray, Points
 from bough.strategies.context import ConditionedModel
 from bough.strategies.goal_ranking import usual_size
 from bough.strategies.model_based import ModelBased, mixture_moments
@@ -130,7 +130,7 @@ class GoalModels:
         return [
             np.stack(
                 [
-                    posterior.predict(done)[0] if posterior.has_noise else model.z
+                    posterior.predict_mean(done) if posterior.has_noise else model.z
                     for posterior, model in zip(posteriors, self.objectives, strict=True)
                 ],
                 axis=1,
@@ -146,11 +146,11 @@ class GoalModels:
         for model in self.limits:
             met &= self._expected_to_meet(model, pending)
         return [
-            np.stack([posterior.predict(pending)[0] for posterior in posteriors], axis=1)[met]
+            np.stack([posterior.predict_mean(pending) for posterior in posteriors], axis=1)[met]
             for posteriors in self.members
         ]
 
-    def boxes(self, rows: IntArray | None, wide: bool) -> list[Boxes] | None:
+    def boxes(self, rows: Sequence[int] | None, wide: bool) -> list[Boxes] | None:
         """Where an outcome improves the front of these feasible trials, for each sample; None without any.
 
         rows: finished trials; None for all of them, with those that are running.

@@ -109,8 +109,9 @@ class InitialDesign:
     def early_points(self, space: Space, history: History) -> Points:
         """The first points that were tried, as many as the design has; none where no path can be late.
 
-        That is where the design does not look at every path, as with beliefs about switches, and where all
-        early points are of an earlier space that differs everywhere: then every path is new, none is behind.
+        That is where these points are on all paths, where the design does not look at every path, as with
+        beliefs about switches, and where all early points are of an earlier space that differs everywhere:
+        then every path is new, none is behind.
         """
         nothing, size = history.done.take([]), self.size(space)
         believed = any(space.layout.switch[belief.column] for belief in history.beliefs)
@@ -124,7 +125,9 @@ class InitialDesign:
                 Points.concat([history.done, history.failed, history.pending]), history.fidelity
             )
             early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
-        return early if len(early) == size and space.legal(early).any() else nothing
+        seen = np.unique(space.tree.branch_ids(early)[space.legal(early)])
+        some_are_late = 0 < len(seen) < space.tree.path_count(size)
+        return early if len(early) == size and some_are_late else nothing
 
     def _of_new_path(self, space: Space, history: History, tried: Points) -> Points | None:
         """The design's point on a path that came late and has no trial yet."""

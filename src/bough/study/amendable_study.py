@@ -1,4 +1,4 @@
-"""The part of a study that amends its record: change the space, correct results, add beliefs and notes."""
+"""A study whose record is amended: its space changed, results put right, beliefs and remarks added."""
 
 from __future__ import annotations
 

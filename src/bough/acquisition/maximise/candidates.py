@@ -1,6 +1,6 @@
 """Candidates of a search: where they lie, which of them may be proposed, and from which the search starts.
 
-They are spread over every path and around the best points so far. In a small space they are all its points.
+They are spread over every path and around the best points so far; a small space has all its points listed.
 """
 
 from __future__ import annotations
@@ -60,16 +60,11 @@ class CandidateFilter:
         allowed, layout = self.space.legal(points), self.space.layout
         hashes, avoided = row_hashes(layout, points), row_hashes(layout, self.avoid)
         twins = rows_among(avoided, hashes)
-        found, first = np.unique(avoided[twins], return_index=True)
-        suspects = np.flatnonzero(allowed & np.isin(hashes, found))
-        if len(suspects):
-            own = row_keys(layout, points.take(suspects))
-            likely = self.avoid.take(twins[first[np.searchsorted(found, hashes[suspects])]])
-            tried = [one == other for one, other in zip(own, row_keys(layout, likely))]
-            if not all(tried):  # different rows with one hash
-                known = set(row_keys(layout, self.avoid.take(twins)))
-                tried = [key in known for key in own]
-            allowed[suspects] = ~np.array(tried)
+        if len(twins):
+            known = set(row_keys(layout, self.avoid.take(twins)))
+            suspects = rows_among(hashes, avoided[twins])
+            tried = [key in known for key in row_keys(layout, points.take(suspects))]
+            allowed[suspects[tried]] = False
         return allowed
 
     def score(self, points: Points, value: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ Rows = slice | IntArray
 
 def rows_of(mask: BoolArray) -> Rows:
     """The rows where ``mask`` (n,) holds."""
-    return contiguous(np.flatnonzero(mask))
+    return contiguous(mask.nonzero()[0])
 
 
 def contiguous(rows: IntArray) -> Rows:
