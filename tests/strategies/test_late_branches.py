@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import bough
 from bough import Choice, Float, Space
+from bough.strategies.initial import InitialDesign
 
 NARROW = {"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}}
 WIDE = {**NARROW, "new": {"z": Float(0, 1)}}
@@ -26,9 +28,19 @@ def changed() -> bough.Study:
     return study.run(value, trials=28, progress=False)
 
 
-def test_the_first_trial_of_a_new_branch_is_that_of_the_design(changed: bough.Study) -> None:
-    assert changed.trials[14].config["model"] == "new"
-    assert changed.explain(14)["rule"] == "initial design"
+@pytest.mark.parametrize("before", [5, 14, 40])
+def test_the_first_trial_of_a_new_branch_is_that_of_the_design(before: int) -> None:
+    study = bough.Study(BEFORE, seed=0, method="auto")
+    rng = np.random.default_rng(1)
+    study.add_many((config, value(config)) for config in BEFORE.sample(before - 2, rng))
+    study.fail(study.ask(), "no memory")
+    study.ask()
+    study.change(AFTER)
+    trial = study.ask()
+    assert study.explain(trial)["rule"] == "initial design"
+    design = InitialDesign().points(AFTER, 0)
+    assert trial.config in [config for config in AFTER.decode(design) if config["model"] == "new"]
+    assert study.explain(study.ask())["rule"] != "initial design", "once"
 
 
 def test_a_new_branch_gets_trials_until_it_has_shown_what_it_can(changed: bough.Study) -> None:

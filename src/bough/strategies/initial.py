@@ -12,12 +12,13 @@ uncertain there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bough.history import History
-from bough.points import Points
+from bough.points import IntArray, Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
@@ -88,14 +89,14 @@ class InitialDesign:
         """
         known = len(history.done) + len(history.failed) + len(history.pending)
         if history.fidelity is None and known >= max(self.size(space), MAX_POINTS):
-            return None  # without copying a long history
+            return self._of_new_path(space, history)  # without copying a long history
         tried = tried_points(history)
         if history.is_learned and len(tried) < MAX_POINTS and self.kind in ("middle", "paths"):
             rng = np.random.default_rng([history.seed, len(tried), streams.FIRST_LOOK])
             if (look := first_look(space, tried, rng)) is not None:
                 return look
         if len(tried) >= self.size(space):
-            return self._of_new_path(space, history, tried)
+            return self._of_new_path(space, history)
         design, row = self.points(space, history.seed), len(tried)
         if self.kind in ("middle", "paths"):
             branch = space.tree.branch_ids(Points.concat([tried, design]))
@@ -119,7 +120,7 @@ class InitialDesign:
             return nothing
         numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
         if history.fidelity is None:
-            early = tried_points(history).take(lowest_rows(numbers, size))
+            early = _rows_of([history.done, history.failed, history.pending], lowest_rows(numbers, size))
         else:  # a configuration is as early as its first trial, at any fidelity
             tried = at_fidelity(
                 Points.concat([history.done, history.failed, history.pending]), history.fidelity
@@ -129,12 +130,13 @@ class InitialDesign:
         some_are_late = 0 < len(seen) < space.tree.path_count(size)
         return early if len(early) == size and some_are_late else nothing
 
-    def _of_new_path(self, space: Space, history: History, tried: Points) -> Points | None:
+    def _of_new_path(self, space: Space, history: History) -> Points | None:
         """The design's point on a path that came late and has no trial yet."""
-        if not len(self.early_points(space, history)):
+        tried, paths = self.early_points(space, history), space.tree.path_count(self.size(space))
+        if not len(tried) or _paths_seen(space, tried) >= paths:  # nearly always: the design saw every path
             return None
-        found = space.tree.branch_ids(tried)
-        if len(np.unique(found[space.legal(tried)])) >= space.tree.path_count(self.size(space)):
+        tried = tried_points(history)
+        if _paths_seen(space, tried) >= paths:
             return None
         design = self.points(space, history.seed)
         branch = space.tree.branch_ids(Points.concat([tried, design]))
@@ -158,6 +160,20 @@ def initial_design(option: InitialOption) -> InitialDesign:
         kind, count = option
         return InitialDesign(int(count), str(kind))
     return InitialDesign(kind=option) if isinstance(option, str) else InitialDesign(option)
+
+
+def _paths_seen(space: Space, points: Points) -> int:
+    """How many paths of the space the points are on; points of an earlier space may be on none."""
+    return len(np.unique(space.tree.branch_ids(points)[space.legal(points)]))
+
+
+def _rows_of(parts: Sequence[Points], rows: IntArray) -> Points:
+    """Rows of several parts, counted as if they were one; only these rows are copied."""
+    found, start = [], 0
+    for part in parts:
+        found.append(part.take(rows[(rows >= start) & (rows < start + len(part))] - start))
+        start += len(part)
+    return Points.concat(found)
 
 
 def _latin_hypercube(space: Space, size: int, rng: np.random.Generator) -> Points:
