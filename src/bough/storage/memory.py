@@ -11,16 +11,7 @@ from typing import Any
 from bough.errors import StudyError, TrialError
 from bough.storage import forks
 from bough.storage.base import Amendment, Changes, StudyRecord, amended_meanwhile
-from bough.trial import (
-    Report,
-    Trial,
-    available,
-    begun,
-    finished,
-    handed_out,
-    is_news,
-    renewed,
-)
+from bough.trial import Report, Trial, available, begun, finished, handed_out, is_news, renewed
 
 __all__ = ["MemoryStorage"]
 

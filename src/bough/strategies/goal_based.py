@@ -34,14 +34,7 @@ from bough.strategies.base import noise_seen, tried_points
 from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
-from bough.strategies.goal_models import (
-    GoalModels,
-    bilog,
-    chebyshev,
-    fit_limits,
-    fit_objectives,
-    outcomes_of,
-)
+from bough.strategies.goal_models import GoalModels, bilog, chebyshev, fit_limits, fit_objectives, outcomes_of
 from bough.strategies.model_based import ModelBased, choose, mixture_moments
 
 __all__ = ["GoalBased"]
