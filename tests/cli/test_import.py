@@ -45,6 +45,7 @@ def test_a_table(folder: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["runs.csv"], "runs.csv is a table of results: pass --value COLUMN, --space and --name"),
         (["runs.csv", "--value", "acc"], "needs --space SPACE and --name NAME"),
         (["runs.csv", "--map", "rate=x"], "--map is for a table of results"),
         (

@@ -83,7 +83,8 @@ def test_clear_commands_are_accepted(words: list[str]):
     ("words", "message"),
     [
         ([], "no command to run"),
-        ([sys.executable, "{z}"], "no parameter 'z'"),
+        ([sys.executable, "{z}"], r"no parameter 'z'; there are also \{config\}"),
+        ([sys.executable, "{rat}"], r"no parameter 'rat'; did you mean \{rate\}\?"),
         (["/no/such/program"], "cannot be found"),
         (["program-that-does-not-exist"], "cannot be found"),
         (

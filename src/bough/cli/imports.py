@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["import_"]
 
 OPTUNA = "optuna:"
+TABLES = (".csv", ".tsv")
 
 
 @click.command("import")
@@ -73,6 +74,10 @@ def import_(
     try:
         if value is None:
             _refuse({"--map": maps, "--noise": noise, "--direction": direction})
+            if Path(source).suffix in TABLES:
+                raise click.UsageError(
+                    f"{source} is a table of results: pass --value COLUMN, --space and --name"
+                )
             study = _whole_study(source, storage, name, space)
         else:
             study = _table(source, storage, name, space, value, maps, noise, direction)

@@ -7,6 +7,7 @@ flag of another name before an optional word (``--fast {x}``) could mean either,
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import shutil
@@ -105,9 +106,13 @@ def check_command(words: Sequence[str], space: Space, instances: bool = False) -
     for position, unit in enumerate(units):
         for name in unit.names:
             if name not in known and name not in names:
-                raise ConfigError(
-                    f"the command has {{{name}}}, but the space has no parameter {name!r}; "
+                close = difflib.get_close_matches(name, known, n=1)
+                others = (
                     f"there are also {', '.join(f'{{{each}}}' for each in names)}, and {{{{ }}}} for braces"
+                )
+                hint = f"did you mean {{{close[0]}}}?" if close else others
+                raise ConfigError(
+                    f"the command has {{{name}}}, but the space has no parameter {name!r}; {hint}"
                 )
             if name in optional and position == 0:
                 raise ConfigError(f"the program's name has {{{name}}}, which is not active in every trial")

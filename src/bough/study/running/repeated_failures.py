@@ -52,7 +52,7 @@ class RepeatedFailures:
             return None
         return (
             f"all {MIN_FAILURES} trials{self._where(trial)} failed in the same way: {trial.error}; "
-            "this looks like a bug of the objective"
+            "this looks like a bug in the objective"
         )
 
     def _where(self, trial: Trial) -> str:
