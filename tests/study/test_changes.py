@@ -301,7 +301,7 @@ def test_a_name_that_looks_misspelt_comes_in_two_steps() -> None:
 
 def test_a_change_that_contradicts_the_goals_is_refused() -> None:
     study = bough.Study(BEFORE, objectives=["error"], constraints=["dropout <= 0.2"], method="random", seed=0)
-    with pytest.raises(StudyError, match=r"the constraint 'dropout <= 0.2' is on a parameter"):
+    with pytest.raises(StudyError, match=r"the constraint 'dropout <= 0.2' names a parameter"):
         study.change(DROPOUT)
     assert (study.space, study.amendments) == (BEFORE, [])
 

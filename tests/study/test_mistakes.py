@@ -77,7 +77,7 @@ old = earlier()
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"constraints": ["x <= 0.5"]}, "'x <= 0.5' is on a parameter, .* require="),
+        ({"constraints": ["x <= 0.5"]}, "'x <= 0.5' names a parameter: .* require="),
         ({"learn_from": [old, old]}, "learn_from names 'old' twice"),
         ({"space": changed(x=bough.Float(0, 2))}, "its parameter 'x' is float 0 to 1, not float 0 to 2;"),
         (

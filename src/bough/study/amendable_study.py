@@ -12,7 +12,6 @@ from bough.errors import ConfigError, ConflictError, MethodError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.handles import number_and_attempt
-from bough.study.records import check_limits
 from bough.study.revising.beliefs import belief_amendment
 from bough.study.revising.changing import differences, space_change
 from bough.study.revising.corrections import correction, remark, remarks_of, retraction
@@ -102,7 +101,7 @@ class AmendableStudy(StudyResults):
                 return None
             if known[0] != known[-1] or (seen is not None and seen != self.space):
                 raise ConflictError("another change of the space came first: look at it, then try again")
-            check_limits(space, self.goals)
+            self.goals.check_limits(space)
             self._built(space)  # MethodError if the method cannot work there
             lines[:] = differences(self.space, space)
             return None if preview else made

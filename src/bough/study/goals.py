@@ -12,10 +12,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bough.errors import StudyError
 from bough.trial import Trial
+
+if TYPE_CHECKING:
+    from bough.space import Space
 
 __all__ = ["VALUE", "Goals", "Limit", "MalformedError", "goals_of", "parse_goals"]
 
@@ -181,9 +184,9 @@ class Goals:
         violated = tuple(str(limit) for limit, slack in zip(self.limits, self.slacks(trial)) if slack > 0)
         return trial if violated == trial.violated else replace(trial, violated=violated)
 
-    def check_limits(self, parameters: Iterable[str]) -> None:
+    def check_limits(self, space: Space) -> None:
         """StudyError if a limit names a parameter: nothing has to be measured to keep that one."""
-        known = set(parameters)
+        known = {parameter.name for parameter in space.parameters}
         for limit in self.limits:
             if limit.name in known and limit.name not in self.names:
                 raise MalformedError(

@@ -20,7 +20,7 @@ from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, MalformedError, goals_of
 
-__all__ = ["STOPPING_RULES", "check_limits", "check_same", "method_of", "new_record"]
+__all__ = ["STOPPING_RULES", "check_same", "method_of", "new_record"]
 
 STOPPING_RULES = ("median", "asha", "none")
 """The first one is the default; a storage keeps nothing for it."""
@@ -51,7 +51,7 @@ def new_record(
             f"stopping={stopping!r} does not go with the fidelity {space.fidelity.name!r}, which decides how "
             "long trials run: leave it out"
         )
-    check_limits(space, goals)
+    goals.check_limits(space)
     chosen = describe(method)
     return StudyRecord(
         name,
@@ -62,17 +62,6 @@ def new_record(
         goals=goals.to_json(),
         stopping=None if stopping == STOPPING_RULES[0] else stopping,
     )
-
-
-def check_limits(space: Space, goals: Goals) -> None:
-    """StudyError if a constraint is on a parameter: results would have to repeat it."""
-    parameters = {parameter.name for parameter in space.parameters}
-    for limit in goals.limits:
-        if limit.name in parameters:
-            raise MalformedError(
-                f"the constraint {str(limit)!r} is on a parameter, but constraints limit what results "
-                "measure: limit parameters in the space, by Space(..., require=[...])"
-            )
 
 
 def method_of(record: StudyRecord) -> Method:

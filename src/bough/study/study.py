@@ -69,7 +69,6 @@ class Study(AmendableStudy):
         if storage is None and name is None:
             name = "study"
         goals = parse_goals(objectives, constraints, reference, direction)
-        goals.check_limits(parameter.name for parameter in space.parameters)
         wanted = new_record(space, name, goals, method, seed, stopping)
         absent = is_absent(storage)
         opened = open_storage(None if absent else storage)
