@@ -67,8 +67,9 @@ def connect(
     space:    creates the study, with goals, method, seed and stopping, unless there is one that agrees.
     direction, objectives, constraints, reference: its goals, as for ``bough.Study``.
     learn_from: names of earlier studies of the same service.
-    patience: seconds, from the first failure on, for which a request is sent again while the service is away.
-    timeout:  seconds that a proposal may take; other replies are expected sooner, and asked for again.
+    patience: seconds, from the first failure on, for which a request is repeated while the service is away.
+    timeout:  seconds that a proposal may take; other replies are expected sooner. Late ones are requested
+              again.
     """
     token = token or os.environ.get("BOUGH_TOKEN")
     if not token:

@@ -53,7 +53,7 @@ class Float:
     """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``.
 
     likely: the range ``(low, high)`` where good values are expected.
-    fidelity: whether the study chooses it, from cheap and rough to the highest value (``space.fidelity``).
+    fidelity: True if the study chooses it, from low (cheap and rough) to high (``space.fidelity``).
     """
 
     low: float
@@ -164,7 +164,7 @@ class Int:
     """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale.
 
     likely: the range ``(low, high)`` where good values are expected.
-    fidelity: whether the study chooses it, from cheap and rough to the highest value (``space.fidelity``).
+    fidelity: True if the study chooses it, from low (cheap and rough) to high (``space.fidelity``).
     """
 
     kind: ClassVar[Kind] = "ordinal"

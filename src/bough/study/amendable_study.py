@@ -34,8 +34,8 @@ class AmendableStudy(StudyResults):
     def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:
         """Say that the result of a finished trial does not count, and why; nothing stored is deleted.
 
-        From now on it informs neither the method nor ``best``, ``front`` and ``recommend``. It stays among
-        the trials, with the reason in ``trial.retracted``, and counts as finished for ``run``.
+        From now on the method, ``best``, ``front`` and ``recommend`` ignore it. It stays among the trials,
+        with the reason in ``trial.retracted``, and counts as finished for ``run``.
         by: who says so; it is stored with the amendment.
         """
         number, _ = number_and_attempt(trial)
@@ -55,8 +55,8 @@ class AmendableStudy(StudyResults):
     def believe(self, likely: Mapping[str, Any] | None, *, by: str | None = None) -> None:
         """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
 
-        Ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
-        parameter counts; None withdraws it, and an empty dict withdraws all, also those of the space.
+        Give ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
+        parameter counts. None withdraws it, and an empty dict withdraws all, also those of the space.
         """
         if not getattr(self._strategy, "uses_beliefs", False):
             raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
@@ -72,10 +72,10 @@ class AmendableStudy(StudyResults):
         seen: Space | None = None,
         by: str | None = None,
     ) -> list[str]:
-        """Go on in another space; what differs, a line each (none if nothing does).
+        """Continue in another space; returns the differences, a line each (none if nothing differs).
 
-        From the next trial on, proposals come from ``space``. Earlier trials keep their configs and go on
-        informing the method. Trials that are running may still be told.
+        From the next trial on, proposals come from ``space``. Earlier trials keep their configs and still
+        inform the method. Results of running trials are still accepted.
 
         backfill: values that earlier trials had of parameters that are new, {"dropout": 0.0}. Without one,
                   a new parameter is inactive in them.
@@ -116,7 +116,7 @@ class AmendableStudy(StudyResults):
     def stop_runs(self, reason: str = "", *, by: str | None = None) -> Amendment:
         """Ask every ``run`` of the study that is going on, wherever it is, to start no further trial.
 
-        Evaluations that are going on are finished and their results kept. A later ``run`` goes on.
+        Running evaluations are finished and their results kept. A ``run`` that starts later is not affected.
         """
         made = self.amend(lambda _: stop_request(reason, by))
         assert made is not None

@@ -33,7 +33,7 @@ def studies(storage: str | Storage) -> list[StudyRecord]:
 def open_study(name: str, storage: str | Storage) -> Study:
     """The study of that name; StudyError if there is none.
 
-    One that learned its space from an objective of a trial is run with such an objective again.
+    If it learned its space from an objective that asks, run it with such an objective again.
     """
     opened = open_storage(storage, create=False)
     return _opened(_find(name, opened), opened)

@@ -186,10 +186,10 @@ class StoredStudy:
     ) -> Trial | list[Trial]:
         """The next trial to evaluate, or the next ``n`` as a list.
 
-        A queued trial comes first, or one whose worker let its lease end; else the method proposes one, with
-        all running trials in mind. ``lease``: seconds after which the trial is handed out again unless it
-        was told; without a lease it stays yours. ``worker``: who evaluates it, otherwise host and process.
-        ExhaustedError when a finite space is used up.
+        A queued trial comes first, or one whose lease has ended. Otherwise the method proposes one and takes
+        all running trials into account. ``lease``: seconds after which the trial is handed out again unless
+        it was told; without a lease it stays yours. ``worker``: who evaluates it, by default host and
+        process. Raises ExhaustedError if a finite space is used up.
         """
         if n is None:
             trial = self.ask_within(None, lease, worker=worker)

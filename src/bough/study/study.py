@@ -125,12 +125,12 @@ class Study(AmendableStudy):
         return self.record_result(failure(number, str(reason), attempt, learn))
 
     def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
-        """Report how a running trial is doing at a step of its evaluation; whether it should stop there.
+        """Report how a running trial is doing at a step of its evaluation; returns whether it should stop.
 
         value: what the objective would return if it ended now; a dict of all objectives and limited measures
-        where there are several. step: an integer such as the epoch; steps
-        grow. If the answer is true, the trial is stored as stopped and need not be told; see ``stopping`` of
-        the study. The same report may be sent again; another value at the same step is a ConflictError.
+        where there are several. step: an integer such as the epoch; steps grow. If the answer is true, the
+        trial is stored as stopped and need not be told; see ``stopping`` of the study. The same
+        report may be sent again; another value at the same step is a ConflictError.
         """
         current = self._store_report(trial, value, step)
         if current.is_finished:  # the same report was sent before
@@ -182,7 +182,10 @@ class Study(AmendableStudy):
         return self._insert(given, request)
 
     def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
-        """Have a configuration tried next, before the method proposes anything; ``request`` as above."""
+        """Have a configuration tried next, before the method proposes anything.
+
+        request: as in ``add_many``.
+        """
         return self._insert([(config, Trial(-1, {}, "queued"))], request)[0]
 
     def _insert(self, given: list[tuple[Config, Trial]], request: str | None) -> list[Trial]:
@@ -243,9 +246,9 @@ class Study(AmendableStudy):
         instances:     evaluate ``objective(config, instance)`` on each of these, such as files or folds; the
                        value is the mean. A trial that loses against the best one by a paired test is stopped.
 
-        An objective that returns something else than a finite number makes a failed trial, too. One that
-        raises ``bough.Transient`` has its trial tried again, three times at most. Ctrl-C ends
-        the run: all results are kept, then KeyboardInterrupt is raised.
+        A trial also fails if the objective returns anything but a finite number. If it raises
+        ``bough.Transient``, the trial is tried again, three times at most. Ctrl-C ends the run: all results
+        are kept, then KeyboardInterrupt is raised.
         """
         from bough.study.running.loop import (
             run_objective,  # executors and signals, which ask and tell do not need

@@ -130,7 +130,7 @@ class StudyResults(StoredStudy):
         """Why the method chose a trial: its rule, and its prediction and criterion at that time.
 
         branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
-        was not chosen lately. Without either, {"branches": [...]} tells it of every branch.
+        was not chosen lately. Without arguments, {"branches": [...]} has this for every branch.
         """
         if trial is None or branch is not None:
             return self._explain_branches(trial, branch)
