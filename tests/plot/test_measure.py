@@ -167,5 +167,8 @@ def test_the_reader_of_a_report_chooses_the_measure(study: bough.Study, tmp_path
         assert all(f" · {name}" in figure["layout"]["title"]["text"] for figure in figures.values())
     first = plot.report(study, tmp_path / "r.html", measure="epochs").read_text(encoding="utf-8")
     assert re.findall("<option>(.*?)</option>", first) == ["epochs", "error", "speed", "memory", "recall"]
+    for goals in (GOALS, {"objectives": {}, "constraints": ["memory <= 1"]}):  # nothing measured yet
+        empty = plot.report(bough.Study(SPACE, **goals), tmp_path / "e.html").read_text(encoding="utf-8")
+        assert "<option>memory</option>" in empty
     plain = bough.minimize(lambda config: config["z"], SPACE, trials=5, method="random", seed=0)
     assert 'id="measure"' not in plot.report(plain, tmp_path / "p.html").read_text(encoding="utf-8")

@@ -58,19 +58,15 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str
     from plotly.offline import get_plotlyjs
 
     first = snapshot.goals.value_name if measure is None else measure
-    measures = dict.fromkeys([first, snapshot.goals.value_name, *snapshot.goals.needed])
+    named = dict.fromkeys([first, snapshot.goals.value_name, *snapshot.goals.needed])
+    measures = [*named][: MOST_MEASURES + 1]
     figures = _figures(snapshot, others, first)
+    measured = [SHOWN[name] for name in figures if name in SHOWN and SHOWN[name].measured]
     data = {
         "figures": _as_json(figures),
         "measures": {
-            other: _as_json(
-                {
-                    name: SHOWN[name].of(snapshot, measure=other)
-                    for name in figures
-                    if name in SHOWN and SHOWN[name].measured
-                }
-            )
-            for other in [*measures][1 : MOST_MEASURES + 1]
+            other: _as_json({each.name: each.of(snapshot, measure=other) for each in measured})
+            for other in measures[1:]
         },
         "templates": {"light": template(), "dark": template(dark=True)},
     }
@@ -84,7 +80,7 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str
             for what, fact in _facts(snapshot)
         ),
         best=_best(snapshot),
-        choice=_choice([*measures][: MOST_MEASURES + 1]),
+        choice=_choice(measures),
         figures="\n".join(f'<section class="figure"><div id="{name}"></div></section>' for name in figures),
         trials=_trials(snapshot),
         failures=_failures(snapshot),
