@@ -23,7 +23,7 @@ def _sections(group: click.Group, path: str) -> list[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        own = click.Context(command, info_name=name, parent=context, max_content_width=96, terminal_width=96)
+        own = click.Context(command, info_name=name, parent=context, max_content_width=88, terminal_width=88)
         sections.append(f"## {path} {name}\n\n```text\n{command.get_help(own)}\n```")
         if isinstance(command, click.Group):
             sections += _sections(command, f"{path} {name}")

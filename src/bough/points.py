@@ -1,4 +1,4 @@
-"""The common currency of all layers: encoded points, their activity, and the meaning of each column.
+"""Encoded points, which all layers exchange: their values, their activity, and the meaning of each column.
 
 Surrogates are fitted to ``Points`` and maximisers return them. ``Layout`` describes the columns, so models
 need no names, units or conditions.

@@ -1,7 +1,7 @@
 """The one reader of JSON from outside: files of spaces and studies, bodies of requests.
 
-It refuses what Python's own reader lets through: NaN and infinities, a key given twice, numbers beyond all
-floats, unbounded nesting.
+It refuses some input that Python's own reader accepts: NaN and infinities, a key given twice, numbers beyond
+all floats, unbounded nesting.
 """
 
 from __future__ import annotations

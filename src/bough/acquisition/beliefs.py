@@ -1,7 +1,7 @@
 """Beliefs as weights of a criterion, and as distributions to draw from.
 
-A belief is a density q on the unit interval: with a share of 10 % uniform, so it never excludes a value, and
-otherwise a normal distribution truncated to the interval (the likely range is its central 80 %), or the given
+A belief is a density q on the unit interval. A tenth of it is uniform, so it never excludes a value. The rest
+is a normal distribution truncated to the interval, whose central 80 % is the likely range, or the given
 weights of options. As in πBO (Hvarfner et al. 2022, arXiv 2204.11051), improvement is multiplied by the
 density to a power that falls with the number of trials. Here that is a sum over active columns,
 

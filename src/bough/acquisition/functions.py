@@ -4,8 +4,8 @@ The objective is minimised, and a larger score is better. Each function maps arr
 shape (n,) and an incumbent ``best`` (a scalar, or anything that broadcasts) to three (n,) arrays: the
 score and its derivatives with respect to mean and sd.
 
-Throughout z = (best - mean) / sd: by how many standard deviations the mean beats the incumbent. Jenatton et
-al. (2017) print its negative, with which the score would rise with the mean.
+Everywhere z = (best - mean) / sd: by how many standard deviations the mean beats the incumbent. Jenatton et
+al. (2017) print its negative; with that sign the score would rise with the mean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Escape sequences: ours only where the user wants them, those of programs never.
+"""Escape sequences on the terminal: bough's own only where the user wants them, those of programs never.
 
 Text from users and programs passes through ``printable``, so it cannot control the terminal.
 """

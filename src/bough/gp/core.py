@@ -1,8 +1,8 @@
 """The compiled core (``bough_core``), where it is installed; NumPy computes the same without it.
 
-The environment variable ``BOUGH_CORE`` picks: ``numpy`` never uses the core, ``compiled`` demands it; without
-the variable it is used if it is there. A core of another version, or one that cannot be loaded, is reported
-once, and NumPy takes over.
+By default the core is used if it is installed. The environment variable ``BOUGH_CORE`` changes that:
+``numpy`` never uses the core, ``compiled`` requires it. A core of another version, or one that cannot be
+loaded, is reported once, and NumPy takes over.
 """
 
 from __future__ import annotations

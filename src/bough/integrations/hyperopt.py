@@ -1,8 +1,8 @@
 """Hyperopt's search spaces as bough's: ``space_of(hp_space)``, and ``arguments_of`` for the way back.
 
 The labels of ``hp`` expressions become parameter names. An ``hp.choice`` of plain values becomes a
-categorical, one with expressions inside a ``Choice``. Labels of its options are their texts, or the first
-text inside them, or ``option 0``, ``option 1``, ...
+categorical; with expressions inside, it becomes a ``Choice``. An option is labelled by its text, by the first
+text inside it, or as ``option 0``, ``option 1``, ...
 
 A Space has bounds: normal distributions are cut at three standard deviations. Their middle 80 % is a belief.
 """

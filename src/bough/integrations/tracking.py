@@ -1,4 +1,4 @@
-"""The entries that trackers log of a trial; the callbacks for MLflow, W&B and TensorBoard share them."""
+"""The data of a trial that trackers log; the callbacks for MLflow, W&B and TensorBoard share it."""
 
 from __future__ import annotations
 

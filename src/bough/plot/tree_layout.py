@@ -1,7 +1,7 @@
 """The geometry of the tree figure: bars, ribbons between them, and labels, in pixels from the top.
 
-Computed from a counted ``Branch``, without Plotly. Bars and ribbons are as high as their number of
-trials, everywhere by the same scale. Every branch keeps room for its label, however few its trials.
+Computed from a counted ``Branch``, without Plotly. The height of a bar or ribbon is its number of trials, on
+one scale. Every branch keeps room for its label, however few its trials.
 """
 
 from __future__ import annotations

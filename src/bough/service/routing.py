@@ -1,4 +1,4 @@
-"""Requests on their way to a function: names in paths, strict JSON bodies, errors with a status."""
+"""Routing of requests: names in paths, strict JSON bodies, errors with a status."""
 
 from __future__ import annotations
 

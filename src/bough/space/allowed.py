@@ -1,7 +1,7 @@
 """The values of a column that forbidden clauses leave, where a clause reads that column alone.
 
 ``forbid=["rate > 0.1"]`` is such a clause: it narrows the range of ``rate`` wherever that is active. Searches
-and samplers use what is left of the range, and so need no luck to find legal values.
+and samplers use the rest of the range, so they do not depend on luck to find legal values.
 """
 
 from __future__ import annotations

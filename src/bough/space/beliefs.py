@@ -1,8 +1,8 @@
 """Beliefs: where a user expects good values of a parameter, as ``likely=`` and ``study.believe`` say it.
 
 A number has a likely range ``(low, high)``, read as its central 80 %. A categorical has weights by option; a
-list of options gives each of them the same weight. A belief never excludes a value, and it is no part of
-what a space is: two spaces that differ only in beliefs are equal.
+list of options gives each of them the same weight. A belief never excludes a value. Two spaces that differ
+only in beliefs are equal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Spaces, and tables of anything, as HTML for notebooks: self-contained, without scripts, on any ground.
+"""Spaces, and tables of anything, as HTML for notebooks: self-contained, without scripts, in any theme.
 
 Every text that comes from a user passes through ``escape``. Colours are those of the page, faded where a text
 is secondary.

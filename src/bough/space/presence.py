@@ -1,7 +1,7 @@
 """When a parameter exists: a condition over earlier answers that is exact on all runs.
 
-The shortest condition on one earlier answer is preferred; then one on two of them; then a decision tree that
-splits by the answer that tells most. Few conditions are tried, however many answers are irrelevant.
+The shortest condition on one earlier answer is preferred, then one on two of them, then a decision tree that
+splits by the most informative answer. Few conditions are tried, even if most answers are irrelevant.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 A transaction that inserts a trial or hands one out holds the lock on the study's row until its commit is on
 the disk. A single statement holds it no longer than that: nothing travels to and from the client meanwhile.
 
-A tell does without that lock, so the results of many workers reach the disk together. It cannot know the
-study's next revision then. It leaves UNASSIGNED, which is after every revision, so whoever reads changes
-sees the result, perhaps more than once; the next one to have the lock puts its own revision there. The row
-of the trial is what a tell locks, as everyone else does who decides by a trial's state.
+A tell does without that lock, so the results of many workers reach the disk together. Then it cannot know the
+study's next revision. It writes UNASSIGNED, which comes after every revision, so every reader of changes sees
+the result, perhaps more than once. The next statement that has the lock replaces it by its own revision. A
+tell locks the row of its trial, as every statement does that depends on a trial's state.
 
-A statement that had to wait for a lock goes by the row as it was left, and checks its conditions on that
+A statement that had to wait for a lock reads the row as it is then, and checks its conditions on that
 (PostgreSQL manual, 13.2.1, "Read Committed Isolation Level").
 """
 

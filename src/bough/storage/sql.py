@@ -5,9 +5,9 @@ one study happen one after the other, and it counts the revision up: revisions g
 and "everything after revision r" misses nothing. Proposals are made outside of transactions. On PostgreSQL
 asks and tells take a shorter way, see ``postgres_sql``.
 
-A commit whose acknowledgement got lost (the server went away) may have happened or not. So what inserts or
-hands out a trial leaves the random id of the operation in the row, and looks for it when it is tried again,
-once it has the lock: the earlier try may have been waiting for it.
+If the server goes away before it acknowledges a commit, nobody knows whether the commit happened. So an
+operation that inserts or hands out a trial leaves its random id in the row. A second try looks for this id
+once it has the lock, because the first may have been waiting for the same lock.
 """
 
 from __future__ import annotations

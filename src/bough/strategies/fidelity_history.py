@@ -3,10 +3,9 @@
 The fidelity is a column of the space like any other, and everything that may be proposed has its highest
 value (``space.fidelity.full_space``). A model of all results therefore learns how results at different
 fidelities go together: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5,
-and improvement over the results there is what counts. A value at a lower fidelity has the median change
-from there to the highest one added, or the model would have to explain by smoothness what is a mere
-difference of levels. ``strategies.fidelity_gain`` says which configuration is evaluated next, and at which
-fidelity.
+and improvement over the results there is what counts. The median change from a lower fidelity to the highest
+one is added to values there. Otherwise the model would explain a mere difference of levels by smoothness.
+``strategies.fidelity_gain`` says which configuration is evaluated next, and at which fidelity.
 
 Configurations without a result at the highest fidelity count as pending there. So no method proposes them
 again, and a model believes its own predictions of them.

@@ -1,8 +1,8 @@
 """Hyperparameters of a prefix of the history: when to fit them, and where the search starts.
 
 The lengths of the prefixes follow a fixed sequence that grows by a given fraction, which spreads the cost of
-fitting over many trials. A proposal uses the hyperparameters of the longest
-scheduled prefix, and all the data. Fits are cached by the content of their prefix (``digest``).
+fitting over many trials. A proposal uses the hyperparameters of the longest scheduled prefix, and all the
+data. Fits are cached by the content of their prefix (``digest``).
 """
 
 from __future__ import annotations

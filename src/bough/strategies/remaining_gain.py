@@ -7,7 +7,7 @@ run asks for several such answers in a row, since a single one is often an accid
 
 ``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
 optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
-points. It is told, and decides nothing: where much of a space is unexplored it stays large.
+points. It is reported but decides nothing: where much of a space is unexplored it stays large.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A study whose record is amended: its space changed, results put right, beliefs and remarks added."""
+"""The part of a study that amends its record: change the space, correct results, add beliefs and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what a user says about trials: which one, how many, and for how long."""
+"""Checks of a user's arguments about trials: which one, how many, and for how long."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The lesson of one trial for a study without a space: the space, and all trials as configurations of it.
+"""Lessons that a study without a space draws from a trial: the space, and all trials as configs of it.
 
-A trial's *run* is what its objective asked for, with the answers. A run that is no configuration of the space
-learned so far makes a lesson: the space is learned again from all runs (``space.discovery``), and each trial
-gets its run as its config. A lesson is stored as an amendment of the kind "learned" about the trial:
+A trial's *run* is what its objective asked for, with the answers. A run that is not a configuration of the
+space learned so far makes a lesson: the space is learned again from all runs (``space.discovery``), and each
+trial gets its run as its config. A lesson is stored as an amendment of the kind "learned" about the trial:
 
 - "asked": the names in the trial's run. Its config may have more: a trial that failed or was stopped may have
   ended before it asked for the rest.

@@ -1,4 +1,4 @@
-"""From what an objective returned, or a user told, to a result that can be stored."""
+"""Turns the return value of an objective, or the arguments of ``tell``, into a result that can be stored."""
 
 from __future__ import annotations
 

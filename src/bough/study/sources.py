@@ -1,10 +1,10 @@
 """Earlier studies that a study learns from: read when it is created, stored with it, mapped to its space.
 
-The results are stored in the study itself, so its proposals depend on nothing else. Parameters are
-matched by path, or by name where only one parameter has it on either side, and must be numbers on both sides
-or options on both. A result with a value that this space does not allow is left out, and so is one
-below the highest fidelity: it is not comparable with the others. A parameter that
-the earlier study does not have takes a random value, so its model finds no effect of it.
+The results are stored in the study itself, so its proposals depend on nothing else. Parameters are matched by
+path, or by name where only one parameter has it on either side, and must be numbers on both sides or options
+on both. Results with a value that this space does not allow are left out. So are results below the highest
+fidelity, which are not comparable with the others. A parameter that the earlier study does not have takes
+random values, so its model finds no effect of it.
 """
 
 from __future__ import annotations

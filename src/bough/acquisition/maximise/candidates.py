@@ -1,6 +1,6 @@
 """Candidates of a search: where they lie, which of them may be proposed, and from which the search starts.
 
-They are spread over every path and around the best points so far; a small space has all its points listed.
+They are spread over every path and around the best points so far. In a small space they are all its points.
 """
 
 from __future__ import annotations

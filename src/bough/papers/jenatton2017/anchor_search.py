@@ -6,8 +6,8 @@ and its shared variables z_p, and reads only the posterior of the shared weights
 of the chosen path by the EI of eq. (5); those that were tried are left out.
 
 Both criteria are convex in the shared variables (``two_step``), so over the whole box they are largest in a
-corner. If anchors were drawn anew at every trial, the search would find new ones beside the same corner
-without end, also where the values there are poor. In a finite set they are soon used up.
+corner. If every trial drew new anchors, the search would go on finding some beside the same corner, even a
+poor one. In a finite set they are soon used up.
 """
 
 from __future__ import annotations

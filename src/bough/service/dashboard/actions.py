@@ -1,8 +1,8 @@
 """Actions from a page: tell, fail, retract, correct, note, enqueue, stop runs, change
 the space.
 
-Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. What amends the
-record says who did it; what tells a trial or queues a config leaves an audit line with that name.
+Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. Amendments store
+who made them. Results and queued configs leave a line with that name in the log.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Studies that live: changed spaces, corrected results, beliefs told while a study runs."""
+"""Studies that are revised: changed spaces, corrected results, beliefs stated while a study runs."""

@@ -1,7 +1,7 @@
-"""Beliefs that are told while a study runs: as amendments, and folded with those of the space.
+"""Beliefs that are stated while a study runs: amendments, merged with the beliefs of the space.
 
-Of two statements about one parameter the later one counts. Nothing at all withdraws every belief, also those
-of the space.
+Of two statements about one parameter the later one counts. An empty statement withdraws every belief, also
+those of the space.
 """
 
 from __future__ import annotations

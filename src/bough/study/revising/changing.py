@@ -1,4 +1,4 @@
-"""A change of a study's space: what differs, whether it can be, and the amendment that makes it."""
+"""A change of a study's space: what differs, whether it is possible, and the amendment that makes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record put right: results that are retracted or corrected, without anything stored being changed.
+"""Retracted and corrected results. Nothing that is stored changes.
 
 A retraction or a correction is an amendment that names a trial. The stored trial stays as it was told; the
 trial that a study shows has the last correction in its fields and the reason beside it.

@@ -1,4 +1,4 @@
-"""Calls an objective, and turns whatever comes of it into a result."""
+"""Calls an objective, and turns its return value or exception into a result."""
 
 from __future__ import annotations
 

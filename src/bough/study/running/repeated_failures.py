@@ -1,4 +1,4 @@
-"""Notices when every trial of a branch fails in the same way: a bug, and nothing for a method to learn."""
+"""Notices when every trial of a branch fails in the same way: probably a bug in the objective."""
 
 from __future__ import annotations
 

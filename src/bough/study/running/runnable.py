@@ -1,4 +1,4 @@
-"""The interface that the loop needs of a study, local or served, and of an evaluation.
+"""The interfaces that the loop needs: of a study, local or served, and of an evaluation.
 
 A local ``Study`` and a served one (``client.RemoteStudy``) are both runnable. ``run_trials`` runs either of
 them; the command line passes its own ``Evaluate`` to it, which starts a program for each trial.

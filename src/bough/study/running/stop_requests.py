@@ -1,7 +1,7 @@
 """Asking runs to stop: a request that is stored with the study, and read by every ``run`` of it.
 
 A run starts no further trial once there are more requests than when it began. It finishes the evaluations
-that are going on, so no result is lost. Runs that begin later do not mind earlier requests.
+that are going on, so no result is lost. Runs that begin later ignore earlier requests.
 """
 
 from __future__ import annotations

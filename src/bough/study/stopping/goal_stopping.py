@@ -1,4 +1,4 @@
-"""When to stop a trial of a study with several objectives or limits: what is dominated or infeasible.
+"""When to stop a trial of a study with several objectives or limits: if it is dominated or infeasible.
 
 The final value of every measure is predicted from the curves of finished trials (``final_values``), as an
 independent normal variable N(m, s²). Where everything is minimised, a trial stops if for some result y of the

@@ -1,4 +1,4 @@
-"""A race over instances: what trials that ran on some instances say about each other, as functions of curves.
+"""A race over instances: compares trials that ran on some of them. Functions of curves, without storage.
 
 Step i of a curve is the i-th instance in the order of the race. The value of configuration c there is
 modelled as
@@ -18,8 +18,8 @@ of k instances has the correction for a finite population (Cochran 1977, sec. 2.
     t = mean(gaps) / (sd(gaps) √(1/k − 1/N)),      chance = P(T_{k−1} < −t).
 
 The challenger is dropped once its chance of being ahead over all instances is below 10 %. It is tested after
-every instance from the fifth on, without a correction for repeated looks: these also drop challengers that
-are merely as good as the incumbent, which no one misses. Here, everything minimises.
+every instance from the fifth on, without a correction for repeated looks: repeated looks also drop
+challengers that are merely as good as the incumbent, and those are no loss. Here, everything minimises.
 """
 
 from __future__ import annotations

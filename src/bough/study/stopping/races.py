@@ -2,8 +2,8 @@
 dropped.
 
 The instances are an amendment of the study, in the order of the race, which the seed shuffles. The value on
-the i-th instance is the report of step i. So nothing else is stored, and who is dropped is a function of
-what is stored. ``study.race_values`` has the statistics.
+the i-th instance is the report of step i. Nothing else is stored, and the decision to drop a trial depends
+only on what is stored. ``study.race_values`` has the statistics.
 """
 
 from __future__ import annotations
