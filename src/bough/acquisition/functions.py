@@ -90,7 +90,7 @@ def log_sd(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
 
 @dataclass(frozen=True)
 class Price:
-    """What the cost of a trial takes from the logarithm of its gain (``strategies.cost_aware`` says why).
+    """The amount by which cost lowers the logarithm of a trial's gain (``strategies.cost_aware`` says why).
 
     With c what a trial may well cost and L what is left of a budget, where log c = m + k s and the logarithm
     of the cost is normal with mean m and standard deviation s:

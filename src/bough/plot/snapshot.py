@@ -153,14 +153,14 @@ class StudySnapshot:
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """What ``showing`` takes: the measures that goals name, then those of the trials, then their cost."""
+        """The measures that ``showing`` accepts: those of the goals, those of the trials, and their cost."""
         told = dict.fromkeys(name for trial in self.trials for name in trial.measures)
         cost = ["cost"] if any(self._costs) else []
         return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *cost]))
 
     @cached_property
     def _costs(self) -> list[float | None]:
-        """What evaluations cost that came to their end: told costs, or seconds where no trial has one."""
+        """The costs of finished evaluations: told costs, or seconds where no trial has one."""
         fidelity = Fidelity.of(self.space)
         ended = [ended_cost(trial, None if fidelity is None else fidelity.name) for trial in self.trials]
         told = [cost for cost, _ in ended]

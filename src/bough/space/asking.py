@@ -131,7 +131,7 @@ class AskingTrial:
 
 
 def _listed(options: Iterable[Scalar]) -> Any:
-    """Any iterable as a list; a text, or what is no iterable, as it is, for ``Categorical`` to refuse."""
+    """Any iterable as a list. A text, or anything else, stays as it is, and ``Categorical`` refuses it."""
     return options if isinstance(options, str) or not isinstance(options, Iterable) else list(options)
 
 

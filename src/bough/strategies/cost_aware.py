@@ -75,7 +75,7 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
 
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
-    """What cost takes from the logarithm of a gain; nothing where all trials cost the same."""
+    """The amount by which cost lowers the logarithm of a gain; zero where all trials cost the same."""
     fitted, spending = cost_model(model, history), history.spending
     if fitted is None or spending is None or spending.left == 0 or not np.ptp(fitted.z):
         return []

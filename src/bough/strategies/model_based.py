@@ -147,7 +147,7 @@ class ModelBased:
         )
 
     def _beliefs(self, space: Space, history: History, model: ConditionedModel) -> list[CountedBelief]:
-        """Beliefs multiply an improvement, so a criterion that is no logarithm goes without."""
+        """Beliefs multiply an improvement, so only criteria that are logarithms use them."""
         if not history.beliefs or not self.acquisition.log:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)

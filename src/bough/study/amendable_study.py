@@ -110,7 +110,7 @@ class AmendableStudy(StudyResults):
         return lines
 
     def set_budget(self, budget: float) -> None:
-        """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then minds the cost."""
+        """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then weighs costs."""
         self.amend(lambda view: new_budget(view.amendments, budget))
 
     def stop_runs(self, reason: str = "", *, by: str | None = None) -> Amendment:

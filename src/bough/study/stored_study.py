@@ -145,7 +145,7 @@ class StoredStudy:
         self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
-        """Nothing to wait for: a proposal may take long, and the child does without what is half done."""
+        """Waits for nothing: a proposal may take long, and the child does not need a half-finished one."""
 
     def after_fork(self, child: bool) -> None:
         """In the child, locks may be held and the view half updated by threads that do not exist there."""

@@ -70,7 +70,7 @@ def preview(study: Study, form: Mapping[str, str]) -> tuple[list[str], str]:
 
 
 def _change(form: Mapping[str, str]) -> dict[str, Any]:
-    """What a form says of a change: the space, and values of parameters that come and go."""
+    """The change that a form describes: the space, and values of parameters that come and go."""
     values = {name: _data(form.get(name, "") or "{}", name) for name in ("backfill", "fix")}
     return {"space": space_of(form.get("space", "")), **values}
 

@@ -76,7 +76,7 @@ def trail(branch: Branch) -> str:
 
 
 def statement(amendment: Amendment) -> str:
-    """What an amendment says, in one line."""
+    """An amendment in one line."""
     body = amendment.body
     match amendment.kind:
         case "space":

@@ -35,7 +35,7 @@ class ObjectiveRaised(Exception):
 
 
 class NoResult(Exception):
-    """An objective returned something that is no result; the text says why, as the failure of its trial."""
+    """An objective returned something other than a result. The text says why; its trial fails with it."""
 
 
 def evaluate_objective(

@@ -13,7 +13,7 @@ KIND = "instances"
 
 
 def instances_of(amendments: Sequence[Amendment]) -> list[Any]:
-    """The instances that a study races over, in the order of the race; none if it is no race."""
+    """The instances that a study races over, in the order of the race; none if it does not race."""
     return next((list(each.body["instances"]) for each in amendments if each.kind == KIND), [])
 
 
