@@ -321,7 +321,9 @@ def test_reopening_with_the_former_space_says_what_to_do(tmp_path: Path) -> None
     study.change(DROPOUT)
     assert bough.Study(DROPOUT, name="s", storage=url).space == DROPOUT
     assert open_study("s", url).space == DROPOUT
-    with pytest.raises(StudyError, match="its space was changed at trial 12, and yours is the one before"):
+    with pytest.raises(
+        StudyError, match="its space was changed at trial 12, and yours is the one before; open"
+    ):
         bough.Study(BEFORE, name="s", storage=url)
 
 

@@ -124,7 +124,8 @@ def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Ame
         if Space.from_json(change.body["before"]) == given:
             return StudyError(
                 f"study {name!r} exists: its space was changed at trial {change.since}, and yours is the one "
-                "before; bough.open_study opens it as it is, study.change(space) or `bough change` goes back"
+                "before; open it without a space (bough.open_study, bough.connect), or go back by "
+                "study.change(space) or `bough change`"
             )
     return StudyError(
         f"study {name!r} exists and differs: {differs}; study.change(space) or `bough change` goes on in "
