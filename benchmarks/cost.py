@@ -1,6 +1,6 @@
 """What a suggestion costs: `auto` with and without the compiled core beside Optuna's TPE, one thread.
 
-    python -m benchmarks.cost                   # every part: half an hour on an idle machine
+    python -m benchmarks.cost                   # every part: ten minutes on an idle machine
     python -m benchmarks.cost spaces --repeat 5
     python -m benchmarks.cost long batch
 
@@ -13,6 +13,7 @@
 
 Every number is CPU time, and the minimum over repetitions in new processes. Repetitions of all engines are
 interleaved, so a busy moment of the machine hits each of them. Timings beside other work are worthless.
+A ratio in brackets is to Optuna's TPE on the same space and history.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,9 @@ SPACES = {"cash": 100, "large-shared": 100, "rbv2_super": 100, "pipeline": 50}
 SIZES = (1_000, 10_000, 100_000)
 LATE_TRIALS, NEXT_TRIALS, BATCH = 10, 20, 64
 GOAL_TRIALS, SURPRISING_TRIALS = 60, 1_000
+OPTUNA_SIZE = 10_000
+"""The size at which Optuna's TPE stands beside long studies of auto; more would take minutes."""
+LONG_REPEATS = 2
 
 Objective = Callable[[Config], float]
 
@@ -177,8 +181,40 @@ def long_study(size: int) -> dict[str, float]:
     space, objective = problem("cash")
     study = bough.Study(space, seed=0)
     study.add_many((config, objective(config)) for config in space.sample(size, np.random.default_rng(0)))
-    first = _ask(study, objective)
-    after = float(np.mean([_ask(study, objective) for _ in range(NEXT_TRIALS)]))
+    return _first_and_next(lambda: _ask(study, objective))
+
+
+def optuna_long_study(size: int) -> dict[str, float]:
+    """The same for Optuna's TPE."""
+    import optuna
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space, objective = problem("cash")
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1))
+    configs = space.sample(size, np.random.default_rng(0))
+    for config, active in zip(configs, space.layout.active(space.encode(configs).on)):
+        params, distributions = {}, {}
+        for column in np.flatnonzero(active):
+            name, path, domain = (
+                getattr(space.parameters[column], key) for key in ("name", "path", "domain")
+            )
+            if isinstance(domain, bough.Categorical):
+                params[path] = int(domain.ranks([config[name]])[0])
+                distributions[path] = CategoricalDistribution(list(range(len(domain.options))))
+            else:
+                params[path] = config[name]
+                make = IntDistribution if isinstance(domain, bough.Int) else FloatDistribution
+                distributions[path] = make(domain.low, domain.high, log=domain.log)
+        study.add_trial(
+            optuna.trial.create_trial(value=objective(config), params=params, distributions=distributions)
+        )
+    return _first_and_next(lambda: _optuna_ask(study, space, objective))
+
+
+def _first_and_next(ask: Callable[[], float]) -> dict[str, float]:
+    first = ask()
+    after = float(np.mean([ask() for _ in range(NEXT_TRIALS)]))
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"first": first, "next": after, "MB": megabytes}
 
@@ -231,7 +267,7 @@ def surprising_study(engine: str) -> dict[str, float]:
     return {"late": float(np.mean(times[-100:])), "longest": float(np.max(times))}
 
 
-def measure(engine: str, part: str, argument: str) -> Any:
+def measure(engine: str, part: str, argument: str) -> dict[str, float] | None:
     """Run one part in a new process, with one thread."""
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(
@@ -241,67 +277,78 @@ def measure(engine: str, part: str, argument: str) -> Any:
         text=True,
     )
     if done.returncode:
+        print(f"  {engine}: {(done.stderr.splitlines() or ['no answer'])[-1]}", flush=True)
         return None
-    return json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
-def _inside(engine: str, part: str, argument: str) -> Any:
+def least(part: str, argument: str, repeat: int, engines: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The numbers of each engine that answers, each the minimum over interleaved repetitions."""
+    found: dict[str, dict[str, float]] = {}
+    for _ in range(repeat):
+        for engine in engines:
+            if (run := measure(engine, part, argument)) is not None:
+                known = found.setdefault(engine, run)
+                found[engine] = {key: min(known[key], value) for key, value in run.items()}
+    return found
+
+
+def _inside(engine: str, part: str, argument: str) -> dict[str, float]:
     if part == "spaces":
         run = optuna_study if engine == "optuna" else bough_study
-        return float(np.mean(run(argument, SPACES[argument])[-LATE_TRIALS:]))
+        return {"ms": float(np.mean(run(argument, SPACES[argument])[-LATE_TRIALS:]))}
     if part == "objectives":
         return objectives(argument)
     if part == "surprising":
         return surprising_study(engine)
-    return long_study(int(argument)) if part == "long" else batch()
+    if part == "long":
+        return (optuna_long_study if engine == "optuna" else long_study)(int(argument))
+    return {"seconds": batch()}
+
+
+def _ratio(found: dict[str, dict[str, float]], engine: str, key: str) -> str:
+    known = found.get("optuna")
+    return f" ({found[engine][key] / known[key]:4.1f} x)" if known and engine != "optuna" else ""
 
 
 def report_spaces(repeat: int) -> None:
     print(f"CPU ms of a suggestion: minimum of {repeat} runs (ratio to Optuna's TPE)")
     for name, trials in SPACES.items():
-        found = dict.fromkeys(ENGINES, math.inf)
-        for _ in range(repeat):
-            for engine in ENGINES:
-                found[engine] = min(found[engine], measure(engine, "spaces", name) or math.inf)
-        cells = "  ".join(f"{e} {ms:7.1f} ({ms / found['optuna']:4.1f} x)" for e, ms in found.items())
+        found = least("spaces", name, repeat, list(ENGINES))
+        cells = "  ".join(f"{e} {run['ms']:7.1f}{_ratio(found, e, 'ms')}" for e, run in found.items())
         print(f"  {name:13} n = {trials:3}  {cells}", flush=True)
 
 
 def report_long(repeat: int) -> None:
-    print("auto in long studies: first suggestion, mean of the next, peak memory")
+    print("long studies: first suggestion, mean of the next (ratio to Optuna's TPE), peak memory")
     for size in SIZES:
-        for engine in ("compiled", "numpy"):
-            runs = [run for _ in range(repeat) if (run := measure(engine, "long", str(size)))]
-            if runs:
-                best = {key: min(run[key] for run in runs) for key in runs[0]}
-                times = f"first {best['first']:7.0f} ms  next {best['next']:6.1f} ms"
-                print(f"  n = {size:6}  {engine:8}  {times}  {best['MB']:4.0f} MB", flush=True)
+        engines = list(ENGINES) if size == OPTUNA_SIZE else ["compiled", "numpy"]
+        found = least("long", str(size), min(repeat, LONG_REPEATS), engines)
+        for engine, run in found.items():
+            times = f"first {run['first']:7.0f} ms  next {run['next']:6.1f} ms{_ratio(found, engine, 'next')}"
+            print(f"  n = {size:6}  {engine:8}  {times}  {run['MB']:4.0f} MB", flush=True)
 
 
 def report_batch(repeat: int) -> None:
-    for engine in ("compiled", "numpy"):
-        runs = [run for _ in range(repeat) if (run := measure(engine, "batch", "")) is not None]
-        if runs:
-            print(f"ask({BATCH}) at n = 500  {engine:8}  {min(runs):.2f} s", flush=True)
+    for engine, run in least("batch", "", repeat, ["compiled", "numpy"]).items():
+        print(f"ask({BATCH}) at n = 500  {engine:8}  {run['seconds']:.2f} s", flush=True)
 
 
 def report_objectives(repeat: int) -> None:
     print(f"CPU ms of a suggestion at n = {GOAL_TRIALS} for two objectives and for one")
     for name in ("cash", "rbv2_super"):
-        for engine in ("compiled", "numpy"):
-            runs = [run for _ in range(repeat) if (run := measure(engine, "objectives", name))]
-            if runs:
-                one, two = (min(run[number] for run in runs) for number in ("one", "two"))
-                print(f"  {name:13} {engine:8}  {two:6.1f}  {one:6.1f}  ({two / one:.1f} x)", flush=True)
+        for engine, run in least("objectives", name, repeat, ["compiled", "numpy"]).items():
+            two, one = run["two"], run["one"]
+            print(f"  {name:13} {engine:8}  {two:6.1f}  {one:6.1f}  ({two / one:.1f} x)", flush=True)
 
 
 def report_surprising(repeat: int) -> None:
     print(f"surprising results, n = {SURPRISING_TRIALS}: mean of the last 100 suggestions, and the longest")
-    for engine in ENGINES:
-        runs = [run for _ in range(repeat) if (run := measure(engine, "surprising", ""))]
-        if runs:
-            late, longest = (min(run[key] for run in runs) for key in ("late", "longest"))
-            print(f"  {engine:8}  {late:6.1f} ms  {longest:6.0f} ms", flush=True)
+    found = least("surprising", "", min(repeat, LONG_REPEATS), list(ENGINES))
+    for engine, run in found.items():
+        late = f"{run['late']:6.1f} ms{_ratio(found, engine, 'late')}"
+        print(f"  {engine:8}  {late}  {run['longest']:6.0f} ms", flush=True)
 
 
 def main() -> None:

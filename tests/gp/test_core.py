@@ -9,6 +9,8 @@ import sys
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -317,6 +319,29 @@ def test_a_core_of_another_version_is_reported_and_not_used(monkeypatch: pytest.
     with pytest.warns(UserWarning, match="version"):
         assert core.compiled_core() is None
     assert core.describe() == "NumPy, no compiled core"
+
+
+def test_a_broken_core_is_reported_once_and_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / f"bough_core{EXTENSION_SUFFIXES[-1]}").write_bytes(b"no library")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "bough_core", raising=False)
+    monkeypatch.delenv("BOUGH_CORE", raising=False)
+    with pytest.warns(UserWarning, match="without its compiled core: it cannot be loaded") as warned:
+        values = [study_in_numpy(seed) for seed in (0, 1)]
+    assert len(warned) == 1
+    assert "\n" not in str(warned[0].message)
+    assert np.isfinite(values).all()
+    core.compiled_core.cache_clear()
+    monkeypatch.setenv("BOUGH_CORE", "compiled")
+    with pytest.raises(MissingExtraError, match="it cannot be loaded"):
+        core.compiled_core()
+
+
+def study_in_numpy(seed: int) -> float:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), seed=seed)
+    value = study.run(lambda config: config["x"], trials=6, progress=False).best.value
+    assert core.compiled_core() is None and value is not None
+    return value
 
 
 def test_a_missing_core_is_an_error_only_if_it_is_demanded(monkeypatch: pytest.MonkeyPatch) -> None:
