@@ -214,7 +214,7 @@ class ModelBased:
             first -= PENDING_BLOCK
         for row in range(first, len(pending), PENDING_BLOCK):
             block = pending.take(slice(row, row + PENDING_BLOCK))
-            believed = [p.predict(block)[0] for p in conditioned.posteriors]
+            believed = [p.predict_mean(block) for p in conditioned.posteriors]
             conditioned = replace(
                 conditioned,
                 posteriors=[p.condition(block, z) for p, z in zip(conditioned.posteriors, believed)],
@@ -293,7 +293,7 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
         return model
     best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
     if len(history.pending) and history.fidelity is None:
-        best = [min(b, float(p.predict(history.pending)[0].min())) for b, p in zip(best, model.posteriors)]
+        best = [min(b, float(p.predict_mean(history.pending).min())) for b, p in zip(best, model.posteriors)]
     return replace(model, best=best)
 
 

@@ -149,6 +149,8 @@ class EncodedTrials:
         for trial in (*valued, *failed):
             del self._rows[trial.number]
         open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
+        pending = self._points(open_trials)
+        self._rows.update((trial.number, (pending, row)) for row, trial in enumerate(open_trials))
         done = self._done
         return History(
             seed=self._seed,
@@ -159,7 +161,7 @@ class EncodedTrials:
             done_numbers=done.numbers,
             failed=self._failed.points,
             failed_numbers=self._failed.numbers,
-            pending=self._points(open_trials),
+            pending=pending,
             pending_numbers=np.array([trial.number for trial in open_trials], np.intp),
             outcomes=None if self._goals.is_single else done.outcomes(self._goals),
             beliefs=self._beliefs,
