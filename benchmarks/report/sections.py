@@ -139,12 +139,13 @@ def reach(view: View) -> list[Block]:
         )
     header = ["method", f"{own} needs", "quartiles over problems", "not reached", "the reverse"]
     note = (
-        f"The share of the budget after which {own} is as good as the method at its end, and (last column) "
-        "the reverse. Seeds are paired; the median over seeds, then over problems; a run that never gets "
-        "there counts as more than the budget (“> 1”)."
+        f"The share of the budget that {own} needs for the value with which the method ends; the last column "
+        "is the reverse. Seeds are paired. Medians are taken over seeds, then over problems. A run that "
+        "never gets there counts as more than the budget (“> 1”)."
     )
     for name, members in view.groups.items():
-        note += f" {name}: on each problem the best by its median of {', '.join(map(view.label, members))}."
+        labels = ", ".join(map(view.label, members))
+        note += f" The {name} is, on each problem, the one of {labels} with the best median."
     return [Table(header, rows), Text(note)] if rows else []
 
 
