@@ -263,7 +263,7 @@ def test_roles_of_groups() -> None:
 
 
 def test_products_of_choices_are_all_shared_and_never_multiplied_out() -> None:
-    assert PRODUCT.tree.path_count(ROLE_PATHS) > ROLE_PATHS
+    assert len(PRODUCT.tree.all_paths(ROLE_PATHS)) > ROLE_PATHS
     found = PRODUCT.tree.roles
     assert found.leaves == () and len(found.shared) == 25
     surrogate = SemiParametric(PRODUCT.layout, PRODUCT.tree, nonlinear=True)

@@ -7,7 +7,7 @@ error says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,9 +75,8 @@ def path_points(space: Space, limit: int, rng: np.random.Generator, share: float
     """One point per path; of more than ``limit`` paths a random subset of about that many.
 
     share: as for ``box_points``, where there are legal points. A path without any is left out."""
-    if space.tree.path_count(limit) <= limit:
-        paths = space.tree.paths(limit)
-    else:
+    paths: Sequence[Path] = space.tree.all_paths(limit)
+    if len(paths) > limit:
         drawn = space.tree.path_of(sample_points(space, 8 * limit, rng))
         paths = list({path.key: path for path in drawn}.values())[:limit]
     found = [box_points(space, path, 1, rng, share) for path in paths]

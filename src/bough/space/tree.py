@@ -62,7 +62,6 @@ class Tree:
         self._rules = rules
         self.groups: tuple[Group, ...] = rules.groups
         self._listed: dict[int, tuple[Path, ...]] = {}
-        self._counted: dict[int, int] = {}
         self._known: dict[tuple[bytes, bytes], Path] = {}
 
     @cached_property
@@ -124,13 +123,6 @@ class Tree:
         if limit not in self._listed:
             self._listed[limit] = tuple(self.paths(limit + 1))
         return self._listed[limit]
-
-    def path_count(self, limit: int) -> int:
-        """The number of paths, counted no further than ``limit + 1``."""
-        if limit not in self._counted:  # every proposal asks for it
-            walked = self._open_paths() if self.allowed else self._walk
-            self._counted[limit] = sum(1 for _ in islice(walked, limit + 1))
-        return self._counted[limit]
 
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""

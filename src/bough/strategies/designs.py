@@ -100,7 +100,7 @@ class LatinHypercube(Options):
     def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
         rng = np.random.default_rng([seed, streams.SEQUENCE])
         while True:
-            few = space.tree.path_count(PATHS_PER_ROUND) <= PATHS_PER_ROUND
+            few = len(space.tree.all_paths(PATHS_PER_ROUND)) <= PATHS_PER_ROUND
             paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
             cubes = np.stack([latin_hypercube(path, self.points_per_path, rng) for path in paths], axis=1)
             turns = rng.permuted(np.tile(np.arange(len(paths)), (self.points_per_path, 1)), axis=1)

@@ -62,7 +62,7 @@ class InitialDesign:
     def size(self, space: Space) -> int:
         if self.count is not None:
             return self.count
-        return min(max(space.tree.path_count(MAX_POINTS), MIN_POINTS), MAX_POINTS)
+        return min(max(len(space.tree.all_paths(MAX_POINTS)), MIN_POINTS), MAX_POINTS)
 
     def points(self, space: Space, seed: int) -> Points:
         """The whole design. It depends on the study's seed only."""
@@ -116,7 +116,7 @@ class InitialDesign:
         """
         nothing, size = history.done.take([]), self.size(space)
         believed = any(space.layout.switch[belief.column] for belief in history.beliefs)
-        if believed or self.kind not in ("middle", "paths") or space.tree.path_count(size) > size:
+        if believed or self.kind not in ("middle", "paths") or len(space.tree.all_paths(size)) > size:
             return nothing
         numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
         if history.fidelity is None:
@@ -127,12 +127,12 @@ class InitialDesign:
             )
             early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
         seen = np.unique(space.tree.branch_ids(early)[space.legal(early)])
-        some_are_late = 0 < len(seen) < space.tree.path_count(size)
+        some_are_late = 0 < len(seen) < len(space.tree.all_paths(size))
         return early if len(early) == size and some_are_late else nothing
 
     def _of_new_path(self, space: Space, history: History) -> Points | None:
         """The design's point on a path that came late and has no trial yet."""
-        tried, paths = self.early_points(space, history), space.tree.path_count(self.size(space))
+        tried, paths = self.early_points(space, history), len(space.tree.all_paths(self.size(space)))
         if not len(tried) or _paths_seen(space, tried) >= paths:  # nearly always: the design saw every path
             return None
         tried = tried_points(history)
