@@ -118,7 +118,7 @@ LENGTHS_PER_BLOCK = 8
 
 def scheduled(n: int, growth: float) -> int:
     """The largest scheduled length <= n: 1, then each max(previous + 1, previous * (1 + growth))."""
-    lengths = _lengths_beyond(n, growth)
+    lengths = _lengths(growth, n.bit_length())
     return lengths[bisect_right(lengths, n) - 1]
 
 
@@ -140,7 +140,7 @@ def earlier(length: int, growth: float, limit: int) -> int | None:
         return scheduled(length - 1, growth)
     if length > limit:
         return None
-    lengths = _lengths_beyond(length, growth)
+    lengths = _lengths(growth, length.bit_length())
     first = bisect_right(lengths, LONGEST_CHAIN)
     number = bisect_right(lengths, length) - first
     before = number & (number - 1) or number // 2
@@ -149,21 +149,17 @@ def earlier(length: int, growth: float, limit: int) -> int | None:
 
 def begin_of_block(length: int, growth: float, limit: int) -> int:
     """The first of the block of scheduled lengths beyond ``limit`` that ``length`` is in."""
-    lengths = _lengths_beyond(length, growth)
+    lengths = _lengths(growth, length.bit_length())
     first = bisect_right(lengths, limit)
     number = bisect_right(lengths, length) - 1 - first
     return lengths[first + number // LENGTHS_PER_BLOCK * LENGTHS_PER_BLOCK]
 
 
-def _lengths_beyond(n: int, growth: float) -> tuple[int, ...]:
-    """The scheduled lengths from 1 on, as far as the first one beyond n and maybe further."""
-    return _lengths_to(growth, 1 << max(n, 1).bit_length())
-
-
 @lru_cache(maxsize=256)
-def _lengths_to(growth: float, end: int) -> tuple[int, ...]:
+def _lengths(growth: float, bits: int) -> tuple[int, ...]:
+    """The scheduled lengths from 1 on, as far as the first one beyond all numbers of so many bits."""
     lengths = [1]
-    while lengths[-1] <= end:
+    while lengths[-1] <= 1 << bits:
         lengths.append(max(lengths[-1] + 1, math.ceil(lengths[-1] * (1 + growth))))
     return tuple(lengths)
 
