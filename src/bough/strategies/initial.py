@@ -41,6 +41,9 @@ BELIEVED_POINTS = 3
 """How many points of a design are drawn from beliefs at most. Beliefs that are wrong cost about as many
 trials; where they are right, the model takes it from there."""
 
+FEW_ROWS = 512
+"""So many trials show all paths of a long history, as a rule, at a fixed cost."""
+
 MAX_POINTS = 16
 """From here on the model chooses better than a design, whatever the number of paths."""
 
@@ -126,14 +129,15 @@ class InitialDesign:
                 Points.concat([history.done, history.failed, history.pending]), history.fidelity
             )
             early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
-        seen = np.unique(space.tree.branch_ids(early)[space.legal(early)])
-        some_are_late = 0 < len(seen) < len(space.tree.all_paths(size))
+        some_are_late = 0 < _paths_seen(space, early) < len(space.tree.all_paths(size))
         return early if len(early) == size and some_are_late else nothing
 
     def _of_new_path(self, space: Space, history: History) -> Points | None:
         """The design's point on a path that came late and has no trial yet."""
-        tried, paths = self.early_points(space, history), len(space.tree.all_paths(self.size(space)))
-        if not len(tried) or _paths_seen(space, tried) >= paths:  # nearly always: the design saw every path
+        if not len(self.early_points(space, history)):  # nearly always: the design saw every path
+            return None
+        paths = len(space.tree.all_paths(self.size(space)))
+        if _paths_seen(space, history.done.take(slice(0, FEW_ROWS))) >= paths:
             return None
         tried = tried_points(history)
         if _paths_seen(space, tried) >= paths:

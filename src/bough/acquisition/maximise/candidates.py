@@ -61,9 +61,14 @@ class CandidateFilter:
         hashes, avoided = row_hashes(layout, points), row_hashes(layout, self.avoid)
         twins = rows_among(avoided, hashes)
         if len(twins):
-            known = set(row_keys(layout, self.avoid.take(twins)))
-            suspects = rows_among(hashes, avoided[twins])
-            tried = [key in known for key in row_keys(layout, points.take(suspects))]
+            found, first = np.unique(avoided[twins], return_index=True)
+            suspects = rows_among(hashes, found)
+            own = row_keys(layout, points.take(suspects))
+            likely = self.avoid.take(twins[first[np.searchsorted(found, hashes[suspects])]])
+            tried = [one == other for one, other in zip(own, row_keys(layout, likely))]
+            if not all(tried):  # different rows with one hash
+                known = set(row_keys(layout, self.avoid.take(twins)))
+                tried = [key in known for key in own]
             allowed[suspects[tried]] = False
         return allowed
 
