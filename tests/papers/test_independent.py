@@ -78,15 +78,17 @@ def test_theta_of_a_prefix_begins_theta() -> None:
     assert len(warm) == len(theta)
 
 
-def test_conditioning_equals_refitting_and_rows_keep_their_order() -> None:
+def test_conditioning_equals_refitting_with_exact_values_and_rows_keep_their_order() -> None:
+    """The last path has no parameters: several values at its one point cannot all be exact."""
     points, y, noise = observations(20)
     theta = fit(SURROGATE, points, y, noise, np.random.default_rng(0)).theta
-    (whole,) = SURROGATE.posterior(theta, Data(points, y, noise))
-    head, tail = slice(0, 12), slice(12, 20)
-    (part,) = SURROGATE.posterior(theta, Data(points.take(head), y[head], noise[head]))
-    grown = part.condition(points.take(tail), y[tail])
+    believed = (np.arange(20) >= 12) & (branch(points) != 2)
+    (whole,) = SURROGATE.posterior(theta, Data(points, y, np.where(believed, 0.0, noise)))
+    head = Data(points.take(~believed), y[~believed], noise[~believed])
+    (part,) = SURROGATE.posterior(theta, head)
+    grown = part.condition(points.take(believed), y[believed])
     for left, right in zip(grown.predict(points), whole.predict(points)):
-        np.testing.assert_allclose(left, right, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(left, right, rtol=1e-6, atol=1e-8)
 
 
 def test_samples_have_the_mean_and_deviation_of_the_posterior() -> None:
