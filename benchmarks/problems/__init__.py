@@ -47,7 +47,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "mlp": tuple(f"mlp-{dataset}" for dataset in MLP_DATA),
     "mlp-b": tuple(f"mlp-b-{dataset}" for dataset in MLP_DATA),
     "mlp-c": tuple(f"mlp-c-{dataset}" for dataset in MLP_DATA),
-    "compress": ("compress", "compress-product"),
+    "compression": ("compress", "compress-product"),
     "kinds": KINDS,
     "yahpo-development": DEVELOPMENT,
     "yahpo-published": PUBLISHED,
@@ -67,7 +67,7 @@ def build(name: str, seed: int) -> Problem:
         return further(name, seed)
     if name in KINDS:
         return kind(name, seed)
-    if name in FAMILIES["compress"]:
+    if name in FAMILIES["compression"]:
         return compress(seed, product=name == "compress-product")
     if name in UNEVEN:
         return uneven(name)

@@ -37,6 +37,15 @@ def test_only_seeds_of_all_methods_count_and_runs_are_cut_off(records: list[Reco
     assert assael.collect(records, 5) == {}
 
 
+def test_the_printed_form_of_a_single_process_is_collected_apart(records: list[Record]) -> None:
+    assert assael.collect(records, 3, printed=True) == {}
+    single = [r for r in records if r.method in assael.AS_PRINTED]
+    slower = [replace(r, method=assael.AS_PRINTED[r.method], values=[-9.0] * r.trials) for r in single]
+    found = assael.collect([*records, *slower], 3, printed=True)
+    np.testing.assert_allclose(assael.curves(found["exp", "gp"])[:, -1], [-9.0, -9.0])
+    np.testing.assert_allclose(assael.curves(found["exp", "treed"])[:, -1], [-0.31, -0.32])
+
+
 def test_the_form_of_table_1(records: list[Record]) -> None:
     lines = assael.final_table(assael.collect(records, 3))
     assert lines[2].startswith("| 2-D Exp (−0.429) | ours | −0.115 ± 0.005 | −0.215 ± 0.005 |")

@@ -11,7 +11,7 @@ from tests.papers.test_path import LinearPaths, shared_space
 
 import bough
 from bough.papers.jenatton2017.anchor_search import RANKING_ANCHORS, anchor_points, anchor_search
-from bough.papers.jenatton2017.two_step import path_ei
+from bough.papers.jenatton2017.two_step import path_ei, shared_columns
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Choice, Float, Space
 from bough.space.halton import halton
@@ -102,24 +102,59 @@ def test_the_search_equals_a_loop_over_anchors(seed: int) -> None:
         assert row_keys(space.layout, found) == row_keys(space.layout, anchors.take([row]))
 
 
-def test_a_study_stays_on_one_set_of_anchors() -> None:
-    """The objective falls towards a corner. A finite set has few points there, and none is tried twice."""
+def test_shared_variables_stay_on_an_anchor_when_the_leaf_is_refined() -> None:
+    """The criterion rises towards a corner of the shared variables, and has a peak in the leaf at 0.3."""
+    space = Space({"r": Float(0, 1), "s": Float(0, 1), "m": Choice({"a": {"x": Float(0, 1)}, "b": {}})})
+    shared = shared_columns(space)
+    columns = {p.path: i for i, p in enumerate(space.parameters)}
+    leaf, pair = columns["m=a/x"], [columns["r"], columns["s"]]
+    assert not shared[leaf] and shared[pair].all()
+
+    def rises(x: FloatArray, on: np.ndarray) -> FloatArray:
+        return x[:, columns["r"]] + x[:, columns["s"]] - 4 * (x[:, leaf] - 0.3) ** 2
+
+    of_a = space.encode([{"r": 0.5, "s": 0.5, "m": "a", "x": 0.5}]).on
+
+    def only_a(points: Points) -> FloatArray:
+        return (points.on == of_a).all(axis=1).astype(float)
+
+    rotation = np.random.default_rng(0).random(space.layout.columns)
+    options = dict(avoid=none(space), rotation=rotation, rng=np.random.default_rng(0), anchors=200)
+    found = anchor_search(space, Plain(rises), only_a, refine=True, **options)
+    config = space.decode(found)[0]
+    assert config["x"] == pytest.approx(0.3, abs=1e-3)
+    distance = np.abs(halton(200, rotation)[:, pair] - [config["r"], config["s"]]).max(axis=1)
+    assert distance.min() < 1e-9 and config["r"] + config["s"] > 1.0  # a good anchor, but no corner
+    coarse = anchor_search(space, Plain(rises), only_a, **options)
+    assert rises(coarse.x, coarse.on) < rises(found.x, found.on)
+
+
+@pytest.mark.parametrize("search", ["anchors", "refined"])
+def test_a_study_stays_on_one_set_of_anchors(search: str) -> None:
+    """The objective falls towards a corner of the shared variable, which has 40 values throughout."""
     space = bough.Space({"r": Float(0, 1), "m": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
-    study = bough.Study(space, method=bough.method("tree", anchors=40), seed=3)
-    for _ in range(30):
+    study = bough.Study(space, method=bough.method("tree", anchors=40, search=search), seed=3)
+    for _ in range(24):
         trial = study.ask()
         study.tell(trial, trial.config["r"] + (trial.config.get("x", trial.config.get("y")) - 0.4) ** 2)
-    searched = [trial.config for trial in study.trials[4:]]
-    on_a = [c for c in searched if c["m"] == "a"]
-    on_b = [c for c in searched if c["m"] == "b"]
-    pairs = {(c["r"], c.get("x", c.get("y"))) for c in searched}
-    assert len(pairs) == len({(c["m"], c["r"]) for c in searched}) == len(searched)
-    for configs in (on_a, on_b):
-        assert len({c["r"] for c in configs}) <= 40
     rotation = np.random.default_rng([3, streams.ANCHORS]).random(space.layout.columns)
-    column = [p.path for p in space.parameters].index("r")
-    lattice = halton(40, rotation)[:, column]
-    assert all(np.abs(lattice - c["r"]).min() < 1e-9 for c in searched)
+    lattice = halton(40, rotation)
+    columns = {p.path: i for i, p in enumerate(space.parameters)}
+    searched = [trial.config for trial in study.trials[4:]]
+    assert all(np.abs(lattice[:, columns["r"]] - c["r"]).min() < 1e-9 for c in searched)
+    on_anchors = [
+        min(
+            np.hypot(row[columns["r"]] - c["r"], row[columns[f"m={c['m']}/{name}"]] - c[name])
+            for row in lattice
+        )
+        < 1e-9
+        for c in searched
+        for name in ("x", "y")
+        if name in c
+    ]
+    assert all(on_anchors) == (search == "anchors")
+    tried = {tuple(c.values()) for c in searched}
+    assert len(tried) == len(searched)
 
 
 def test_a_path_without_anything_new_gives_way_to_the_next() -> None:

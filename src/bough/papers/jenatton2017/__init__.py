@@ -10,7 +10,7 @@
 | eq. 4, one dense covariance | ``block_model.BlockModel.dense``, method ``marginal`` | also used by ``tree`` below V observations: it is cheaper there |
 | eq. 5, EI | ``bough.acquisition.functions.log_ei`` | its logarithm; sign of ξ corrected; under noise y_min is a posterior mean |
 | eq. 6, EI of a path | ``two_step.path_ei`` | the same |
-| sec. 3, anchors and two steps | ``anchor_search.anchor_search`` | Halton, not Sobol; 64 of 1000 anchors rank a path (no number is given) |
+| sec. 3, anchors and two steps | ``anchor_search.anchor_search`` | Halton, not Sobol; 64 of 1000 anchors rank a path (no number is given); ``search="refined"`` refines the leaf |
 | sec. 3.1, several top-ranked leaves | option ``keep`` | named as future work |
 | eq. 5 and 6 maximised exactly | ``two_step.two_step`` | an option: ends in corners of shared variables |
 | table 1, c = 0 | ``independent.Independent`` | hyperparameters per path |

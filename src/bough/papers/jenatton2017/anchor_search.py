@@ -3,7 +3,8 @@
 The space is discretised once: every path has a quasi-random set of anchors, the same at every trial of a
 study. Step one scores anchors of every path by the path EI of eq. (6). It maximises jointly over the path p
 and its shared variables z_p, and reads only the posterior of the shared weights. Step two scores the anchors
-of the chosen path by the EI of eq. (5); those that were tried are left out.
+of the chosen path by the EI of eq. (5); those that were tried are left out. From the most promising ones it
+may refine the leaf's own variables.
 
 Both criteria are convex in the shared variables (``two_step``), so over the whole box they are largest in a
 corner. If every trial drew new anchors, the search would go on finding some beside the same corner, even a
@@ -17,8 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
+from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.candidates import CandidateFilter, best_of_each, best_row
-from bough.papers.jenatton2017.two_step import PathCriterion, candidate_paths
+from bough.papers.jenatton2017.two_step import PathCriterion, candidate_paths, shared_columns
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.halton import halton
@@ -28,6 +30,9 @@ __all__ = ["RANKING_ANCHORS", "anchor_points", "anchor_search"]
 
 RANKING_ANCHORS = 64
 """Anchors per path in step one. Every path is scored, so this number decides the cost of the step."""
+
+STARTS = 4
+"""The most promising anchors of step two, from which the leaf's variables may be refined."""
 
 
 def anchor_search(
@@ -40,12 +45,13 @@ def anchor_search(
     rng: np.random.Generator,
     keep: int = 1,
     anchors: int = 1000,
+    refine: bool = False,
 ) -> Points:
     """The best anchor by ``criterion`` on the ``keep`` best paths by ``path_criterion``: one row, or none.
 
     rotation: (columns,) of the quasi-random sequence; it decides where the anchors lie. anchors: per path.
-    rng: draws paths where there are too many. Where every anchor is to be avoided, the next best paths are
-    searched.
+    rng: draws paths where there are too many. refine: also look for better values of the leaf's variables.
+    Where every anchor is to be avoided, the next best paths are searched.
     """
     boxes = candidate_paths(space, rng)
     allowed = CandidateFilter(space, avoid)
@@ -54,7 +60,12 @@ def anchor_search(
     order = np.argsort(-worth[best_of_each(worth, owner, len(boxes))], kind="stable")
     for begin in range(0, len(order), keep):
         pool, _ = anchor_points(space, [boxes[row] for row in order[begin : begin + keep]], anchors, rotation)
-        found = best_row(pool, allowed.score(pool, criterion(pool)))
+        score = allowed.score(pool, criterion(pool))
+        if refine:
+            refined = _refine_leaf(space, criterion, pool.take(np.argsort(-score, kind="stable")[:STARTS]))
+            score = np.concatenate([score, allowed.score(refined, criterion(refined))])
+            pool = Points.concat([pool, refined])
+        found = best_row(pool, score)
         if len(found):
             return found
     return avoid.take([])
@@ -70,3 +81,12 @@ def anchor_points(
     row = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
     unit = halton(each, rotation)[row]
     return space.scatter(low[owner] + unit * (high - low)[owner]), owner
+
+
+def _refine_leaf(space: Space, criterion: Criterion, starts: Points) -> Points:
+    """The points reached when only the leaf's own variables move, snapped to legal values."""
+    boxes = space.tree.path_of(starts)
+    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    shared = shared_columns(space)
+    low, high = np.where(shared, starts.x, low), np.where(shared, starts.x, high)
+    return space.snap(alternate_search(space, criterion, starts, low, high)[0].x)

@@ -28,14 +28,14 @@ from bough.surrogates.kernel_gp import VARIANCE
 class TreeOptions(PaperOptions):
     """Options of the two-step methods.
 
-    search: ``anchors`` as in sec. 3, or ``exact``: both steps maximised exactly, as version 0.1 did with
-    keep=4.
+    search: ``anchors`` as in sec. 3; ``refined``: the leaf's variables are refined from the best anchors;
+    ``exact``: both steps maximised exactly, as version 0.1 did with keep=4.
     keep: how many of the best paths by eq. (6) are searched in step two; the paper keeps one.
     anchors: points per path, the same throughout a study.
     """
 
     kernel: str = option("matern52", KERNEL)
-    search: str = option("anchors", one_of(("anchors", "exact")))
+    search: str = option("anchors", one_of(("anchors", "refined", "exact")))
     keep: int = option(1, at_least(1))
     anchors: int = option(1000, at_least(1))
 
@@ -110,7 +110,7 @@ def two_step_decision(options: TreeOptions, linear: bool) -> Decision:
     def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
         rank = path_ei(context.model.posteriors, context.model.best)  # type: ignore[arg-type]
         parts = context.space, context.criterion, rank
-        if options.search == "anchors":
+        if options.search != "exact":
             fixed = np.random.default_rng([context.seed, streams.ANCHORS])
             return Choice(
                 anchor_search(
@@ -120,6 +120,7 @@ def two_step_decision(options: TreeOptions, linear: bool) -> Decision:
                     rng=rng,
                     keep=options.keep,
                     anchors=options.anchors,
+                    refine=options.search == "refined",
                 )
             )
         return Choice(
