@@ -72,7 +72,7 @@ def context_of(
         number=number,
         level=z,
         latest_gain=int(z.argmin()),
-        early=done.take([]),
+        find_early=lambda: done.take([]),
     )
 
 

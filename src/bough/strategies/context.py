@@ -56,7 +56,7 @@ class ProposalContext:
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     latest_gain: the row of the last observation that was an improvement.
-    early: the first points that were tried, where branches that came later count as late.
+    find_early: finds the first points that were tried, where branches that came later count as late.
     is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
     seed: of the study, for what stays the same at all of its trials.
     """
@@ -71,7 +71,7 @@ class ProposalContext:
     number: int
     level: FloatArray
     latest_gain: int
-    early: Points
+    find_early: Callable[[], Points]
     is_brief: bool = False
     seed: int = 0
 

@@ -82,10 +82,10 @@ def explore_late_branches(decide: Decision) -> Decision:
     exploration = BranchExploration(every=LATE_BRANCHES_EVERY)
 
     def with_late_branches(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        if context.number % LATE_BRANCHES_EVERY == 0 and len(context.early):
-            branch = context.space.tree.branch_ids(Points.concat([context.early, context.done]))
-            known = set(branch[: len(context.early)].tolist())
-            late = ~np.isin(branch[len(context.early) :], list(known))
+        if context.number % LATE_BRANCHES_EVERY == 0 and len(early := context.find_early()):
+            branch = context.space.tree.branch_ids(Points.concat([early, context.done]))
+            known = set(branch[: len(early)].tolist())
+            late = ~np.isin(branch[len(early) :], list(known))
             if late.any():
                 others = [each for each in other_branches(context) if late[each.rows[0]]]
                 if found := promising(context, others, exploration.optimism_sds):

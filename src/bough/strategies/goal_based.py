@@ -158,7 +158,7 @@ class GoalBased:
             number=history.number,
             level=models.level(weights[:objectives] if objectives > 1 else np.ones(1)),
             latest_gain=_latest_gain(history, models),
-            early=history.done.take([]),  # branches are explored all the time
+            find_early=lambda: history.done.take([]),  # branches are explored all the time
         )
 
 

@@ -134,10 +134,10 @@ class InitialDesign:
 
     def _of_new_path(self, space: Space, history: History) -> Points | None:
         """The design's point on a path that came late and has no trial yet."""
-        if not len(self.early_points(space, history)):  # nearly always: the design saw every path
-            return None
         paths = len(space.tree.all_paths(self.size(space)))
-        if _paths_seen(space, history.done.take(slice(0, FEW_ROWS))) >= paths:
+        if _paths_seen(space, history.done.take(slice(0, FEW_ROWS))) >= paths:  # nearly always
+            return None
+        if not len(self.early_points(space, history)):
             return None
         tried = tried_points(history)
         if _paths_seen(space, tried) >= paths:

@@ -183,7 +183,7 @@ class ModelBased:
             number=history.number,
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
-            early=self.initial.early_points(space, history),
+            find_early=lambda: self.initial.early_points(space, history),
             # With a fidelity, most pending configurations wait for promotion and do not run.
             is_brief=history.fidelity is None
             and len(history.pending) > 0
