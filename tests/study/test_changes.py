@@ -96,6 +96,16 @@ def test_what_a_change_said_of_parameters_is_taken_back_with_it() -> None:
     assert study.ask().config == untouched.ask().config
 
 
+def test_a_backfill_that_was_taken_back_completes_no_trial() -> None:
+    study = filled()
+    study.change(DROPOUT, backfill={"dropout": 0.1})
+    assert len(study.current_trials) == len(study.trials)
+    study.change(BEFORE)
+    assert study.current_trials == study.trials
+    study.change(DROPOUT)
+    assert study.current_trials == []
+
+
 def test_a_fix_holds_where_trials_were_made_in_between() -> None:
     study = filled()
     study.change(DROPOUT)

@@ -14,7 +14,7 @@ from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.space.encoding import encode_exact
 from bough.study.revising.model_space import by_name
-from bough.study.revising.revisions import Revision, backfills, revision_of
+from bough.study.revising.revisions import Revision, backfills, revision_of, without_undone
 from bough.trial import Config, Trial
 
 __all__ = ["CurrentSpace", "left_the_space", "nothing_current"]
@@ -24,6 +24,7 @@ class CurrentSpace:
     """The newest revision of a space, and what earlier trials are in it."""
 
     def __init__(self, revisions: Sequence[Revision]) -> None:
+        revisions = without_undone(revisions)
         self.space, self.since = revisions[-1].space, revisions[-1].since
         self._revisions = revisions
         self._fills = [_fill(fill, self.space) for fill in backfills(revisions)]
