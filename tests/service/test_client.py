@@ -56,6 +56,8 @@ def test_it_learns_from_studies_of_its_service(study, served: Service) -> None:
     assert remote.ask().config == local.ask().config
     again = bough.connect(served.url, served.write, "new", space=space, learn_from=["demo"])
     assert [each.body["name"] for each in again.amendments] == ["demo"]
+    with pytest.raises(StudyError, match="learns from 'demo', not from 'nobody'"):
+        bough.connect(served.url, served.write, "new", space=space, learn_from=["nobody"])
     for given, message in (
         (["nobody"], "no study 'nobody'"),
         ([__file__], "no study"),  # no file of the machine that serves
@@ -66,6 +68,10 @@ def test_it_learns_from_studies_of_its_service(study, served: Service) -> None:
             bough.connect(served.url, served.write, "other", space=space, learn_from=given)
     with pytest.raises(StudyError, match="no study 'other'"):
         bough.connect(served.url, served.write, "other")
+    with served.client(served.write) as client:
+        assert client.delete("/api/v1/studies/demo").status_code == 204
+    without = bough.connect(served.url, served.write, "new", space=space, learn_from=["demo"])
+    assert without.ask().number == 1
 
 
 def test_ask_tell_fail_add_and_enqueue(study) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
 from anyio import to_thread
@@ -104,6 +105,8 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             new.method if isinstance(new.method, str) else method(new.method.name, **new.method.options)
         )
         existed = bool(studies.storage.find(new.name))
+        # A study keeps the results that it learned from, so their studies may be gone when it is opened.
+        earlier = [SimpleNamespace(name=each) if existed else studies.open(each) for each in new.learn_from]
         study = Study(
             space,
             name=new.name,
@@ -115,7 +118,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             constraints=new.constraints,
             reference=new.reference,
             stopping=new.stopping,
-            learn_from=[studies.open(name) for name in new.learn_from],
+            learn_from=earlier,
         )
         return JSONResponse(study_json(study.record), 200 if existed else 201)
 
