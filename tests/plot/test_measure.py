@@ -97,6 +97,20 @@ def test_trials_without_the_measure_have_no_value():
             draw(study, measure="size")
 
 
+def test_a_branch_without_the_measure_has_no_value_but_knows_it():
+    study = bough.Study(SPACE, method="random", seed=0)
+    study.add_many(
+        (config, {"value": 1.0, **({"depth": 3.0} if config["model"] == "a" else {})})
+        for config in SPACE.sample(8, 1)
+    )
+    whole = StudySnapshot.of(study)
+    assert whole.within({"model": "b"}).showing("depth").done == ()
+    assert len(whole.within({"model": "a"}).showing("depth").done) == len(whole.showing("depth").done) > 0
+    assert "no finished trial" in str(plot.history(study, branch={"model": "b"}, measure="depth").layout)
+    with pytest.raises(ConfigError, match="no trial has a measure 'dept'; did you mean 'depth'"):
+        plot.history(study, branch={"model": "b"}, measure="dept")
+
+
 def test_the_cost_is_the_seconds_where_none_was_told():
     ran: dict[str, Any] = {"state": "done", "value": 1.0, "attempt": 1, "started": 9.0}
     trials = [bough.Trial(n, {"model": "b", "z": n / 4}, finished=10.0 + n, **ran) for n in range(3)]

@@ -147,6 +147,19 @@ def test_the_record_says_what_was_said_and_by_whom(served: Service) -> None:
     ]
 
 
+def test_the_record_says_which_measures_were_corrected_and_what_was_withdrawn() -> None:
+    study = bough.Study(bough.Space.from_json(SPACE), objectives={"error": "minimize", "speed": "maximize"})
+    study.add({"model": "bayes", "scale": "none"}, {"error": 0.5, "speed": 3})
+    study.correct(0, {"speed": 4}, "per second")
+    study.believe({"scale": None})
+    study.set_budget(30)
+    assert list(map(statement, study.amendments)) == [
+        "0.5 (error 0.5, speed 4): per second",
+        "scale withdrawn",
+        "30",
+    ]
+
+
 def test_figures_show_a_correction_at_once(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
     def drawn() -> str:
         return api.get("/studies/demo/figures/history").text

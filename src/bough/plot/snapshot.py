@@ -64,7 +64,7 @@ class StudySnapshot:
     goals, measure: ``showing`` narrows the goals to one measure, and keeps its name.
     predict: the model's mean and sd at configs, where the study's method has a model.
     stopping: the rule that stops trials. earlier: trials whose configs the current space does not have; they
-    are not among ``trials``.
+    are not among ``trials``. told: measures of trials outside of the branch.
     """
 
     name: str
@@ -77,6 +77,7 @@ class StudySnapshot:
     stopping: str = "median"
     earlier: tuple[Trial, ...] = ()
     measure: str = ""
+    told: tuple[str, ...] = ()
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
@@ -113,7 +114,7 @@ class StudySnapshot:
             active = self.where[switch.path]
             kept = [t for t in narrowed.trials if t.number in active and value.holds(t.config[switch.name])]
             chosen = (*narrowed.branch, (switch.path, value.label))
-            narrowed = replace(narrowed, trials=tuple(kept), branch=chosen)
+            narrowed = replace(narrowed, trials=tuple(kept), branch=chosen, told=self.measures)
         return narrowed
 
     def showing(self, measure: str | None = None) -> StudySnapshot:
@@ -156,7 +157,7 @@ class StudySnapshot:
         """The measures that ``showing`` accepts: those of the goals, those of the trials, and their cost."""
         told = dict.fromkeys(name for trial in self.trials for name in trial.measures)
         cost = ["cost"] if any(self._costs) else []
-        return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *cost]))
+        return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *self.told, *cost]))
 
     @cached_property
     def _costs(self) -> list[float | None]:

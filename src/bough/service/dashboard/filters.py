@@ -83,10 +83,16 @@ def statement(amendment: Amendment) -> str:
             before, after = (Space.from_json(body[name]) for name in ("before", "space"))
             return f"from trial {amendment.since} on: {'; '.join(differences(before, after))}"
         case "correct":
-            return f"{number(body['value'])}: {body['reason']}"
+            measured = ", ".join(f"{name} {number(told)}" for name, told in body["measures"].items())
+            return f"{number(body['value'])}{f' ({measured})' if measured else ''}: {body['reason']}"
         case "belief":
-            believed = (f"{name} {json.dumps(likely)}" for name, likely in body["likely"].items())
+            believed = (
+                f"{name} {'withdrawn' if likely is None else json.dumps(likely)}"
+                for name, likely in body["likely"].items()
+            )
             return "; ".join(believed) or "all beliefs are withdrawn"
+        case "budget":
+            return number(body["budget"])
         case "source":
             return str(body["name"])
         case _:

@@ -113,6 +113,6 @@ export class Trials {
 function value(trial) {
   const now = number(trial.value);
   if (trial.retracted !== null) return [element("s", { title: `retracted: ${trial.retracted}` }, now)];
-  if (trial.corrected === null) return [now];
+  if (trial.corrected === null || trial.value_before === trial.value) return [now];
   return [element("s", { title: `corrected: ${trial.corrected}` }, number(trial.value_before)), " ", now];
 }
