@@ -66,8 +66,9 @@ class AmendingClient:
         seen: Space | None = None,
     ) -> list[str]:
         """Go on in another space; see ``Study.change``."""
-        if not isinstance(space, Space):
-            raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
+        for name, each in (("space", space), ("seen", seen)):
+            if not isinstance(each, Space) and (name, each) != ("seen", None):
+                raise StudyError(f"{name} must be a bough.Space, not {type(each).__name__}")
         given = {"backfill": dict_of(backfill or {}, "backfill"), "fix": dict_of(fix or {}, "fix")}
         body = {"space": space.to_dict(), **given, "preview": preview}
         body |= {} if seen is None else {"seen": seen.to_dict()}

@@ -10,7 +10,7 @@ import pytest
 from tests.service.running import SPACE, Service
 
 import bough
-from bough.errors import BoughError, ConflictError
+from bough.errors import BoughError, ConflictError, StudyError
 from bough.service.dashboard.filters import statement
 
 MORE = json.loads(json.dumps(SPACE))
@@ -55,6 +55,8 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
     wider = bough.Space.from_json({**MORE, "dropout": {"type": "float", "low": 0, "high": 1}})
     with pytest.raises(ConflictError, match="another change of the space came first"):
         remote.change(wider, seen=bough.Space.from_json(SPACE))
+    with pytest.raises(StudyError, match=r"seen must be a bough.Space, not dict"):
+        remote.change(wider, seen=MORE)
     assert "dropout" in remote.ask().config
     assert remote.tell(running, 4.0).value == 4.0
     refused = api.post("/studies/demo/enqueue", json={"config": running.config})
