@@ -70,6 +70,8 @@ def test_a_program_prints_an_object_and_the_front_is_shown(terminal: Terminal) -
     assert float(rows[0]["speed"]) == first.measures["speed"]
     assert terminal.bough("report", "several", "-o", "r.html")[0] == 0
     assert '"front"' in Path("r.html").read_text()
+    assert terminal.bough("report", "several", "-o", "r.html", "--measure", "epochs")[0] == 0
+    assert '<select id="measure"><option>epochs</option><option>error</option>' in Path("r.html").read_text()
 
 
 def test_one_objective_under_constraints(terminal: Terminal) -> None:

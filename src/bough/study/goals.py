@@ -78,8 +78,8 @@ class Limit:
             )
         if re.search(_ARITHMETIC, found["name"]):
             raise MalformedError(
-                f"the constraint {text!r} limits more than one measure: return the result as a measure of "
-                "its own (a name with such characters goes in backticks)"
+                f"the constraint {text!r} computes with measures: return the result as a measure of its own "
+                "(a name with such characters goes in backticks)"
             )
         return Limit(_checked_name(found["name"].strip("`"), "constraint"), found["sign"], bound)
 
