@@ -64,7 +64,7 @@ bench: $(VENV)/.dev                 ## run the quick benchmark and write its rep
 	$(BIN)/python -m benchmarks.report quick --html bench-report && exit $$broke
 
 # Days on two cores. Finished runs are kept, so it may be stopped and resumed.
-FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael peers real held-out ablation slow-peers cost
+FULL := jenatton-fig2 jenatton-fig4 ma-fig3 ma-fig5 ma-table1 levesque-table1 assael peers real held-out slow-peers cost
 bench-full: $(VENV)/.dev            ## all benchmarks at the papers' budgets: days; may be stopped and resumed
 	$(BIN)/python -m benchmarks.run --full $(FULL); broke=$$?; \
 	$(BIN)/python -m benchmarks.report --full $(FULL) --html bench-report && exit $$broke
