@@ -55,3 +55,11 @@ def test_without_a_model_the_best_value_decides() -> None:
     study.add({"x": 0.9}, 1.0)
     assert study.recommend().mean == 1.0
     assert study.recommend().interval == (1.0, 1.0)
+
+
+def test_a_running_trial_makes_nothing_more_certain() -> None:
+    study = noisy_study(0)
+    before = study.recommend()
+    study.enqueue(before.trial.config)
+    assert study.ask().config == before.trial.config
+    assert study.recommend() == before

@@ -200,7 +200,7 @@ class StudyResults(StoredStudy):
     ) -> tuple[FloatArray, FloatArray]:
         """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now.
 
-        measure: the objective to predict, by default the first one.
+        Finished trials decide, running ones do not. measure: the objective to predict, by default the first.
         """
         names = self.goals.names
         if measure is not None and measure not in names:
@@ -212,6 +212,8 @@ class StudyResults(StoredStudy):
         if not isinstance(strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
+        # A proposal believes its own predictions of running trials; the user is told what results say.
+        history = replace(history, pending=history.pending.take([]), pending_numbers=np.empty(0, np.intp))
         sign, column = self.goals.sign, names.index(measure) if measure is not None else 0
         if column and history.outcomes is not None:
             told = (history.outcomes.values[:, column], history.outcomes.noise[:, column])
