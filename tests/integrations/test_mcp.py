@@ -91,7 +91,7 @@ def test_asking_and_telling(url: str) -> None:
     [
         (("best", {"study": "nothing"}), "there is no study 'nothing'"),
         (("explain", {"study": "s", "number": 77}), "no trial 77"),
-        (("tell", {"study": "s", "number": 0, "value": 3.0}), "cannot be told"),
+        (("tell", {"study": "s", "number": 0, "value": 3.0}), "is already finished"),
         (("tell", {"study": "s", "number": 77, "value": 3.0}), "no trial 77"),
         (("trials", {}), "study"),
     ],
