@@ -150,6 +150,21 @@ def test_conditioning_is_refitting_with_exact_values(seed: int) -> None:
 EMPTY = (np.empty(0), np.empty(0))
 
 
+@settings(max_examples=6, deadline=None)
+@given(seeds, st.sampled_from([1e-8, 1e-4, 0.05]))
+def test_a_point_that_is_believed_twice_counts_once(seed: int, noise: float) -> None:
+    """A configuration may run twice at once, and exact values at one point make a singular matrix."""
+    space, model, theta, data, rng = tree_case(seed)
+    theta[-1] = np.log(noise)
+    known = posterior(model, theta, data)
+    new, there = random_points(space, 3, rng), random_points(space, 20, rng)
+    y = known.predict_mean(new)
+    once = known.condition(new, y)
+    for twice in (known.condition(Points.concat([new, new]), np.append(y, y)), once.condition(new, y)):
+        for left, right in zip(twice.predict(there), once.predict(there)):
+            np.testing.assert_allclose(left, right, rtol=1e-4, atol=1e-4)
+
+
 def test_vertex_posteriors_add_up_and_bound_the_whole() -> None:
     rng = np.random.default_rng(5)
     space = random_space(rng)
