@@ -3,7 +3,8 @@
     python -m benchmarks.variants prior              # ten minutes on two cores
     python -m benchmarks.variants branches --seeds 1
 
-``prior`` has a shorter prior of length-scales, which predicts best. With ``branches``, a trial that explores
+``prior`` has a shorter prior of length-scales, which predicts best. ``noise`` has a narrower prior of the
+noise, as other Gaussian processes here have. With ``branches``, a trial that explores
 another branch than the incumbent's tries to improve on that branch's own best observation. Expected
 improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
 Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
@@ -27,6 +28,7 @@ from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto
+from bough.gp.likelihood import NOISE
 from bough.gp.params import LogNormal
 from bough.points import Points
 from bough.space import Space
@@ -111,7 +113,14 @@ def shorter_prior(space: Space) -> ModelBased:
     return replace(Auto().strategy(space), surrogate=surrogate)
 
 
-VARIANTS = {"prior": shorter_prior, "branches": compared_branches}
+def narrow_noise(space: Space) -> ModelBased:
+    auto = Auto().strategy(space)
+    wide = nested(space.layout, space.tree)
+    model = replace(wide.model, noise=replace(wide.model.noise, prior=NOISE.prior))
+    return replace(auto, surrogate=replace(wide, model=model))
+
+
+VARIANTS = {"prior": shorter_prior, "noise": narrow_noise, "branches": compared_branches}
 
 
 def run(pair: Pair) -> tuple[list[Record], dict[str, bool] | None]:

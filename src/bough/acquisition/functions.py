@@ -19,8 +19,18 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from bough.points import FloatArray
 
-__all__ = ["LOG_EI", "LOG_PI", "LOG_SD", "Acquisition", "Price", "Score", "lcb", "log_ei", "log_pi"]
-__all__ += ["lower_bound"]
+__all__ = [
+    "LOG_EI",
+    "LOG_PI",
+    "LOG_SD",
+    "Acquisition",
+    "Price",
+    "Score",
+    "lcb",
+    "log_ei",
+    "log_pi",
+    "lower_bound",
+]
 
 Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""

@@ -78,7 +78,7 @@ class Limit:
             )
         if re.search(_ARITHMETIC, found["name"]):
             raise MalformedError(
-                f"the constraint {text!r} computes with measures: return the result as a measure of its own "
+                f"the constraint {text!r} computes with measures: return the result as another measure "
                 "(a name with such characters goes in backticks)"
             )
         return Limit(_checked_name(found["name"].strip("`"), "constraint"), found["sign"], bound)

@@ -51,7 +51,7 @@ NO_FORM = dict.fromkeys(
 """The fields of a new study, empty."""
 
 NO_ACTION = dict.fromkeys(("action", "space", "backfill", "fix"), "")
-"""The fields of a change of the space, empty; other actions have fields of their own."""
+"""The fields of a change of the space, empty. Other actions have other fields."""
 
 EXAMPLE_SPACE = """\
 model:

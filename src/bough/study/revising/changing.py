@@ -128,7 +128,7 @@ def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
 
 
 def _look_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of a new and a removed parameter on the same branch with nearly the same name."""
+    """Pairs of a new and a removed name, of one branch where they are paths, that are nearly the same."""
     for one in come:
         branch, _, name = one.rpartition("/")
         names = {each.rpartition("/")[2]: each for each in gone if each.rpartition("/")[0] == branch}
