@@ -168,13 +168,17 @@ class ModelBased:
             model = _beatable(space, history, model)
         weights = self.weights(space, history, model)
         success = weights[:1] if len(history.failed) else []  # without beliefs and cost
+        tried, level = history.done, model.z
+        if history.fidelity is not None:  # configurations that wait for promotion have a prediction alone
+            tried = tried_points(history)
+            level, _ = mixture_moments(model.posteriors, tried)
         return ProposalContext(
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
             improvement=_criterion(history, model, LOG_EI, success),
             done=history.done,
-            near=_best_first(history, model),
+            near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise; a finite space is used up.
             avoid=history.pending
             if space.size == np.inf and noise_seen(space, history)
@@ -191,8 +195,24 @@ class ModelBased:
         )
 
     def model(self, history: History) -> ConditionedModel:
-        """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
-        model = self._of_finished(history)
+        """The posteriors given all observations, with the hyperparameters of the scheduled prefix.
+
+        Those of the finished trials are kept: asking for several trials at a time needs them only once.
+        """
+        key = digest(history.done, history.y, history.noise, history.seed)
+        model = self._models.get(key)
+        if model is None:
+            fitter = Fitter(
+                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
+            )
+            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
+            rows = working_rows(history.y, self.working_set)
+            z, points = fitted.transform.forward(history.y), history.done.take(rows)
+            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
+            posteriors = self.surrogate.posterior(fitted.theta, data)
+            best = [incumbent(p, points, data.y) for p in posteriors]
+            model = ConditionedModel(fitted.transform, posteriors, best, z)
+            keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
             model = self._learn(history, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
@@ -258,31 +278,6 @@ class ModelBased:
             model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
             self._source_models[key] = model
         return model
-
-    def _of_finished(self, history: History) -> ConditionedModel:
-        """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
-        key = digest(history.done, history.y, history.noise, history.seed)
-        model = self._models.get(key)
-        if model is None:
-            fitter = Fitter(
-                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
-            )
-            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
-            rows = working_rows(history.y, self.working_set)
-            z, points = fitted.transform.forward(history.y), history.done.take(rows)
-            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
-            posteriors = self.surrogate.posterior(fitted.theta, data)
-            best = [incumbent(p, points, data.y) for p in posteriors]
-            model = ConditionedModel(fitted.transform, posteriors, best, z)
-            keep(self._models, key, model, _CACHED_MODELS)
-        return model
-
-
-def _best_first(history: History, model: ConditionedModel) -> Points:
-    """Points to search beside: finished ones by value, or with a fidelity all tried ones by prediction."""
-    tried = history.done if history.fidelity is None else tried_points(history)
-    z = model.z if history.fidelity is None else mixture_moments(model.posteriors, tried)[0]
-    return tried.take(lowest_rows(z, MAX_NEAR))
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
