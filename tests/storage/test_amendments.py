@@ -12,6 +12,7 @@ import pytest
 
 from bough.errors import ConflictError, StorageError, StudyError
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
+from bough.storage.database import Transaction
 from bough.storage.sql import SqlStorage
 from bough.trial import Trial
 
@@ -149,9 +150,8 @@ def test_a_lost_acknowledgement_amends_once(shared_url: str, monkeypatch: pytest
         """As if the first commit had happened, but its answer got lost."""
         first: object = write(label, work, shortcut)  # type: ignore[arg-type]
 
-        def again(transaction: object) -> object:
-            transaction.retried = True  # type: ignore[attr-defined]
-            return work(transaction)  # type: ignore[operator]
+        def again(transaction: Transaction) -> object:
+            return work(replace(transaction, retried=True))  # type: ignore[operator]
 
         second = write(label, again)
         assert second == first

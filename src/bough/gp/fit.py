@@ -8,6 +8,7 @@ half of the evaluations that L-BFGS-B needs from the mode alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 
 import numpy as np
 from scipy import optimize
@@ -98,7 +99,7 @@ def fit_warm(
     density = log_posterior_on(model, data.sorted())
     if start is None:
         found = [_climb(density, each, fresh, low, high) for each in (median, model.prior.draw(rng))]
-        return max(found, key=lambda each: each[0])[1]
+        return max(found, key=itemgetter(0))[1]
     theta, inverse = np.clip(start[0], low, high), start[1:] + FORGOTTEN_SHARE * (fresh - start[1:])
     known = density(theta)
     if density(median)[0] > known[0]:

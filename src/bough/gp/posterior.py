@@ -113,11 +113,12 @@ class GPPosterior(Posterior):
     alpha: FloatArray
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        prior, _ = self.model.kernel.diag(self.theta[:-1], points)
-        if self.compiled is None:
-            return self.moments(self.covariance_with_data(points)[0], prior)[:2]
-        core, model, root_transposed, alpha = self.compiled
-        mean, variance = np.empty(len(points)), prior
+        compiled = self.compiled
+        variance, _ = self.model.kernel.diag(self.theta[:-1], points)
+        if compiled is None:
+            return self.moments(self.covariance_with_data(points)[0], variance)[:2]
+        core, model, root_transposed, alpha = compiled
+        mean = np.empty(len(points))
         for begin in range(0, len(points), BLOCK_ROWS):  # blocks stay in the processor's cache
             block = slice(begin, begin + BLOCK_ROWS)
             some = core_points(points.take(block))

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bough.errors import ServiceError
-from bough.service.records import Records, TokenRow
+from bough.service.records import Records
 
 __all__ = ["SCOPES", "SESSION_COOKIE", "Attempts", "Principal", "create_token", "credentials", "open_session"]
 __all__ += ["close_session", "principal_of_session", "principal_of_token"]
@@ -56,7 +56,7 @@ def principal_of_token(records: Records, token: str) -> Principal | None:
     row = records.token(match[1]) if match else None
     # An unknown id costs the same comparison as a known one.
     good = hmac.compare_digest(_hash(match[2] if match else ""), row.hash if row else "")
-    return _principal(row) if good and row is not None else None
+    return Principal(row.id, row.name, row.scope) if good and row is not None else None
 
 
 def credentials(headers: Mapping[str, str]) -> str | None:
@@ -91,11 +91,7 @@ def principal_of_session(records: Records, cookie: str) -> Principal | None:
     if document is None or document.body["ends"] < time.time():
         return None
     row = records.token(document.body["token"])
-    return None if row is None else _principal(row, session=True)
-
-
-def _principal(row: TokenRow, session: bool = False) -> Principal | None:
-    return None if row.revoked is not None else Principal(row.id, row.name, row.scope, session)
+    return None if row is None else Principal(row.id, row.name, row.scope, session=True)
 
 
 def _hash(secret: str) -> str:

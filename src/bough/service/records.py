@@ -101,7 +101,9 @@ class Records:
         ]
 
     def token(self, id: str) -> TokenRow | None:
-        rows = self._database.read(f"SELECT {_TOKEN} FROM bough_tokens WHERE id = :id", id=id)
+        """The token of that id, unless it was revoked."""
+        sql = f"SELECT {_TOKEN} FROM bough_tokens WHERE id = :id AND revoked IS NULL"
+        rows = self._database.read(sql, id=id)
         return TokenRow(*rows[0]) if rows else None
 
     def add_token(self, id: str, name: str, scope: str, hash: str) -> None:

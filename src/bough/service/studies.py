@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from bough.errors import StudyError, TrialError
@@ -151,10 +152,8 @@ class OpenStudies:
 
         async def in_turn() -> list[Trial]:
             async with self._turns.setdefault(study.record.id, asyncio.Lock()):
-                return await asyncio.get_running_loop().run_in_executor(
-                    self._askers,
-                    lambda: study.ask_up_to(n, limit=limit, lease=lease, worker=worker, request=request),
-                )
+                work = partial(study.ask_up_to, n, limit=limit, lease=lease, worker=worker, request=request)
+                return await asyncio.get_running_loop().run_in_executor(self._askers, work)
 
         return await (in_turn() if request is None else self._once(study, request, in_turn()))
 

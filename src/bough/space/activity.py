@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -192,17 +192,17 @@ class Rules:
         return np.asarray(~np.logical_or.reduce(violated))
 
 
+@dataclass(frozen=True, eq=False)
 class EncodedView:
     """Encoded points as conditions read them. Each column's pieces and numbers are computed once.
 
     x: (n, columns) snapped. numbers: exact values of some columns, where they are known.
     """
 
-    def __init__(self, rules: Rules, x: FloatArray, numbers: dict[int, NDArray[Any]] | None = None) -> None:
-        self.rules = rules
-        self.x = x
-        self._pieces: dict[int, IntArray] = {}
-        self._numbers = {} if numbers is None else numbers
+    rules: Rules
+    x: FloatArray
+    numbers: dict[int, NDArray[Any]] = field(default_factory=dict)
+    _pieces: dict[int, IntArray] = field(default_factory=dict, init=False)
 
     def piece(self, column: int) -> IntArray:
         if column not in self._pieces:
@@ -220,9 +220,9 @@ class EncodedView:
 
     def number(self, column: int) -> NDArray[Any]:
         """(n,) the values of a numeric column."""
-        if column not in self._numbers:
-            self._numbers[column] = real_values(self.rules, column, self._unit(column))
-        return self._numbers[column]
+        if column not in self.numbers:
+            self.numbers[column] = real_values(self.rules, column, self._unit(column))
+        return self.numbers[column]
 
 
 def real_values(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:

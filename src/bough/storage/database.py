@@ -14,6 +14,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -45,19 +46,18 @@ _DIALECT = {  # what stands for {name} in a statement
 }
 
 
+@dataclass(frozen=True)
 class Transaction:
     """The work of a write; ``retried`` says that an earlier try may have been committed unnoticed."""
 
-    def __init__(self, database: Database, retried: bool) -> None:
-        self._database = database
-        self.dialect = database.dialect
-        self.retried = retried
+    database: Database
+    retried: bool
 
     def execute(self, sql: str, **parameters: Any) -> list[Row]:
-        return self._database._execute(sql, parameters)
+        return self.database._execute(sql, parameters)
 
     def execute_many(self, sql: str, rows: list[dict[str, Any]]) -> None:
-        self._database._execute_many(sql, rows)
+        self.database._execute_many(sql, rows)
 
 
 class Database:

@@ -319,7 +319,7 @@ class SqlStorage:
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
     """Lock the study until the commit; its new revision, and the time."""
-    locked = transaction.execute(_LOCK[transaction.dialect], study=study)
+    locked = transaction.execute(_LOCK[transaction.database.dialect], study=study)
     if not locked:
         raise _deleted()
     revision, now = locked[0]

@@ -162,9 +162,9 @@ def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:
 
 def check_exhausted(space: Space, history: History) -> None:
     """Raise ExhaustedError if every configuration of a finite space has been proposed."""
-    if space.size > len(history.done) + len(history.failed) + len(history.pending):
-        return
     tried = tried_points(history)
+    if space.size > len(tried):
+        return
     if space.forbid or space.require:  # results of an earlier space may be forbidden now
         tried = tried.take(space.legal(tried))
     if len(set(row_keys(space.layout, tried))) >= space.size:

@@ -35,7 +35,7 @@ from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
 from bough.strategies.goal_models import GoalModels, bilog, chebyshev, fit_limits, fit_objectives, outcomes_of
-from bough.strategies.model_based import ModelBased, choose, mixture_moments
+from bough.strategies.model_based import ModelBased, early_choice, mixture_moments, most_viable
 
 __all__ = ["GoalBased"]
 
@@ -94,7 +94,10 @@ class GoalBased:
         return {"objectives": predicted, "constraints": chances, **why}
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
-        return choose(self.objective.initial, space, history, rng, lambda: self._decide(space, history, rng))
+        if (early := early_choice(self.objective.initial, space, history, rng)) is not None:
+            return early
+        found = self._decide(space, history, rng)
+        return found if len(found.points) else most_viable(space, history, rng)
 
     def _decide(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         weights = rng.dirichlet(np.ones(max(outcomes_of(history).values.shape[1], 1)))

@@ -78,13 +78,11 @@ class Fitter:
         key = digest(points, y, noise, history.seed) + (b"rough" if rough else b"")
         fitted = self.cache.get(key)
         if fitted is None:
+            start = None if rough else self._start(history, length)
             rows, transform = working_rows(y, self.working_set), self.fit_transform(y)
             data = Data(points.take(rows), transform.forward(y[rows]), transform.noise(y[rows], noise[rows]))
             rng = np.random.default_rng([history.seed, length, streams.FIT])
-            if rough:
-                theta = self._fit_roughly(data, rng)
-            else:
-                theta = self.surrogate.fit(data, rng, self._start(history, length))
+            theta = self._fit_roughly(data, rng) if rough else self.surrogate.fit(data, rng, start)
             fitted = Fitted(transform, theta)
             keep(self.cache, key, fitted, CACHED_FITS)
         return fitted

@@ -12,13 +12,12 @@ uncertain there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bough.history import History
-from bough.points import IntArray, Points
+from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
@@ -90,9 +89,6 @@ class InitialDesign:
         Points that came from elsewhere (defaults, queued or added trials) count: where the design has a point
         per path, a path they cover is not visited again.
         """
-        known = len(history.done) + len(history.failed) + len(history.pending)
-        if history.fidelity is None and known >= max(self.size(space), MAX_POINTS):
-            return self._of_new_path(space, history)  # without copying a long history
         tried = tried_points(history)
         if history.is_learned and len(tried) < MAX_POINTS and self.kind in ("middle", "paths"):
             rng = np.random.default_rng([history.seed, len(tried), streams.FIRST_LOOK])
@@ -123,7 +119,7 @@ class InitialDesign:
             return nothing
         numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
         if history.fidelity is None:
-            early = _rows_of([history.done, history.failed, history.pending], lowest_rows(numbers, size))
+            early = tried_points(history).take(lowest_rows(numbers, size))
         else:  # a configuration is as early as its first trial, at any fidelity
             tried = at_fidelity(
                 Points.concat([history.done, history.failed, history.pending]), history.fidelity
@@ -169,15 +165,6 @@ def initial_design(option: InitialOption) -> InitialDesign:
 def _paths_seen(space: Space, points: Points) -> int:
     """How many paths of the space the points are on; points of an earlier space may be on none."""
     return len(np.unique(space.tree.branch_ids(points)[space.legal(points)]))
-
-
-def _rows_of(parts: Sequence[Points], rows: IntArray) -> Points:
-    """Rows of several parts, counted as if they were one; only these rows are copied."""
-    found, start = [], 0
-    for part in parts:
-        found.append(part.take(rows[(rows >= start) & (rows < start + len(part))] - start))
-        start += len(part)
-    return Points.concat(found)
 
 
 def _latin_hypercube(space: Space, size: int, rng: np.random.Generator) -> Points:

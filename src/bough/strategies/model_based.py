@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,7 +39,6 @@ from bough.strategies.beliefs import CountedBelief, belief_weights, count_belief
 from bough.strategies.context import (
     Choice,
     ConditionedModel,
-    CriterionFactory,
     Decision,
     ProposalContext,
     repeated_choice,
@@ -53,7 +53,7 @@ from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.viability import viability
 from bough.surrogates.base import KernelGP, Surrogate
 
-__all__ = ["ModelBased", "choose", "mixture_moments"]
+__all__ = ["ModelBased", "early_choice", "mixture_moments", "most_viable"]
 
 _CACHED_MODELS = 4
 
@@ -140,11 +140,12 @@ class ModelBased:
         return remaining_gain(self._context(space, history), rng)
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
-        if history.sources and (first := self._of_portfolio(space, history)) is not None:
-            return Choice(first, "did well in earlier studies", "earlier studies")
-        return choose(
-            self.initial, space, history, rng, lambda: self.decide(self._context(space, history), rng)
-        )
+        if history.sources and (known := self._of_portfolio(space, history)) is not None:
+            return Choice(known, "did well in earlier studies", "earlier studies")
+        if (early := early_choice(self.initial, space, history, rng)) is not None:
+            return early
+        found = self.decide(self._context(space, history), rng)
+        return found if len(found.points) else most_viable(space, history, rng)
 
     def _beliefs(self, space: Space, history: History, model: ConditionedModel) -> list[CountedBelief]:
         """Beliefs multiply an improvement, so only criteria that are logarithms use them."""
@@ -152,13 +153,9 @@ class ModelBased:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)
 
-    def _success(self, space: Space, history: History) -> list[Criterion]:
-        """Where trials have failed, the log probability of success is added to the logarithm of a gain."""
-        return [self.success(space, history)] if len(history.failed) else []
-
     def weights(self, space: Space, history: History, model: ConditionedModel) -> list[Criterion]:
         """All that is added to the logarithm of a gain: the chance of success, beliefs and cost."""
-        weights = self._success(space, history)
+        weights = [self.success(space, history)] if len(history.failed) else []
         if self.acquisition.log and history.beliefs:
             weights += belief_weights(space, self._beliefs(space, history, model))
         if self.acquisition.log and history.spending is not None:
@@ -169,21 +166,27 @@ class ModelBased:
         model = self.model(history)
         if space.forbid or space.require:
             model = _beatable(space, history, model)
-        success, weights = self._success(space, history), self.weights(space, history, model)
-        repeat = space.size == np.inf and noise_seen(space, history)
+        weights = self.weights(space, history, model)
+        success = weights[:1] if len(history.failed) else []  # without beliefs and cost
+        tried, level = history.done, model.z
+        if history.fidelity is not None:  # configurations that wait for promotion have a prediction alone
+            tried = tried_points(history)
+            level, _ = mixture_moments(model.posteriors, tried)
         return ProposalContext(
             space=space,
             model=model,
-            make_criterion=_criterion_factory(history, model, self.acquisition, weights),
-            improvement=_criterion_factory(history, model, LOG_EI, success)(),
+            make_criterion=partial(_criterion, history, model, self.acquisition, weights),
+            improvement=_criterion(history, model, LOG_EI, success),
             done=history.done,
-            near=_best_first(history, model),
+            near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise; a finite space is used up.
-            avoid=history.pending if repeat else tried_points(history),
+            avoid=history.pending
+            if space.size == np.inf and noise_seen(space, history)
+            else tried_points(history),
             number=history.number,
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
-            find_early=lambda: self.initial.early_points(space, history),
+            find_early=partial(self.initial.early_points, space, history),
             # With a fidelity, most pending configurations wait for promotion and do not run.
             is_brief=history.fidelity is None
             and len(history.pending) > 0
@@ -192,11 +195,26 @@ class ModelBased:
         )
 
     def model(self, history: History) -> ConditionedModel:
-        """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
-        rows = working_rows(history.y, self.working_set)
-        model = self._model(history, rows)
+        """The posteriors given all observations, with the hyperparameters of the scheduled prefix.
+
+        Those of the finished trials are kept: asking for several trials at a time needs them only once.
+        """
+        key = digest(history.done, history.y, history.noise, history.seed)
+        model = self._models.get(key)
+        if model is None:
+            fitter = Fitter(
+                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
+            )
+            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
+            rows = working_rows(history.y, self.working_set)
+            z, points = fitted.transform.forward(history.y), history.done.take(rows)
+            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
+            posteriors = self.surrogate.posterior(fitted.theta, data)
+            best = [incumbent(p, points, data.y) for p in posteriors]
+            model = ConditionedModel(fitted.transform, posteriors, best, z)
+            keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
-            model = self._learn(history, rows, model)
+            model = self._learn(history, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
@@ -231,13 +249,13 @@ class ModelBased:
         """Whether earlier studies can inform the model: one Gaussian process, searched by its improvement."""
         return isinstance(self.surrogate, KernelGP) and self.acquisition.log
 
-    def _learn(self, history: History, rows: IntArray, model: ConditionedModel) -> ConditionedModel:
+    def _learn(self, history: History, model: ConditionedModel) -> ConditionedModel:
         """The model around those of earlier studies, as far as they rank the results of this one."""
         members = [self._source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
+        rows, posteriors = working_rows(history.y, self.working_set), [posterior for posterior, _ in found]
         points, z = history.done.take(rows), model.z[rows]
-        posteriors = [posterior for posterior, _ in found]
         best = [incumbent(p, points, z) for p in posteriors]
         return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
 
@@ -261,30 +279,6 @@ class ModelBased:
             self._source_models[key] = model
         return model
 
-    def _model(self, history: History, rows: IntArray) -> ConditionedModel:
-        """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
-        key = digest(history.done, history.y, history.noise, history.seed)
-        model = self._models.get(key)
-        if model is None:
-            fitter = Fitter(
-                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
-            )
-            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
-            z, points = fitted.transform.forward(history.y), history.done.take(rows)
-            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
-            posteriors = self.surrogate.posterior(fitted.theta, data)
-            best = [incumbent(p, points, data.y) for p in posteriors]
-            model = ConditionedModel(fitted.transform, posteriors, best, z)
-            keep(self._models, key, model, _CACHED_MODELS)
-        return model
-
-
-def _best_first(history: History, model: ConditionedModel) -> Points:
-    """Points to search beside: finished ones by value, or with a fidelity all tried ones by prediction."""
-    tried = history.done if history.fidelity is None else tried_points(history)
-    z = model.z if history.fidelity is None else mixture_moments(model.posteriors, tried)[0]
-    return tried.take(lowest_rows(z, MAX_NEAR))
-
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
     """The model with an incumbent of the current space; trials that wait for promotion do not count."""
@@ -297,39 +291,31 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
     return replace(model, best=best)
 
 
-def choose(
-    initial: InitialDesign,
-    space: Space,
-    history: History,
-    rng: np.random.Generator,
-    decide: Callable[[], Choice],
-) -> Choice:
-    """The initial design, then ``decide``; the least likely to fail where there is nothing to decide by."""
+def early_choice(
+    initial: InitialDesign, space: Space, history: History, rng: np.random.Generator
+) -> Choice | None:
+    """A point of the initial design; the least likely to fail while no trial is done; then None."""
     check_exhausted(space, history)
     first = initial.next(space, history)
     if first is not None and len(unseen(space, first, set(row_keys(space.layout, tried_points(history))))):
         return Choice(first, initial.reason, "initial design")
-    if len(history.done) == 0:
-        return most_viable(space, history, rng)
-    found = decide()
-    # A search may fail to hit the few configurations that are left of a nearly exhausted space.
-    return found if len(found.points) else most_viable(space, history, rng)
+    return None if len(history.done) else most_viable(space, history, rng)
 
 
-def _criterion_factory(
-    history: History, model: ConditionedModel, acquisition: Acquisition, weights: Sequence[Criterion]
-) -> CriterionFactory:
-    """The acquisition over an incumbent; logarithms of its weights are added."""
-
-    def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
-        counted = replace(acquisition, sd_share=sd_share)
-        best = model.best
-        if rows is not None:
-            best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
-        gain = Expected(model.posteriors, best, counted)
-        return Total([gain, *weights]) if weights else gain
-
-    return make_criterion
+def _criterion(
+    history: History,
+    model: ConditionedModel,
+    acquisition: Acquisition,
+    weights: Sequence[Criterion],
+    rows: IntArray | None = None,
+    sd_share: float = 1.0,
+) -> Criterion:
+    """The acquisition over an incumbent; logarithms of its weights are added. See ``CriterionFactory``."""
+    counted, best = replace(acquisition, sd_share=sd_share), model.best
+    if rows is not None:
+        best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
+    gain = Expected(model.posteriors, best, counted)
+    return Total([gain, *weights]) if weights else gain
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:
@@ -340,7 +326,10 @@ def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[Fl
 
 
 def most_viable(space: Space, history: History, rng: np.random.Generator) -> Choice:
-    """The new point that is least likely to fail, for histories without any observation to model."""
+    """The new point that is least likely to fail, where there is no observation to model.
+
+    Also where a search missed the few configurations that are left of a nearly exhausted space.
+    """
     found = best_of_samples(
         space, viability(space, history), near=history.done, avoid=tried_points(history), rng=rng, samples=256
     )

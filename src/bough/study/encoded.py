@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,7 +259,5 @@ class EncodedTrials:
     def _points(self, trials: list[Trial]) -> Points:
         """The points of encoded trials; neighbours that were encoded together are taken together."""
         rows = [self._rows[trial.number] for trial in trials]
-        parts = [
-            points.take([row for _, row in some]) for points, some in groupby(rows, key=lambda each: each[0])
-        ]
+        parts = [points.take([row for _, row in some]) for points, some in groupby(rows, key=itemgetter(0))]
         return Points.concat([self._none, *parts])

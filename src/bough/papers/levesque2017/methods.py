@@ -23,6 +23,10 @@ class SampledOptions(PaperOptions):
 
     samples: int = option(10, SAMPLES)
 
+    @property
+    def search(self) -> Decision:
+        return maximise_with(best_of_samples)
+
 
 @dataclass(frozen=True)
 class LocalOptions(SampledOptions):
@@ -46,16 +50,12 @@ class Conditional(SampledOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.conditional(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(best_of_samples))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
-class ConditionalLocal(LocalOptions):
+class ConditionalLocal(LocalOptions, Conditional):
     """``conditional-ls``: covariance only between equal signatures, local search."""
-
-    def strategy(self, space: Space) -> Strategy:
-        surrogate = surrogates.conditional(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,12 @@ class LaplaceGP(SampledOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.joint(space.layout, base="laplace", samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(best_of_samples))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
-class LaplaceLocal(LocalOptions):
+class LaplaceLocal(LocalOptions, LaplaceGP):
     """``laplace-ls``: Laplace kernel over imputed values, local search."""
-
-    def strategy(self, space: Space) -> Strategy:
-        surrogate = surrogates.joint(space.layout, base="laplace", samples=self.samples)
-        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -82,16 +78,12 @@ class MaternGP(SampledOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.joint(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(best_of_samples))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
-class MaternLocal(LocalOptions):
+class MaternLocal(LocalOptions, MaternGP):
     """``matern-ls``: Matérn-5/2 over imputed values, local search."""
-
-    def strategy(self, space: Space) -> Strategy:
-        surrogate = surrogates.joint(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -100,7 +92,7 @@ class MondrianGP(SampledOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.mondrian(space.layout, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(best_of_samples))
+        return model_based(surrogate, self, decide=self.search)
 
 
 @dataclass(frozen=True)
@@ -109,4 +101,4 @@ class MaternNoImpute(SampledOptions):
 
     def strategy(self, space: Space) -> Strategy:
         surrogate = surrogates.joint(flat_layout(space.layout), impute=False, samples=self.samples)
-        return model_based(surrogate, self, decide=maximise_with(best_of_samples), flat=space.layout)
+        return model_based(surrogate, self, decide=self.search, flat=space.layout)
