@@ -7,6 +7,8 @@
 noise, as other Gaussian processes here have. With ``branches``, a trial that explores
 another branch than the incumbent's tries to improve on that branch's own best observation. Expected
 improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
+``ranks`` sees the worse half of the values by their ranks alone. With ``doubt``, every fourth trial distrusts
+a model that expects no gain: its length-scales are 2, 4 or 8 times as short then.
 Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
 shared seed would give all of them the same initial design.
 """
@@ -20,21 +22,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from scipy.special import ndtri
 
 from benchmarks.compare import table
 from benchmarks.pool import Failure, in_processes
 from benchmarks.problems import build
 from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
+from bough.acquisition.criterion import Expected, incumbent
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto
+from bough.gp.kernels.nested import SCALES
 from bough.gp.likelihood import NOISE
+from bough.gp.output_transform import OutputTransform
 from bough.gp.params import LogNormal
-from bough.points import Points
+from bough.gp.posterior import GPPosterior, posterior
+from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies.context import Choice, Decision, ProposalContext
 from bough.strategies.decisions import exploit, explore_late_branches, maximise_with
 from bough.strategies.model_based import ModelBased
+from bough.strategies.remaining_gain import NEGLIGIBLE_GAIN_SDS
 from bough.surrogates.nested import nested
 
 SYNTHETIC = (
@@ -49,6 +57,7 @@ SURROGATES = (
 SHORTER_PRIOR = LogNormal(math.log(0.25), 0.7)
 MIN_BRANCH_TRIALS = 2
 """With fewer trials on a branch, there is nothing to exploit."""
+DOUBT_EVERY, DOUBT_FACTORS = 4, (2.0, 4.0, 8.0)
 FIRST_SEED = 400
 TRIALS = 60
 
@@ -120,7 +129,83 @@ def narrow_noise(space: Space) -> ModelBased:
     return replace(auto, surrogate=replace(wide, model=model))
 
 
-VARIANTS = {"prior": shorter_prior, "noise": narrow_noise, "branches": compared_branches}
+@dataclass(frozen=True)
+class RankedBadHalf(OutputTransform):
+    """Values worse than the median m become m plus sd_good times the normal quantile of their rank.
+
+    sd_good² is the mean of (y − m)² over the better half. Vizier's Gaussian process sees values like this
+    (Song et al. 2024, arXiv 2408.11527).
+    """
+
+    known: tuple[float, ...] = ()
+    seen_as: tuple[float, ...] = ()
+
+    @staticmethod
+    def of(y: FloatArray) -> OutputTransform:
+        plain = OutputTransform.fit(y)
+        scaled = np.sort(y) / plain.unit
+        middle = float(np.median(scaled)) if len(y) else 0.0
+        sd = math.sqrt(np.mean((scaled[scaled <= middle] - middle) ** 2)) if len(y) > 3 else 0.0
+        worse, count = np.unique(scaled[scaled > middle], return_counts=True)
+        if not len(worse) or sd <= 1e-14 * abs(middle):
+            return plain
+        rank = (np.searchsorted(scaled, worse) + 0.5 * count) / len(y)
+        levels = (middle, *(middle + sd * ndtri(np.clip(rank, 0.5, 1.0 - 0.5 / len(y)))))
+        ranked = RankedBadHalf(unit=plain.unit, known=(middle, *worse), seen_as=levels)
+        seen = ranked._scaled(y)
+        return replace(ranked, mean=float(seen.mean()), sd=float(seen.std()))
+
+    def _scaled(self, y: FloatArray) -> FloatArray:
+        u = y / self.unit
+        return np.where(u <= self.known[0], u, np.interp(u, self.known, self.seen_as))
+
+
+def ranked_bad_half(space: Space) -> ModelBased:
+    return replace(Auto().strategy(space), fit_transform=RankedBadHalf.of)
+
+
+def doubtful(space: Space) -> ModelBased:
+    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
+    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
+    return replace(Auto().strategy(space), decide=explore_late_branches(doubt(alternating)))
+
+
+def doubt(decide: Decision) -> Decision:
+    """``decide``, except that every fourth trial distrusts a model that expects no gain.
+
+    Hyperparameters that are fitted to trials in corners may hide a valley between them (Wang and de Freitas
+    2014, arXiv 1406.7758, shorten length-scales for this reason).
+    """
+
+    def with_doubt(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        found = decide(context, rng)
+        if context.number % DOUBT_EVERY or not len(found.points):
+            return found
+        if context.improvement(found.points)[0] >= math.log(NEGLIGIBLE_GAIN_SDS):
+            return found
+        factor = DOUBT_FACTORS[context.number // DOUBT_EVERY % len(DOUBT_FACTORS)]
+        rougher = [shorter(p, factor) for p in context.model.posteriors if isinstance(p, GPPosterior)]
+        gain = Expected(rougher, [incumbent(p, p.data.points, p.data.y) for p in rougher])
+        other = decide(replace(context, make_criterion=lambda *_, **__: gain), rng)
+        return other if len(other.points) else found
+
+    return with_doubt
+
+
+def shorter(known: GPPosterior, factor: float) -> GPPosterior:
+    """The posterior with all length-scales divided by a factor."""
+    theta = known.theta.copy()
+    theta[SCALES:-1] -= math.log(factor)
+    return posterior(known.model, theta, known.data)
+
+
+VARIANTS = {
+    "prior": shorter_prior,
+    "noise": narrow_noise,
+    "branches": compared_branches,
+    "ranks": ranked_bad_half,
+    "doubt": doubtful,
+}
 
 
 def run(pair: Pair) -> tuple[list[Record], dict[str, bool] | None]:
