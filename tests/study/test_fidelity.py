@@ -229,6 +229,20 @@ def test_a_restart_decides_the_same(method, tmp_path):
     assert [t.resumes for t in parts.trials] == [t.resumes for t in whole.trials]
 
 
+def test_a_restart_decides_the_same_among_equal_results(tmp_path):
+    """Results that come in another order than their trials began, as from parallel workers."""
+    asked = []
+    for name in ("open", "reopened"):
+        storage = f"sqlite:///{tmp_path}/{name}.db"
+        study = bough.Study(two_models(), name="s", storage=storage, method="random", seed=0)
+        for _ in range(4):
+            for trial in reversed(study.ask(5)):
+                study.tell(trial, 1.0)
+            study = study if name == "open" else bough.open_study("s", storage)
+        asked.append([trial.config for trial in study.trials])
+    assert asked[0] == asked[1]
+
+
 def test_a_finite_space_is_used_up():
     space = bough.Space(
         {"x": bough.Categorical(["a", "b", "c", "d"]), "epochs": bough.Int(1, 9, fidelity=True)}
