@@ -74,6 +74,7 @@ def test_a_fidelity_survives_json_and_yaml(tmp_path):
             lambda: bough.Int(1, 10, step=4, fidelity=True),
             "high of a fidelity must be 1 plus a multiple of 4",
         ),
+        (lambda: bough.Int(1, 2**40, fidelity=True), "too large: use Float"),
         (lambda: bough.Float(1, 9, fidelity=True, default=2), "cannot have default="),
         (lambda: bough.Float(1, 9, fidelity=True, when="x > 1"), "cannot have when="),
         (lambda: bough.Space({"e": EPOCHS}), "no parameter besides the fidelity 'e'"),
