@@ -5,6 +5,7 @@ The functions are pure. All storages share them, so a trial goes through the sam
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -140,7 +141,13 @@ class Trial:
 
 def own_copy(trial: Trial) -> Trial:
     """The trial with dicts that the user may change."""
-    return replace(trial, config=dict(trial.config), measures=dict(trial.measures), notes=dict(trial.notes))
+    return replace(
+        trial,
+        config=dict(trial.config),
+        measures=dict(trial.measures),
+        noises=dict(trial.noises),
+        notes=deepcopy(trial.notes),
+    )
 
 
 def available(trial: Trial, now: float) -> bool:

@@ -90,6 +90,15 @@ def test_a_believed_integer_is_its_whole_cell() -> None:
     assert is_likely(believed, (np.arange(10) + 0.5) / 10).tolist() == [i == 3 for i in range(10)]
 
 
+@pytest.mark.parametrize(("low", "likely"), [(0.0, (1.0, 2.0)), (-1e300, (1.0, 2.0)), (-1e300, (-1.0, 3.0))])
+def test_a_range_narrower_than_rounding_still_has_a_width(low: float, likely: tuple[float, float]) -> None:
+    space = bough.Space({"x": bough.Float(low, 1e300, likely=likely)})
+    believed = density(space.rules.domains[0], beliefs_of(space)[0])
+    unit = space.encode([{"x": likely[0]}, {"x": 0.5e300}]).x[:, 0]
+    assert is_likely(believed, unit).tolist() == [True, False]
+    assert np.isfinite(believed.log_height(unit)).all()
+
+
 def test_the_weight_is_the_sum_over_active_columns_and_never_positive() -> None:
     points = sample_points(SPACE, 50, np.random.default_rng(0))
     poisoned = Points(np.where(SPACE.layout.active(points.on), points.x, np.nan), points.on)

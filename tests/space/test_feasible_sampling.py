@@ -104,6 +104,14 @@ def test_snapping_finds_the_nearest_legal_point(require: list[str]) -> None:
         np.testing.assert_allclose(found.x[0], wanted, atol=2e-6)
 
 
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_a_point_where_all_terms_are_zero_moves_inside_a_strict_limit(low: float) -> None:
+    space = Space({"a": Float(low, 1), "b": Float(low, 1)}, require=["a < b"])
+    corner = space.snap(np.full((1, 2), -low / (1 - low)))
+    assert space.legal(corner)[0]
+    assert np.allclose(list(space.decode(corner)[0].values()), 0.0, atol=1e-9)
+
+
 def test_spaces_without_relations_draw_the_same_points_as_ever() -> None:
     space = Space({"a": Float(0, 1), "n": Int(1, 9)}, forbid=["n == 3"])
     x = np.random.default_rng(0).random((20, 2))

@@ -121,6 +121,14 @@ def test_first_trials_are_stored_as_they_are(storage: Storage) -> None:
     assert read(storage, storage.create(RECORD, trials).id) == trials
 
 
+def test_first_trials_are_read_in_the_order_of_their_results(storage: Storage) -> None:
+    """A copied study would propose something else if its history had another order."""
+    times = [30.0, 10.0, 20.0, 20.0]
+    trials = [Trial(n, {"x": n}, "done", 1.0, attempt=1, finished=time) for n, time in enumerate(times)]
+    changes = storage.changes(storage.create(RECORD, trials).id, 0)
+    assert [trial.number for trial in changes.trials] == [1, 2, 3, 0]
+
+
 # ---- values ----------------------------------------------------------------------------------------
 
 

@@ -65,3 +65,18 @@ def test_goals_without_limits_have_no_slacks_to_shift() -> None:
     assert seen.outcomes is not None
     assert seen.outcomes.slacks.shape == (1, 0)
     assert seen.outcomes.values.tolist() == [[1.0, 2.0]]
+
+
+def test_values_at_the_end_of_the_range_stay_finite() -> None:
+    """Some objectives return the largest float for a configuration that does not work."""
+    largest = np.finfo(float).max
+    results = [(0.1, 3, -1.0), (0.1, 9, largest), (0.2, 3, -largest), (0.2, 9, largest), (0.3, 3, largest)]
+    done = SPACE.encode([{"x": x, "epochs": epochs} for x, epochs, _ in results])
+    values, nothing = np.array([[value] for *_, value in results]), np.empty((len(results), 0))
+    outcomes = Outcomes(values, nothing, np.full(1, np.nan), ("error",), (), values * np.nan, nothing)
+    with np.errstate(all="raise"):
+        seen = history_with_fidelity(
+            SPACE, history_of(done, outcomes), (1, positions()[-1]), positions(), learns=True
+        )
+    assert np.isfinite(seen.y).all()
+    assert seen.y[4] == seen.y.max()

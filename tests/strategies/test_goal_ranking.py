@@ -8,7 +8,8 @@ import numpy as np
 from tests.strategies.test_goal_based import SPACE, proposals, toy
 
 from bough.history import Outcomes
-from bough.strategies.goal_ranking import positions
+from bough.strategies.goal_models import bilog
+from bough.strategies.goal_ranking import positions, usual_size
 from bough.study import Study
 
 
@@ -41,6 +42,13 @@ def test_the_trial_that_dominates_most_alone_comes_first() -> None:
 def test_feasible_comes_first_then_the_smallest_violation() -> None:
     values = [[0.0, 0.0], [5.0, 5.0], [1.0, 1.0], [2.0, 2.0]]
     assert positions(outcomes(values, [[3.0], [-1.0], [0.5], [0.0]])).tolist() == [3, 1, 2, 0]
+
+
+def test_a_measure_at_the_end_of_the_range_is_a_violation_as_any_other() -> None:
+    largest = float(np.finfo(float).max)
+    slacks = np.array([-1.0, 2.0, *[largest] * 4])
+    assert np.isfinite(usual_size(slacks))
+    assert np.all(np.diff(bilog(slacks)[:3]) > 0)
 
 
 def test_tpe_ignores_units() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from tests.strategies.histories import history
 
 import bough
 from bough.strategies import streams
+from bough.strategies.base import finished_in_order
 from bough.strategies.pso import INERTIA, PULL
 
 SPACE = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
@@ -45,3 +48,10 @@ def test_it_converges() -> None:
 
     study = bough.minimize(objective, SPACE, 120, method="pso", seed=1)
     assert study.best.value < 1e-3
+
+
+@pytest.mark.parametrize("largest", [-5.0, 1.0, 1e17, float(np.finfo(float).max)])
+def test_a_failed_trial_comes_after_all_others_whatever_the_values(largest: float) -> None:
+    done = [({"x": 0.1, "y": 0.1}, largest - 1.0), ({"x": 0.2, "y": 0.2}, largest)]
+    _, values = finished_in_order(history(SPACE, done, failed=[{"x": 0.3, "y": 0.3}]))
+    assert values[2] > values[:2].max()

@@ -279,6 +279,20 @@ def test_the_queue_comes_first() -> None:
     assert study.ask().number == 2
 
 
+def test_trials_that_are_handed_back_may_be_changed() -> None:
+    study = Study(Space({"x": Float(0, 1)}), method="random", seed=0)
+    notes = {"seen": [1]}
+    told = study.tell(study.ask(), {"value": 1.0, "size": 2.0}, notes=notes)
+    first = dict(told.config)
+    for trial in (told, study.trial(0), study.best, study.enqueue({"x": 0.5}), study.add({"x": 0.5}, 2.0)):
+        trial.config.pop("x")
+        trial.measures.clear()
+        trial.notes.setdefault("seen", []).append(2)
+    assert [trial.config for trial in study.trials] == [first, {"x": 0.5}, {"x": 0.5}]
+    assert study.trials[0].measures == {"size": 2.0}
+    assert study.trials[0].notes == notes
+
+
 # ---- what is known ---------------------------------------------------------------------------------
 
 

@@ -74,6 +74,7 @@ def test_a_fidelity_survives_json_and_yaml(tmp_path):
             lambda: bough.Int(1, 10, step=4, fidelity=True),
             "high of a fidelity must be 1 plus a multiple of 4",
         ),
+        (lambda: bough.Int(1, 2**40, fidelity=True), "too large: use Float"),
         (lambda: bough.Float(1, 9, fidelity=True, default=2), "cannot have default="),
         (lambda: bough.Float(1, 9, fidelity=True, when="x > 1"), "cannot have when="),
         (lambda: bough.Space({"e": EPOCHS}), "no parameter besides the fidelity 'e'"),
@@ -227,6 +228,20 @@ def test_a_restart_decides_the_same(method, tmp_path):
         asked(parts, 2)
     assert [t.config for t in parts.trials] == [t.config for t in whole.trials]
     assert [t.resumes for t in parts.trials] == [t.resumes for t in whole.trials]
+
+
+def test_a_restart_decides_the_same_among_equal_results(tmp_path):
+    """Results that come in another order than their trials began, as from parallel workers."""
+    asked = []
+    for name in ("open", "reopened"):
+        storage = f"sqlite:///{tmp_path}/{name}.db"
+        study = bough.Study(two_models(), name="s", storage=storage, method="random", seed=0)
+        for _ in range(4):
+            for trial in reversed(study.ask(5)):
+                study.tell(trial, 1.0)
+            study = study if name == "open" else bough.open_study("s", storage)
+        asked.append([trial.config for trial in study.trials])
+    assert asked[0] == asked[1]
 
 
 def test_a_finite_space_is_used_up():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any
 
 import pytest
@@ -46,6 +47,15 @@ def test_the_answer_follows_from_the_stored_results(tmp_path) -> None:
     for results in (8, 12):
         assert again.remaining_gain(results) == study.remaining_gain(results)
     assert study.remaining_gain(4).expected > study.remaining_gain(12).expected
+
+
+def test_what_is_left_is_finite_whatever_the_values() -> None:
+    study = bough.Study(SPACE, seed=0)
+    for value in [1.7e308, -1.7e308, 0.0] * 5:
+        study.tell(study.ask(), value)
+    left = study.remaining_gain()
+    assert math.isfinite(left.expected)
+    assert math.isfinite(left.possible)
 
 
 def test_a_steep_start_is_not_settled() -> None:

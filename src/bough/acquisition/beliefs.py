@@ -31,6 +31,9 @@ UNIFORM_SHARE = 0.1
 CENTRAL_SDS = 1.2815515655446004
 """A normal distribution has 80 % of its mass within this many standard deviations."""
 
+SMALLEST_SD = 1e-9
+"""Of a density on the unit interval: positions that lie closer together may be equal after rounding."""
+
 LIKELY_HEIGHT = 0.5
 """A value counts as believed where the density has at least this share of its maximum."""
 
@@ -106,7 +109,8 @@ def density(domain: Domain, belief: Belief) -> Density:
     half_cell = 0.0 if domain.kind == "real" else 0.5
     ranks = domain.ranks(list(belief.likely)) + np.array([-half_cell, half_cell])
     low, high = np.clip(domain.position(ranks), 0.0, 1.0)
-    return RangeDensity(float((low + high) / 2), float((high - low) / (2 * CENTRAL_SDS)))
+    sd = max(float((high - low) / (2 * CENTRAL_SDS)), SMALLEST_SD)
+    return RangeDensity(float((low + high) / 2), sd)
 
 
 @dataclass(frozen=True, eq=False)

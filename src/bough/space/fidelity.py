@@ -41,6 +41,11 @@ def check_fidelity(parameter: Float | Int) -> None:
     for name in ("default", "when", "likely"):
         if getattr(parameter, name) is not None:
             raise SpaceError(f"a fidelity is chosen by the study, so it cannot have {name}=")
+    _as_methods_see_it(parameter)  # which refuses ranges that are too wide for a log scale
+
+
+def _as_methods_see_it(parameter: Float | Int) -> Float | Int:
+    return replace(parameter, fidelity=False, log=True, step=None)
 
 
 def find_fidelity(flat: Flat, forbid: tuple[str, ...]) -> Parameter | None:
@@ -91,6 +96,5 @@ def full_space(space: Space) -> Space:
     if fidelity is None:
         return space
     domain: Any = fidelity.domain
-    plain = replace(domain, fidelity=False, log=True, step=None)
-    declared: Mapping[str, Any] = {**space.declared, fidelity.name: plain}
+    declared: Mapping[str, Any] = {**space.declared, fidelity.name: _as_methods_see_it(domain)}
     return type(space)(declared, [*space.forbid, f"`{fidelity.name}` < {domain.high!r}"], space.require)

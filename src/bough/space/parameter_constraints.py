@@ -27,6 +27,12 @@ __all__ = ["ParameterConstraint", "Term", "bind_relation", "soft_values"]
 
 TOLERANCE = 1e-9
 EQUAL_TOLERANCE = 1e-6
+SMALLEST_GAP = 5e-324
+"""What ``g < 0`` needs at least: where all terms are 0, a share of their magnitude is nothing."""
+
+SHARE_OF_LARGEST = 1e-12
+"""Of the largest magnitude of g: how far a point is moved from where all terms are 0, to be told from it."""
+
 MAX_TERMS = 10_000
 
 
@@ -45,6 +51,7 @@ class ParameterConstraint:
 
     text: the relation as the user may read it.  integral: whether g takes whole values only.
     needed: columns that must be active for it to apply.  sums: of each of these sets some column must be.
+    largest: the largest magnitude that g may have.
     """
 
     text: str
@@ -53,6 +60,7 @@ class ParameterConstraint:
     needed: frozenset[int]
     sums: tuple[frozenset[int], ...]
     integral: bool
+    largest: float
 
     @cached_property
     def columns(self) -> tuple[int, ...]:
@@ -121,7 +129,7 @@ class ParameterConstraint:
             return np.where(np.abs(total) <= within, 0.0, total)
         if self.op == "<=":
             return np.where(total <= (0.0 if self.integral else TOLERANCE * magnitude), 0.0, total)
-        needed = np.full_like(magnitude, 1.0) if self.integral else TOLERANCE * magnitude
+        needed = 1.0 if self.integral else np.maximum(TOLERANCE * magnitude, SMALLEST_GAP)
         return np.where(total <= -needed, 0.0, total + needed)
 
     def margin(self, magnitude: FloatArray) -> FloatArray:
@@ -129,7 +137,8 @@ class ParameterConstraint:
         if self.op == "==":
             return np.zeros_like(magnitude)
         if self.op == "<":
-            return np.ones_like(magnitude) if self.integral else 2 * TOLERANCE * magnitude
+            apart = np.where(magnitude > 0, 2 * TOLERANCE * magnitude, SHARE_OF_LARGEST * self.largest)
+            return np.ones_like(magnitude) if self.integral else apart
         return np.zeros_like(magnitude) if self.integral else 1e-13 * magnitude
 
     def violated(self, values: Callable[[int], FloatArray], active: BoolArray) -> BoolArray:
@@ -163,9 +172,16 @@ def bind_relation(
                 needed=frozenset(column(name) for name in names_in(difference, sums=False)),
                 sums=tuple(frozenset(map(column, names_in(each))) for each in _sums(difference)),
                 integral=integers and all(float(term.weight).is_integer() for term in terms),
+                largest=sum(_largest(term, domains) for term in terms),
             )
         )
     return found
+
+
+def _largest(term: Term, domains: Sequence[Domain]) -> float:
+    """The largest magnitude of a term."""
+    ends = (soft_values(domains[column], np.array([0.0, 1.0]))[0] for column in term.columns)
+    return abs(term.weight) * math.prod(float(np.abs(each).max()) for each in ends)
 
 
 def soft_values(domain: Domain, unit: FloatArray) -> tuple[FloatArray, FloatArray]:

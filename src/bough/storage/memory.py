@@ -102,6 +102,8 @@ class MemoryStorage:
             state = self._states[record.id] = _StudyState(record)
             for trial in trials:
                 state.put(trial)
+            # Results come in the order of their times, as from a database.
+            state.journal = [t.number for t in sorted(trials, key=lambda t: (t.finished or 0.0, t.number))]
             for amendment in amendments:
                 state.append(amendment)
             for report in reports:

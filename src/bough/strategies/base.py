@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -220,7 +221,8 @@ def first_untried(space: Space, history: History, positions: Iterable[FloatArray
 
 def finished_in_order(history: History) -> tuple[Points, FloatArray]:
     """Finished trials by number, with a value that ranks failed ones last."""
-    worst = history.y.max(initial=0.0) + 1.0
+    largest = float(history.y.max(initial=0.0))
+    worst = max(largest + 1.0, math.nextafter(largest, math.inf))  # beyond 2**53, adding 1 changes nothing
     points = Points.concat([history.done, history.failed])
     values = np.concatenate([history.y, np.full(len(history.failed), worst)])
     order = np.argsort(np.concatenate([history.done_numbers, history.failed_numbers]), kind="stable")

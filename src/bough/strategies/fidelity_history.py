@@ -30,6 +30,9 @@ __all__ = ["at_fidelity", "first_trials", "history_with_fidelity"]
 MORE_THAN_COLUMNS = 2
 """Results that a method without a model needs at one fidelity, besides one per parameter."""
 
+LARGEST_VALUE = 1e300
+"""Values beyond this are cut off: their sums and differences must stay finite."""
+
 
 def at_fidelity(points: Points, fidelity: tuple[int, float]) -> Points:
     """The same configurations at another fidelity: its column, and the position there."""
@@ -95,6 +98,7 @@ def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[floa
     would make the model fit all of its past again each time.
     """
     assert history.fidelity is not None
+    y = np.clip(y, -LARGEST_VALUE, LARGEST_VALUE)
     keys = row_keys(space.layout, at_fidelity(history.done, history.fidelity))
     branches = space.tree.branch_ids(history.done).tolist() if len(keys) else []
     rung, top = _rung(history, rungs).tolist(), len(rungs) - 1

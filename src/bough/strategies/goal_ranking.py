@@ -26,6 +26,10 @@ SCALE_ROWS = 16
 """The unit of a slack is its median size over the first so many trials; later ones do not change it."""
 
 
+LARGEST_SIZE = 1e300
+"""Larger slacks count as this one: the mean of two of them must stay finite."""
+
+
 class _Ranks(Protocol):
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points: ...
     def explain(
@@ -50,7 +54,7 @@ class GoalRanking:
 
 def usual_size(slack: FloatArray) -> float:
     """The unit in which the slack (n,) of a limit is measured: that of the measure does not matter then."""
-    early = np.abs(slack[:SCALE_ROWS])
+    early = np.minimum(np.abs(slack[:SCALE_ROWS]), LARGEST_SIZE)
     return float(np.median(early[early > 0])) if np.any(early > 0) else 1.0
 
 

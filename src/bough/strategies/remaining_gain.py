@@ -43,8 +43,9 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     lower = -float(low(lowest)[0]) if len(lowest) else upper
     incumbent = float(np.mean(model.best))
     marks = np.array([incumbent, incumbent - np.exp(log_gain), upper, min(lower, upper)])
-    at, _ = model.transform.inverse(marks, np.zeros(4))
+    at = model.transform.inverse(marks, np.zeros(4))[0].tolist()
     settled = log_gain <= np.log(NEGLIGIBLE_GAIN_SDS)
     if settled:
         settled = promising(context, other_branches(context), BRANCH_OPTIMISM_SDS) is None
-    return RemainingGain(float(at[0] - at[1]), float(at[2] - at[3]), bool(settled))
+    largest = float(np.finfo(float).max)  # of values at both ends of the range, the difference overflows
+    return RemainingGain(min(at[0] - at[1], largest), min(at[2] - at[3], largest), bool(settled))

@@ -201,7 +201,7 @@ class Study(AmendableStudy):
             ]
             inserted = self._storage.insert(self._record.id, rows, seen=seen)
             if len(inserted) == len(rows):
-                return [self.goals.judged(row) for row in inserted]
+                return [own_copy(self.goals.judged(row)) for row in inserted]
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
@@ -286,4 +286,5 @@ class Study(AmendableStudy):
                     from bough.study.stopping.races import with_standard_error
 
                     result = with_standard_error(result, view, self.goals.sign)
-        return self.goals.judged(self._storage.finish(self._record.id, completed(result, self.goals)))
+        stored = self._storage.finish(self._record.id, completed(result, self.goals))
+        return own_copy(self.goals.judged(stored))

@@ -167,8 +167,10 @@ class TrialIndex:
         return config_key((current or trial).config, self._goals.fidelity[0])
 
     def by_config(self) -> list[list[Trial]]:
-        """The trials of each configuration, whatever their fidelity."""
-        return [[self.trials[number] for number in numbers] for numbers in self._of_config.values()]
+        """The trials of each configuration, whatever their fidelity, by number: a restart reads them in the
+        order of their results."""
+        numbers = sorted(sorted(same) for same in self._of_config.values())
+        return [[self.trials[number] for number in same] for same in numbers]
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
