@@ -11,6 +11,8 @@ from typing import TextIO
 import pytest
 
 from bough.errors import StudyError
+from bough.space import Float, Int, Space
+from bough.study import minimize
 from bough.study.running.events import Event, Progress, reporter
 from bough.study.running.progress import bar, describe, log_lines, sparkline
 from bough.trial import Trial
@@ -109,3 +111,24 @@ def test_a_terminal_that_is_gone_ends_no_run(reporter_of: Callable[[TextIO], Pro
 def test_odd_values_of_progress(progress: object):
     with pytest.raises(StudyError, match="progress must be True, False, None, 'bar', 'log' or a callable"):
         reporter(progress)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("space", "options", "said"),
+    [
+        (Space({"x": Float(0, 1)}), {}, True),
+        (Space({"x": Float(0, 1)}), {"trials": 2}, False),
+        (Space({"x": Float(0, 1)}), {"timeout": 60}, False),
+        (Space({"x": Float(0, 1)}), {"budget": 60}, False),
+        (Space({"x": Int(0, 5)}), {}, False),
+    ],
+)
+def test_a_run_without_a_limit_says_how_to_end_it(
+    space: Space, options: dict[str, float], said: bool, caplog: pytest.LogCaptureFixture
+):
+    def objective(config: dict[str, float]) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        minimize(objective, space, method="random", progress=False, **options)  # type: ignore[arg-type]
+    assert ("this run has no limit, such as trials= or timeout=: Ctrl-C ends it" in caplog.text) is said

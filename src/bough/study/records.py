@@ -36,7 +36,9 @@ def new_record(
 ) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
-        raise MalformedError(f"space must be a bough.Space, not {type(space).__name__}")
+        write = "; write bough.Space({...})" if isinstance(space, dict) else ""
+        write = "; the objective comes first, then the space" if callable(space) else write
+        raise MalformedError(f"space must be a bough.Space, not {type(space).__name__}{write}")
     if name is None:
         raise MalformedError("a study in a storage needs a name: pass name=")
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, SupportsIndex, TypeVar, Unpack, cast
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.study.results import failure
 from bough.study.running.events import Event, Progress, ProgressOption, reporter
-from bough.study.running.executors import Pool, WorkerLost, open_pool
+from bough.study.running.executors import Pool, WorkerLost, check_pool, open_pool
 from bough.study.running.leases import LEASE, Leases
 from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.running.repeated_failures import RepeatedFailures
@@ -29,7 +29,7 @@ from bough.study.running.signals import Interruption
 from bough.study.running.spending import checked_budget
 from bough.trial import MAX_ATTEMPTS, Trial
 
-__all__ = ["run_objective", "run_trials"]
+__all__ = ["check_run", "run_objective", "run_trials"]
 
 S = TypeVar("S", bound=RunnableStudy)
 
@@ -90,13 +90,16 @@ def run_trials(
     until: str | None = None,
 ) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
-    limits = Budget(trials, timeout, trial_timeout, budget)
-    check_until(until, study)
+    callbacks = list(callbacks) if isinstance(callbacks, Iterable) else callbacks
+    given = dict(timeout=timeout, trial_timeout=trial_timeout, budget=budget, until=until, on_error=on_error)
+    limits = check_run(
+        study, trials, workers=workers, executor=executor, callbacks=callbacks, progress=progress, **given
+    )
     report = reporter(progress)
-    if on_error not in ("record", "raise"):
-        raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    if not isinstance(callbacks, Iterable) or not all(map(callable, callbacks := list(callbacks))):
-        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
+    if _is_endless(study, limits, until, callbacks):
+        _log.warning(
+            "this run has no limit, such as trials= or timeout=: Ctrl-C ends it and keeps all results"
+        )
     if budget is not None:
         study.set_budget(budget)
     with Interruption() as interruption:
@@ -123,6 +126,39 @@ def run_trials(
     if interruption.signal is not None:
         raise SystemExit(128 + interruption.signal)
     return study
+
+
+def check_run(
+    study: object,
+    trials: int | None = None,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    timeout: float | None = None,
+    trial_timeout: float | None = None,
+    callbacks: Any = (),
+    progress: ProgressOption = None,
+    on_error: OnError = "record",
+    budget: float | None = None,
+    until: str | None = None,
+) -> Budget:
+    """The limits of a run; StudyError if its options are wrong. Stores nothing."""
+    limits = Budget(trials, timeout, trial_timeout, budget)
+    check_until(until, study)
+    reporter(progress)
+    if on_error not in ("record", "raise"):
+        raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+    if not isinstance(callbacks, Iterable) or not all(map(callable, callbacks)):
+        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
+    check_pool(workers, executor, trial_timeout)
+    return limits
+
+
+def _is_endless(study: RunnableStudy, limits: Budget, until: str | None, callbacks: Sequence[Any]) -> bool:
+    """Whether only an interruption ends the run."""
+    if until is not None or callbacks or {limits.trials, limits.timeout, limits.cost} != {None}:
+        return False
+    return study.space.size == math.inf
 
 
 class _Run(Generic[S]):
