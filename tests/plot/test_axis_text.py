@@ -1,4 +1,4 @@
-"""The text at axes: titles side by side do not run into each other, and no number stands where none is known."""
+"""The text at axes: titles do not overlap, and there is no number where no value is known."""
 
 from __future__ import annotations
 

@@ -39,6 +39,9 @@ _MAX_FAILURES = 10
 _POLL_SECONDS = 0.25
 """Seconds between looks at the storage while the last trials are in other hands."""
 
+_MAX_PATHS = 256
+"""In a space with more paths, no one looks for parameters that are never active."""
+
 _log = logging.getLogger("bough")
 
 
@@ -96,6 +99,11 @@ def run_trials(
         study, trials, workers=workers, executor=executor, callbacks=callbacks, progress=progress, **given
     )
     report = reporter(progress)
+    for column in study.space.tree.never_active(_MAX_PATHS):
+        parameter = study.space.parameters[column]
+        _log.warning(
+            "parameter %r is never active: no configuration meets %s", parameter.path, parameter.condition
+        )
     if _is_endless(study, limits, until, callbacks):
         _log.warning(
             "this run has no limit, such as trials= or timeout=: Ctrl-C ends it and keeps all results"
@@ -187,11 +195,14 @@ class _Run(Generic[S]):
         self._requests_before = self._status.stop_requests
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
         self.settling: Settling | None = None
+        self._exhausted: ExhaustedError | None = None
 
     def until_done(self) -> None:
         while True:
             more = self._start_trials()
             if not self._running and not more:
+                if self._exhausted is not None and self._status.finished < self._limit < math.inf:
+                    _log.warning("the run ends early: %s", self._exhausted)
                 return
             self._wait(more)
             self._record_results()
@@ -204,7 +215,8 @@ class _Run(Generic[S]):
                 return True
             try:
                 trial = self._study.ask_within(self._budget.trials, LEASE)
-            except ExhaustedError:
+            except ExhaustedError as error:
+                self._exhausted = error
                 self._status = self._study.status()
                 return self._status.leased > 0  # others may lose theirs, which are then ours to try
             if trial is None:  # those that make up the number are done, or in other hands
