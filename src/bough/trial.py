@@ -129,7 +129,7 @@ class Trial:
         return self.is_finished and self.attempt == 0
 
     def __repr__(self) -> str:
-        """What a reader asks about: fields with a value, without times, workers, marks and curves."""
+        """The fields that have a value, without times, workers, marks and curves."""
         shown = []
         for each in fields(self):
             value = getattr(self, each.name)

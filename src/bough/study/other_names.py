@@ -17,13 +17,13 @@ STUDY_NAMES = {
     "study_name": "study.name",
     "trials_dataframe": "study.frame()",
 }
-"""What a study of Optuna has, and its counterpart here."""
+"""Attributes of Optuna's study, and their counterparts here."""
 
 RUN_NAMES = {
     "params": "run.trial.config",
     "should_prune": "run.stop, which is also the answer of run.report(value, step)",
 }
-"""What a trial of Optuna has while it runs, and its counterpart here."""
+"""Attributes of Optuna's trial, and their counterparts here."""
 
 
 def no_attribute(owner: object, name: str, names: dict[str, str]) -> NoReturn:

@@ -17,7 +17,7 @@ from bough.study.study import Study
 __all__ = ["maximize", "minimize", "optimize"]
 
 ELSEWHERE = {"n_trials": "trials", "max_evals": "trials", "n_iter": "trials", "n_jobs": "workers"}
-"""What other packages call these options."""
+"""Names that other packages have for these options."""
 
 _like_run = listing_options(Study.run, LocalRunOptions)
 
