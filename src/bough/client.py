@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import Any, Unpack, cast, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -27,7 +27,6 @@ from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.formats.table_export import table
 from bough.study.goals import parse_goals
 from bough.study.handles import checked_count, number_and_attempt
-from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure, told
 from bough.study.running.loop import run_objective
@@ -133,11 +132,6 @@ class RemoteStudy(AmendingClient):
         self._space = Space.from_json(found["space"])
         self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
         self._amendments = 0  # that those know of
-
-    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
-
-        def __getattr__(self, name: str) -> Any:
-            no_attribute(self, name, STUDY_NAMES)
 
     def __repr__(self) -> str:
         goal = self.direction if self.goals.is_plain else self.goals.describe()

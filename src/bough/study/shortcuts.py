@@ -137,11 +137,11 @@ def _check(
     rehearsal: Study, objective: Any, trials: int | None, options: LocalRunOptions, in_space: bool
 ) -> None:
     """Let a study in memory refuse a mistake in the options: the real one would be stored by then."""
-    from bough.study.running.loop import check_run
+    from bough.study.running.run_checks import check_run
     from bough.study.running.run_handle import check_objective
     from bough.study.stopping.races import begin_race
 
-    given = dict(options)
+    given: dict[str, Any] = dict(options)
     instances = given.pop("instances", None)
     if instances is not None and in_space:
         begin_race(rehearsal, objective, instances)

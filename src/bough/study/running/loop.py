@@ -9,27 +9,26 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, SupportsIndex, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.study.results import failure
 from bough.study.running.events import Event, Progress, ProgressOption, reporter
-from bough.study.running.executors import Pool, WorkerLost, check_pool, open_pool
+from bough.study.running.executors import Pool, WorkerLost, open_pool
 from bough.study.running.leases import LEASE, Leases
 from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.running.repeated_failures import RepeatedFailures
 from bough.study.running.report_channel import reporting
+from bough.study.running.run_checks import Budget, check_run, warn_at_start
 from bough.study.running.run_handle import check_objective
 from bough.study.running.run_options import RunOptions
 from bough.study.running.runnable import Evaluate, RunnableStudy
-from bough.study.running.settling import ForeseenStudy, Settling, check_until
+from bough.study.running.settling import ForeseenStudy, Settling
 from bough.study.running.signals import Interruption
-from bough.study.running.spending import checked_budget
 from bough.trial import MAX_ATTEMPTS, Trial
 
-__all__ = ["check_run", "run_objective", "run_trials"]
+__all__ = ["run_objective", "run_trials"]
 
 S = TypeVar("S", bound=RunnableStudy)
 
@@ -39,31 +38,7 @@ _MAX_FAILURES = 10
 _POLL_SECONDS = 0.25
 """Seconds between looks at the storage while the last trials are in other hands."""
 
-_MAX_PATHS = 256
-"""In a space with more paths, no one looks for parameters that are never active."""
-
 _log = logging.getLogger("bough")
-
-
-@dataclass(frozen=True)
-class Budget:
-    """trials: how many the study is to have in the end, cost: how much they may cost together; timeout,
-    trial_timeout: seconds. None: no limit."""
-
-    trials: int | None = None
-    timeout: float | None = None
-    trial_timeout: float | None = None
-    cost: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.trials is not None and (not isinstance(self.trials, SupportsIndex) or self.trials < 0):
-            raise StudyError(f"trials must be a number of trials or None, not {self.trials!r}")
-        for name in ("timeout", "trial_timeout"):
-            seconds = getattr(self, name)
-            if seconds is not None and not seconds > 0:
-                raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
-        if self.cost is not None:
-            checked_budget(self.cost)
 
 
 def run_objective(
@@ -94,20 +69,21 @@ def run_trials(
 ) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
     callbacks = list(callbacks) if isinstance(callbacks, Iterable) else callbacks
-    given = dict(timeout=timeout, trial_timeout=trial_timeout, budget=budget, until=until, on_error=on_error)
     limits = check_run(
-        study, trials, workers=workers, executor=executor, callbacks=callbacks, progress=progress, **given
+        study,
+        trials,
+        workers=workers,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        callbacks=callbacks,
+        progress=progress,
+        on_error=on_error,
+        budget=budget,
+        until=until,
     )
     report = reporter(progress)
-    for column in study.space.tree.never_active(_MAX_PATHS):
-        parameter = study.space.parameters[column]
-        _log.warning(
-            "parameter %r is never active: no configuration meets %s", parameter.path, parameter.condition
-        )
-    if _is_endless(study, limits, until, callbacks):
-        _log.warning(
-            "this run has no limit, such as trials= or timeout=: Ctrl-C ends it and keeps all results"
-        )
+    warn_at_start(study, limits, until, callbacks)
     if budget is not None:
         study.set_budget(budget)
     with Interruption() as interruption:
@@ -134,39 +110,6 @@ def run_trials(
     if interruption.signal is not None:
         raise SystemExit(128 + interruption.signal)
     return study
-
-
-def check_run(
-    study: object,
-    trials: int | None = None,
-    *,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    trial_timeout: float | None = None,
-    callbacks: Any = (),
-    progress: ProgressOption = None,
-    on_error: OnError = "record",
-    budget: float | None = None,
-    until: str | None = None,
-) -> Budget:
-    """The limits of a run; StudyError if its options are wrong. Stores nothing."""
-    limits = Budget(trials, timeout, trial_timeout, budget)
-    check_until(until, study)
-    reporter(progress)
-    if on_error not in ("record", "raise"):
-        raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    if not isinstance(callbacks, Iterable) or not all(map(callable, callbacks)):
-        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
-    check_pool(workers, executor, trial_timeout)
-    return limits
-
-
-def _is_endless(study: RunnableStudy, limits: Budget, until: str | None, callbacks: Sequence[Any]) -> bool:
-    """Whether only an interruption ends the run."""
-    if until is not None or callbacks or {limits.trials, limits.timeout, limits.cost} != {None}:
-        return False
-    return study.space.size == math.inf
 
 
 class _Run(Generic[S]):
