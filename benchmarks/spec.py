@@ -183,7 +183,7 @@ def _block(table: dict[str, Any]) -> Block:
 
 def expand(entry: str) -> Sequence[str]:
     """The problems that a name, a family or a pattern stands for."""
-    from benchmarks.problems import FAMILIES, PROBLEMS
+    from benchmarks.problems import FAMILIES, PROBLEMS, nearest
 
     if entry in FAMILIES:
         return FAMILIES[entry]
@@ -191,7 +191,7 @@ def expand(entry: str) -> Sequence[str]:
         return (entry,)
     found = fnmatch.filter(PROBLEMS, entry)
     if not found:
-        raise SpecError(f"no problem {entry!r}; families are {', '.join(FAMILIES)}")
+        raise SpecError(f"no problem {entry!r}; {nearest(entry)}")
     return found
 
 

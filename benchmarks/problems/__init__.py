@@ -4,6 +4,7 @@
 synthetic problem, and the split and folds of one on real data; problems without either ignore it.
 """
 
+import difflib
 from collections.abc import Callable
 
 from benchmarks.problems.base import Problem
@@ -33,6 +34,7 @@ __all__ = [
     "further",
     "jenatton",
     "mlp",
+    "nearest",
     "unbalanced",
     "uneven",
     "yahpo",
@@ -74,7 +76,14 @@ def build(name: str, seed: int) -> Problem:
     base = name.removesuffix("-shifted")
     if base in (*JENATTON, *QUADRATIC):
         return jenatton(base, shifted=base != name, seed=seed)
-    raise ValueError(f"no problem {name!r}; there are {', '.join(PROBLEMS)}")
+    raise ValueError(f"no problem {name!r}; {nearest(name)}")
+
+
+def nearest(name: str) -> str:
+    """A hint for a name that does not exist: the few problems and families that are called much the same."""
+    near = difflib.get_close_matches(name, [*FAMILIES, *PROBLEMS], n=3)
+    meant = " or ".join(repr(each) for each in dict.fromkeys(near))
+    return f"did you mean {meant}?" if near else f"families are {', '.join(FAMILIES)}"
 
 
 def _unbalanced(rest: str, seed: int) -> Problem:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.strategies.base import RemainingGain
 from bough.study.handles import number_and_attempt
+from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.revising.current_trials import CurrentSpace
 from bough.study.revising.revisions import revisions_of
 from bough.study.running.spending import budget_of
@@ -36,6 +37,11 @@ class AmendingClient:
     @property
     @abstractmethod
     def trials(self) -> list[Trial]: ...
+
+    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            no_attribute(self, name, STUDY_NAMES)
 
     def retract(self, trial: Trial | int, reason: str) -> Trial:
         """Say that the result of a finished trial does not count; see ``Study.retract``."""

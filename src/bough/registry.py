@@ -281,7 +281,9 @@ def _made(chosen: Any) -> Any:
     known = list(inspect.signature(make).parameters)
     for option in chosen.options:
         if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
             takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            takes = f"did you mean {near[0]!r}?" if near else takes
             if RENAMED.get(option) in known:
                 takes = f"it is now called {RENAMED[option]!r}"
             if option in REMOVED.get(chosen.name, ()):

@@ -6,7 +6,7 @@ The functions are pure. All storages share them, so a trial goes through the sam
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from bough.errors import ConflictError, TrialError
@@ -94,25 +94,25 @@ class Trial:
     cost: float | None = None
     error: str | None = None
     attempt: int = 0
-    started: float | None = None
-    finished: float | None = None
-    worker: str | None = None
-    expires: float | None = None
+    started: float | None = field(default=None, repr=False)
+    finished: float | None = field(default=None, repr=False)
+    worker: str | None = field(default=None, repr=False)
+    expires: float | None = field(default=None, repr=False)
     measures: dict[str, float] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
-    traceback: str | None = None
-    request: str | None = None
-    holder: str | None = None
+    traceback: str | None = field(default=None, repr=False)
+    request: str | None = field(default=None, repr=False)
+    holder: str | None = field(default=None, repr=False)
     learn: bool = True
     noises: dict[str, float] = field(default_factory=dict)
     violated: tuple[str, ...] = field(default=(), compare=False)
-    curve: tuple[tuple[int, float], ...] = field(default=(), compare=False)
+    curve: tuple[tuple[int, float], ...] = field(default=(), compare=False, repr=False)
     retracted: str | None = None
     corrected: str | None = None
     value_before: float | None = None
     partial: bool = field(default=False, compare=False)
     resumes: int | None = field(default=None, compare=False)
-    curves: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict, compare=False)
+    curves: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def is_finished(self) -> bool:
@@ -128,6 +128,16 @@ class Trial:
     def was_added(self) -> bool:
         """Whether the result was put in by hand (``study.add``), without the trial being handed out."""
         return self.is_finished and self.attempt == 0
+
+    def __repr__(self) -> str:
+        """The fields that have a value, without times, workers, marks and curves."""
+        shown = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            usual = each.default if each.default_factory is MISSING else each.default_factory()
+            if each.repr and value != usual and not (each.name == "attempt" and value == 1):
+                shown.append(f"{each.name}={value!r}")
+        return f"Trial({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
         from bough.space.html import block, faded, table  # for notebooks only

@@ -53,8 +53,10 @@ def test_every_name_is_listed_once():
 
 
 def test_an_unknown_name_is_refused():
-    with pytest.raises(ValueError, match="no problem 'medium'"):
+    with pytest.raises(ValueError, match="no problem 'medium'; families are jenatton, branches"):
         build("medium", 0)
+    with pytest.raises(ValueError, match=r"no problem 'pipelin'; did you mean 'pipeline'.*\?$"):
+        build("pipelin", 0)
 
 
 @pytest.mark.parametrize("name", [*SYNTHETIC, "pipeline", "cash-artificial"])

@@ -49,7 +49,7 @@ def test_a_program_is_raced_and_goes_on(tmp_path: Path, solver: tuple[str, ...])
     assert dropped and all(len(trial.curve) == 3 for trial in dropped)  # x alone decides
     with pytest.raises(BoughError, match="races over 7 instances, and they changed"):
         bough_run(4, "--instances", "1,2", *solver)
-    with pytest.raises(BoughError, match="the space has no parameter 'instance'"):
+    with pytest.raises(BoughError, match="the space has no parameter 'instance'; --instances FILE gives"):
         bough_run(4, *solver)
     with pytest.raises(BoughError, match="races over 7 instances: give them again"):
         bough_run(4, *solver[:-1])

@@ -245,3 +245,27 @@ def _wait_for(folder: Path, count: int) -> None:
                 return
         time.sleep(0.1)
     raise AssertionError(f"{count} results did not come")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--until", "settled", "--method", "random"), "'random' cannot"),
+        (("--budget", "nan"), "budget must be a positive number"),
+        (("--instances", "a,a"), "the instance 'a' is given twice"),
+        (("--instances", "a,b", "--objective", "p", "--objective", "q"), "a race needs one objective"),
+    ],
+)
+def test_a_mistake_leaves_neither_a_study_nor_logs(tmp_path: Path, wrong: tuple[str, ...], words: str):
+    write_space(tmp_path)
+    last = "{instance}" if "--instances" in wrong else "1"
+    done = bough_here("run", "space.yaml", "-n", "3", *wrong, "--", "echo", last, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr and "what each printed" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["space.yaml"]
+
+
+def test_a_result_with_other_names_is_told_about_objectives(tmp_path: Path):
+    write_space(tmp_path)
+    done = bough_here("run", "space.yaml", "-n", "1", "--", "echo", '{{"loss": 0.5}}', cwd=tmp_path)
+    assert 'has no "value": {"loss": 0.5}; --objective NAME chooses another entry' in done.stderr

@@ -223,7 +223,7 @@ def test_contour_and_slice_take_parameters_of_other_branches_than_the_best():
     assert best is not None
     other = "trees" if best.config["model"] != "forest" else "gamma"
     figure = drawn("slice", snapshot, params=[other])
-    assert figure["layout"]["xaxis"]["title"]["text"].endswith(f"/{other}")
+    assert figure["layout"]["xaxis"]["title"]["text"].startswith(f"{other}<br>")
     shown = sum(len(trace["text"]) for trace in figure["data"] if trace.get("text"))
     assert shown == sum(other in trial.config for trial in snapshot.done)
     with pytest.raises(ConfigError, match="several parameters: say which of model=svm/C, model=forest/C"):

@@ -216,8 +216,8 @@ def test_figures_take_parameters_and_a_log_axis(page, running: Service) -> None:
     page.wait_for_selector(drawn("slice"))
     page.click(".picker summary")
     page.check("[name=params][value='model=forest/depth']")
-    title = "document.querySelector('[data-figure=slice]').layout.xaxis.title.text"
-    until(page, title, "model=forest/depth")
+    title = "document.querySelector('[data-figure=slice]').layout.xaxis.title.text.split('<br>')[0]"
+    until(page, title, "depth")
     page.locator("[data-figure=branches]").scroll_into_view_if_needed()
     page.wait_for_selector(drawn("branches"))
     page.check("[data-options=branches] [name=log]")  # svm's values are 0: refused in words, the figure stays

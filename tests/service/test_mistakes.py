@@ -55,3 +55,30 @@ def test_wrong_arguments_never_reach_the_service(served: Service) -> None:
         with pytest.raises(kind):
             act()
     assert study.trials == []
+
+
+def test_requests_that_miss_the_service(served: Service) -> None:
+    with served.client(served.write) as client:
+        form = client.post(
+            "/api/v1/studies",
+            content='{"name": "wrong"}',
+            headers={"Content-Type": "application/x-www-form-urlencoded"},
+        )
+        listed = client.post("/api/v1/studies", json=["wrong"])
+        nowhere = client.get("/api/v1/nosuch")
+        otherwise = client.put("/api/v1/studies/demo")
+    with served.client() as client:
+        bare = client.get("/api/v1/studies", headers={"Authorization": served.write})
+    assert [reply.status_code for reply in (form, listed, nowhere, otherwise, bare)] == [
+        422,
+        422,
+        404,
+        405,
+        401,
+    ]
+    said = [reply.json()["error"]["message"] for reply in (form, listed, nowhere, otherwise, bare)]
+    assert said[0] == "send JSON with the header 'Content-Type: application/json'"
+    assert said[1] == "the body must be a JSON object"
+    assert said[2] == "there is no GET /api/v1/nosuch: /api/v1/openapi.json lists the routes"
+    assert said[3].startswith("there is no PUT /api/v1/studies/demo:")
+    assert said[4].startswith("send a token: 'Authorization: Bearer TOKEN'")

@@ -241,3 +241,18 @@ def test_a_walk_visits_only_groups_that_can_be_active():
     assert len(paths) == options
     assert [np.flatnonzero(path.on).tolist() for path in paths] == [[0, i + 1] for i in range(options)]
     assert visits <= 2 * options + 2
+
+
+@pytest.mark.parametrize(
+    "when", ["p < q", "p > q and p > 0.5", "p <= 0.2 or q < p", "not (p < 0.9)", "p < 0.5 and p > 0.6"]
+)
+def test_never_active_is_never_drawn(when):
+    space = Space({"p": Float(0, 1), "q": Float(0, 1), "x": Float(0, 1, when=when)})
+    drawn = any("x" in config for config in space.sample(300, np.random.default_rng(0)))
+    assert space.tree.never_active(10) == ([] if drawn else [2])
+
+
+def test_never_active_gives_up_where_there_are_many_paths():
+    switches = {f"c{i}": Categorical(["a", "b"]) for i in range(4)}
+    space = Space({**switches, "x": Float(0, 1, when=" and ".join(f"{name} == 'a'" for name in switches))})
+    assert space.tree.never_active(2) == []

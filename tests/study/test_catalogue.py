@@ -206,3 +206,9 @@ def test_what_differs_is_said_though_the_parameters_are_in_another_order(change:
     assert Study(turned, name="s", storage=storage).seed == 1
     with pytest.raises(StudyError, match=message):
         Study(turned, name="s", storage=storage, **change)
+
+
+def test_an_export_to_nowhere_names_the_file(tmp_path):
+    study = Study(Space({"x": Float(0, 1)}))
+    with pytest.raises(StudyError, match=r"cannot write .*none/s\.jsonl: No such file"):
+        export_study(study, tmp_path / "none" / "s.jsonl")

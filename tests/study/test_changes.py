@@ -274,6 +274,10 @@ def test_what_was_seen_must_still_hold() -> None:
             lambda s: s.change(with_models(svm={"c": Float(1, 2)}, forest=MODELS["forest"])),
             "'model=svm/c' comes and 'model=svm/C' goes: is it misspelt",
         ),
+        (
+            lambda s: s.change(with_models(svm=MODELS["svm"], Forest=MODELS["forest"])),
+            "option 'Forest' of 'model' comes and 'forest' goes: is it misspelt",
+        ),
         (lambda s: s.change(WIDER, seen={"x": 1}), "seen must be a bough.Space, not dict"),
     ],
 )
@@ -294,11 +298,22 @@ def test_mistakes_change_nothing(change: Callable[[bough.Study], Any], message: 
         ({"a": {"rate": Int(1, 5)}, "b": {}}, {"a": {}, "b": {"rate": Int(1, 5)}}),
         ({"knn": {}, "svm": {}}, {"knn": {}, "forest": {}}),
         ({"v1": {}, "svm": {}}, {"v2": {}, "svm": {}}),
+        ({"org/opt": {}, "svm": {}}, {"org/t5": {}, "svm": {}}),
+        ({"google/bert": {}, "svm": {}}, {"meta/bert": {}, "svm": {}}),
     ],
 )
 def test_other_names_are_no_misspelling(old: Any, new: Any) -> None:
     study = bough.Study(Space({"model": Choice(old)}), method="random", seed=0)
     assert study.change(Space({"model": Choice(new)}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("google/bert", "gogle/bert"), ("google/bert", "google/bart"), ("org/bert", "orgbert")]
+)
+def test_options_with_a_slash_may_be_misspelt_anywhere(old: str, new: str) -> None:
+    study = bough.Study(Space({"model": Categorical([old, "svm"])}), method="random", seed=0)
+    with pytest.raises(StudyError, match=f"option '{new}' of 'model' comes and '{old}' goes"):
+        study.change(Space({"model": Categorical([new, "svm"])}))
 
 
 def test_a_name_that_looks_misspelt_comes_in_two_steps() -> None:

@@ -49,6 +49,11 @@ def changed(**parameters: Any) -> bough.Space:
         (lambda study: study.run(lambda: 1.0, 3), StudyError, "called with a config, .* too many positional"),
         (lambda study: study.run(lambda a, b, c: 1.0, 3), StudyError, "missing a required argument: 'c'"),
         (
+            lambda study: study.run(lambda **names: 1.0, 3),
+            StudyError,
+            r"lambda config: objective\(\*\*config",
+        ),
+        (
             lambda study: study.run(lambda config: 1.0, 3, callbacks=lambda study, trial: None),
             StudyError,
             "callbacks must be a list of functions",
@@ -132,3 +137,43 @@ def test_an_option_that_a_condition_misspells_is_named_once() -> None:
 def test_a_folder_is_no_storage(tmp_path) -> None:
     with pytest.raises(BoughError, match="names a folder, not a file"):
         bough.Study(space, name="s", storage=f"sqlite:///{tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"x": bough.Float(0, 1)}, r"not dict; write bough.Space\(\{...\}\)"),
+        (lambda config: 1.0, "not function; the objective comes first, then the space"),
+    ],
+)
+def test_something_else_in_the_place_of_the_space(wrong: Any, words: str) -> None:
+    with pytest.raises(BoughError, match=words):
+        bough.minimize(lambda config: 1.0, wrong, trials=2)
+
+
+def test_options_in_a_set_have_no_order() -> None:
+    with pytest.raises(SpaceError, match="must be a list: a set has another order in every process"):
+        bough.Categorical({"a", "b"})  # type: ignore[arg-type]
+    study = bough.minimize(lambda trial: len(trial.choice("k", {"a", "b"})), trials=1, progress=False)
+    assert "a set has another order" in str(study.trials[0].error)
+    assert bough.Categorical({"b": 1, "a": 2}.keys()).options == ("b", "a")  # type: ignore[arg-type]
+
+
+def test_names_of_optuna_have_a_counterpart() -> None:
+    study: Any = bough.Study(space, method="random", seed=0)
+    with pytest.raises(AttributeError, match=r"no attribute 'best_params': write study\.best\.config"):
+        study.best_params  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'trails'$"):
+        study.trails  # noqa: B018
+
+    def prunes(config: Any, run: Any) -> float:
+        run.report(0.5, 1)
+        return 1.0 if run.should_prune() else 0.0
+
+    study.run(prunes, trials=1, progress=False)
+    assert "no attribute 'should_prune': write run.stop" in str(study.trials[0].error)
+
+
+def test_a_misspelt_option_of_a_method() -> None:
+    with pytest.raises(BoughError, match="no option 'cost_awar': did you mean 'cost_aware'"):
+        bough.Study(space, method=bough.method("auto", cost_awar=False))

@@ -11,6 +11,8 @@ from typing import TextIO
 import pytest
 
 from bough.errors import StudyError
+from bough.space import Choice, Float, Int, Space
+from bough.study import minimize
 from bough.study.running.events import Event, Progress, reporter
 from bough.study.running.progress import bar, describe, log_lines, sparkline
 from bough.trial import Trial
@@ -109,3 +111,53 @@ def test_a_terminal_that_is_gone_ends_no_run(reporter_of: Callable[[TextIO], Pro
 def test_odd_values_of_progress(progress: object):
     with pytest.raises(StudyError, match="progress must be True, False, None, 'bar', 'log' or a callable"):
         reporter(progress)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("space", "options", "said"),
+    [
+        (Space({"x": Float(0, 1)}), {}, True),
+        (Space({"x": Float(0, 1)}), {"trials": 2}, False),
+        (Space({"x": Float(0, 1)}), {"timeout": 60}, False),
+        (Space({"x": Float(0, 1)}), {"budget": 60}, False),
+        (Space({"x": Int(0, 5)}), {}, False),
+    ],
+)
+def test_a_run_without_a_limit_says_how_to_end_it(
+    space: Space, options: dict[str, float], said: bool, caplog: pytest.LogCaptureFixture
+):
+    def objective(config: dict[str, float]) -> float:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        minimize(objective, space, method="random", progress=False, **options)  # type: ignore[arg-type]
+    assert ("this run has no limit, such as trials= or timeout=: Ctrl-C ends it" in caplog.text) is said
+
+
+def test_a_run_names_parameters_that_are_never_active(caplog: pytest.LogCaptureFixture):
+    model = Choice({"net": {"layers": Int(1, 4)}, "bayes": {}})
+    space = Space(
+        {
+            "model": model,
+            "a": Int(0, 3),
+            "gap": Float(0, 1, when="a > 2 and a < 1"),
+            "units": Float(0, 1, when="model == 'bayes' and layers > 1"),
+            "shut": Float(0, 1, when="a == 3"),
+            "open": Float(0, 1, when="layers > 3 and a < 1"),
+        },
+        forbid=["a == 3"],
+    )
+    minimize(lambda config: 1.0, space, 1, method="random", seed=0, progress=False)
+    named = [record.message.split("'")[1] for record in caplog.records if "never active" in record.message]
+    assert named == ["gap", "units", "shut"]
+    assert "parameter 'gap' is never active: no configuration meets a > 2 and a < 1" in caplog.text
+
+
+@pytest.mark.parametrize(("trials", "said"), [(50, True), (3, False), (None, False)])
+def test_a_run_says_that_a_small_space_ended_it(
+    trials: int | None, said: bool, caplog: pytest.LogCaptureFixture
+):
+    study = minimize(lambda config: 1.0, Space({"x": Int(1, 3)}), trials, method="random", progress=False)
+    assert len(study.trials) == 3
+    text = "the run ends early: all 3 configurations of the space have been tried"
+    assert (text in caplog.text) is said

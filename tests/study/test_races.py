@@ -267,7 +267,9 @@ def test_studies_that_cannot_race() -> None:
     study = Study(FLAT, seed=1, method="random").run(lambda config: 1.0, 1, progress=False)
     with pytest.raises(StudyError, match="has trials that were run without instances"):
         study.run(wobbly, 2, instances=NAMES)
-    with pytest.raises(StudyError, match="a race needs one objective"):
+    with pytest.raises(
+        StudyError, match="a race needs one objective without limits; leave the instances out"
+    ):
         optimize(wobbly, FLAT, 2, objectives=["a", "b"], instances=NAMES)
     with pytest.raises(StudyError, match="stops by 'asha', which compares learning curves"):
         minimize(wobbly, FLAT, 2, stopping="asha", instances=NAMES)

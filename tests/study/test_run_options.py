@@ -56,3 +56,43 @@ def test_counts_and_budgets_may_come_from_numpy():
     study.run(lambda config: {"value": 0.0, "cost": 1.0}, np.int64(2), workers=np.int64(1), progress=False)
     study.run(lambda config: {"value": 0.0, "cost": 1.0}, budget=np.int64(3), progress=False)
     assert len(study.trials) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"trials": "5"}, "trials must be a number"),
+        ({"budget": float("nan")}, "budget must be a positive number"),
+        ({"until": "settled", "method": "random"}, "'random' cannot"),
+        ({"instances": []}, "the list is empty"),
+        ({"instances": [1, 2], "stopping": "asha"}, "stops by 'asha'"),
+        ({"instances": [1, 2]}, r"needs an objective\(config, instance\)"),
+        ({"workers": 0}, "workers must be a positive integer"),
+        ({"executor": 4}, "executor must be a"),
+        ({"callbacks": print}, "callbacks must be a list"),
+        ({"progress": "barr"}, "progress must be"),
+        ({"on_error": "rais"}, "on_error must be"),
+        ({"space": None, "trials": -1}, "trials must be a number"),
+    ],
+)
+def test_a_wrong_option_of_the_run_stores_no_study(sqlite_url, tmp_path, options, words):
+    given = {"space": bough.Space({"x": bough.Float(0, 1)}), "trials": 3, **options}
+    with pytest.raises(bough.errors.StudyError, match=words):
+        bough.minimize(lambda one: 1.0, **given, storage=sqlite_url, name="wrong")
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_may_be_iterators_although_they_are_checked_first(sqlite_url):
+    seen = []
+    study = bough.minimize(
+        lambda config, instance: instance,
+        bough.Space({"x": bough.Float(0, 1)}),
+        trials=1,
+        method="random",
+        instances=iter([1, 2, 3]),
+        callbacks=iter([lambda study, trial: seen.append(trial.number)]),
+        storage=sqlite_url,
+        name="iterators",
+        progress=False,
+    )
+    assert (study.best.value, seen) == (2.0, [0])

@@ -87,7 +87,10 @@ def _object(text: str, source: str, names: Sequence[str]) -> dict[str, Any] | No
     except (ValueError, RecursionError):
         return None
     if missing := [name for name in names if name not in found]:
-        raise CommandFailed(f"the JSON object on {source} has no {_listed(missing)}: {text.strip()[:80]}")
+        other = "; --objective NAME chooses another entry" if missing == ["value"] else ""
+        raise CommandFailed(
+            f"the JSON object on {source} has no {_listed(missing)}: {text.strip()[:80]}{other}"
+        )
     return found
 
 

@@ -111,6 +111,8 @@ def check_command(words: Sequence[str], space: Space, instances: bool = False) -
                     f"there are also {', '.join(f'{{{each}}}' for each in names)}, and {{{{ }}}} for braces"
                 )
                 hint = f"did you mean {{{close[0]}}}?" if close else others
+                if name == INSTANCE:
+                    hint = "--instances FILE gives it one"
                 raise ConfigError(
                     f"the command has {{{name}}}, but the space has no parameter {name!r}; {hint}"
                 )

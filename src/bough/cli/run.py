@@ -152,6 +152,7 @@ def run(
     """
     from bough.space import Space
     from bough.study import Study, run_trials
+    from bough.study.running.run_checks import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
     wanted = _load(space, Space)
@@ -165,16 +166,13 @@ def run(
             "say when to end: --trials N, --timeout SECONDS, --budget COST or --until settled",
             click.get_current_context(),
         )
-    study = Study(
-        wanted,
-        name=name or space.stem,
-        storage=storage,
-        method=method_of(method),
-        seed=seed,
-        stopping=stopping,
-        learn_from=learn_from,
-        **goals_of(objective, constraint, reference, maximize),
-    )
+    goals = goals_of(objective, constraint, reference, maximize)
+    given = dict(name=name or space.stem, method=method_of(method), seed=seed, stopping=stopping, **goals)
+    rehearsal = Study(wanted, **given)  # a mistake is found here, before anything is stored
+    check_run(rehearsal, trials, timeout=timeout, budget=budget, until=until)
+    if raced is not None:
+        race_order(rehearsal, raced)
+    study = Study(wanted, storage=storage, learn_from=learn_from, **given)
     if raced is None:
         check_no_race(study)
     else:
@@ -208,7 +206,9 @@ def run(
                 interrupted = True
             finally:
                 program.stop()
-    except StudyError as error:  # every trial failed
+    except StudyError as error:
+        if not study.status().failed:  # it could not begin
+            raise
         click.echo(f"bough: {printable(str(error))}; what each printed is in {folder}", err=True)
         return NO_RESULT
     complete = not interrupted or _complete(study, trials, timeout, time.monotonic() - began)

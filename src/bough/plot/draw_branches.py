@@ -85,6 +85,7 @@ def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log:
     """Set the axis of the best values and mark where a curve starts beyond it; a note about those."""
     finite = np.concatenate([best[np.isfinite(best)] for best, _, _ in curves])
     if not len(finite):
+        drawn.update_yaxes(row=2, col=1, showticklabels=False)  # there is nothing to measure yet
         return ""
     axis = ValueAxis.of(finite, minimizes=minimizes, log=log)
     drawn.update_yaxes(row=2, col=1, **axis.layout)

@@ -79,7 +79,7 @@ def slice(
         _add_trials(drawn, snapshot, column, rows[same], axis, place, here=True)
         _add_star(drawn, snapshot, column, row, place, first=panel == 0)
         parameter = snapshot.space.parameters[column]
-        x_axis = {"title_text": label(parameter.path)}
+        x_axis = {"title_text": _two_lines(parameter.name, parameter.path)}
         if getattr(parameter.domain, "log", False):
             x_axis |= log_axis(parameter.domain.low, parameter.domain.high)  # type: ignore[union-attr]
         drawn.update_xaxes(**x_axis, **place)
@@ -89,6 +89,12 @@ def slice(
     drawn.update_layout(height=140 + 270 * down, hovermode="closest")
     clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
     return titled(drawn, snapshot, "Slices", joined(_note(snapshot, tried, model), axis.note(clipped)))
+
+
+def _two_lines(name: str, path: str) -> str:
+    """The title of a panel: the name, and below it the branch, small; side by side they would overlap."""
+    branch = path.removesuffix(name).removesuffix("/")
+    return label(name) + (f"<br><span style='font-size:10px'>{label(branch)}</span>" if branch else "")
 
 
 def _best_columns(snapshot: StudySnapshot) -> list[int]:

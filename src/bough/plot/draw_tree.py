@@ -28,7 +28,7 @@ COLUMN_PX = 120
 
 @figure("Branches of the space", wide=True, branching=True)
 def tree(snapshot: StudySnapshot) -> Any:
-    """The branching space as a tree: ribbons are as wide as their trials are many, colour = best value.
+    """The branching space as a tree: the wider a ribbon, the more trials; colour = best value.
 
     Hovering a branch lists its parameters and its best trial.
     """
@@ -93,7 +93,7 @@ def tree(snapshot: StudySnapshot) -> Any:
         margin={"l": 24, "r": right, "t": 76, "b": 66},
         meta={"min_width": round(24 + COLUMN_PX * layout.width + right)},
     )
-    note = "a ribbon is as wide as its trials are many; blue is best"
+    note = "wide: many trials; blue: good values"
     if any(len(bar.branch.switches) > 1 for bar in layout.bars):
         note += "; ribbons that start together carry the same trials"
     if any(condition for bar in layout.bars for _, condition in bar.branch.parameters):

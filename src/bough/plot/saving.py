@@ -21,6 +21,11 @@ def save(figure: Any, path: str | Path, *, width: int | None = None, height: int
     ``.pdf`` are drawn by Chrome or Chromium through Kaleido (``pip install 'bough-opt[image]'``);
     ``width`` and ``height`` in pixels are theirs.
     """
+    if not hasattr(figure, "write_html"):
+        raise StudyError(
+            f"save takes a figure and then a path: save(bough.plot.tree(study), 'tree.html'), "
+            f"not {type(figure).__name__}"
+        )
     target = Path(path)
     if target.suffix not in (".html", ".json", *PICTURES):
         raise StudyError(f"a figure is saved as .html, .json, .png, .svg or .pdf, not {target.name!r}")

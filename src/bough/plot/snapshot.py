@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bough.errors import ConfigError
+from bough.errors import ConfigError, StudyError
 from bough.plot.ensemble import Ensemble, fit_ensemble
 from bough.plot.outline import Activity, Branch, Switch, activity, count, outline
 from bough.points import BoolArray, FloatArray, IntArray, Points
@@ -84,6 +84,8 @@ class StudySnapshot:
         """A snapshot of a local or served study; a snapshot is returned as it is."""
         if isinstance(study, StudySnapshot):
             return study
+        if not (hasattr(study, "trials") and hasattr(study, "space")):
+            raise StudyError(f"a figure shows a study of bough, not {type(study).__name__}")
         trials = tuple(study.trials)
         fitting = _of_space(study.space, tuple(getattr(study, "current_trials", trials)))
         numbers = {trial.number for trial in fitting}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from http import HTTPStatus
 from typing import Annotated, Any, get_args
 from urllib.parse import unquote
 
@@ -158,13 +159,18 @@ def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
         return f"the field {name!r} is missing" if name else "the request needs a JSON body"
     if not first["msg"].startswith(_SHOULD_BE):
         return f"{name}: {first['msg']}" if name else str(first["msg"])
+    if not name:
+        return "the body must be a JSON object"
     wanted = [each["msg"].removeprefix(_SHOULD_BE) for each in (of_this if alternatives else [first])]
-    return f"{name or 'the body'} must be {' or '.join(dict.fromkeys(wanted))}"
+    return f"{name} must be {' or '.join(dict.fromkeys(wanted))}"
 
 
 async def error_response(request: Request, error: Exception) -> Response:
     """An error in the form that clients of this path expect."""
     if isinstance(error, RequestValidationError):
+        kind = request.headers.get("content-type", "")
+        if request.method == "POST" and "json" not in kind and error.body:
+            return refusal(request.scope, 422, "send JSON with the header 'Content-Type: application/json'")
         return refusal(request.scope, 422, _malformed(error.errors(), _fields(request)))
     if isinstance(error, BoughError):
         status = status_of(error)
@@ -175,5 +181,8 @@ async def error_response(request: Request, error: Exception) -> Response:
         return refusal(request.scope, status, str(error), kind)
     if isinstance(error, HTTPException) or hasattr(error, "status_code"):
         status = int(getattr(error, "status_code", 500))
-        return refusal(request.scope, status, str(getattr(error, "detail", "")))
+        detail = str(getattr(error, "detail", ""))
+        if status in (404, 405) and detail == HTTPStatus(status).phrase:  # of the router
+            detail = f"there is no {request.method} {request.url.path}: /api/v1/openapi.json lists the routes"
+        return refusal(request.scope, status, detail)
     return refusal(request.scope, 500, "something went wrong in the service; its log says what")

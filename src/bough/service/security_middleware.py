@@ -161,7 +161,7 @@ class SecurityMiddleware:
                 )
                 onward = "" if target == "/" else f"?next={quote(target)}"
                 return RedirectResponse(f"/sign-in{onward}", status_code=303)
-            if "authorization" in Headers(scope=scope):
+            if credentials(Headers(scope=scope)) is not None:
                 return refusal(scope, 401, "the token is unknown, or was revoked")
             return refusal(scope, 401, "send a token: 'Authorization: Bearer TOKEN' (see bough token create)")
         if method in SAFE:

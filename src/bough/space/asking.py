@@ -131,8 +131,9 @@ class AskingTrial:
 
 
 def _listed(options: Iterable[Scalar]) -> Any:
-    """Any iterable as a list. A text, or anything else, stays as it is, and ``Categorical`` refuses it."""
-    return options if isinstance(options, str) or not isinstance(options, Iterable) else list(options)
+    """Any ordered iterable as a list. Anything else stays as it is, and ``Categorical`` refuses it."""
+    refused = isinstance(options, str | set | frozenset) or not isinstance(options, Iterable)
+    return options if refused else list(options)
 
 
 def changed(name: str, before: Domain, now: Domain) -> SpaceError:

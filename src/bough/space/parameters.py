@@ -258,6 +258,8 @@ class Categorical:
     def __post_init__(self) -> None:
         if isinstance(self.options, str | bytes | Mapping) or not isinstance(self.options, Iterable):
             raise SpaceError(f"Categorical options must be a list of values, not {self.options!r}")
+        if isinstance(self.options, set | frozenset):
+            raise SpaceError("Categorical options must be a list: a set has another order in every process")
         options = tuple(as_option(option) for option in self.options)
         if not options:
             raise SpaceError("Categorical needs at least one option")

@@ -124,6 +124,14 @@ class Tree:
             self._listed[limit] = tuple(self.paths(limit + 1))
         return self._listed[limit]
 
+    def never_active(self, limit: int) -> list[int]:
+        """Columns that are active on no path; an empty list where there are more than ``limit`` paths."""
+        paths = self.all_paths(limit)
+        if len(paths) > limit:
+            return []
+        on = np.any([path.on for path in paths], axis=0)
+        return [column for group in self.groups if not on[group.index] for column in group.columns]
+
     def path_of(self, points: Points) -> list[Path]:
         """The path of each row; rows on the same path share one object."""
         pieces = self._pieces_of(points)

@@ -17,9 +17,9 @@ class StudyRecord:
     """A study without its trials.
 
     space, method and goals are JSON texts; goals None stands for one objective. The space is the current one:
-    an amendment may have replaced it. The storage gives the id and
-    never gives it again, even when a study is deleted and another created under its name. trials: how many
-    there were when the record was read. stopping: the rule that stops trials; None is the default one.
+    an amendment may have replaced it. The storage chooses the id and never uses it again, even if the study
+    is deleted and another one gets its name. trials: how many there were when the record was read.
+    stopping: the rule that stops trials; None is the default one.
     """
 
     name: str
@@ -137,8 +137,8 @@ class Storage(Protocol):
     ) -> list[Trial]:
         """Append trials and return them with their numbers and times.
 
-        If the next free number is not ``within`` the range, nothing is inserted and the list is empty;
-        neither if the study was amended after the revision ``seen``.
+        Nothing is inserted and the list is empty in two cases: the next free number is not ``within`` the
+        range, or the study was amended after the revision ``seen``.
         A running trial starts now, and its lease ends ``lease`` seconds from now.
         Trials with the mark of a request (``request``, or ``holder`` of a single running trial) are inserted
         once: if the storage has trials with that mark, those are returned instead.

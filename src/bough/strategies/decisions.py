@@ -49,7 +49,7 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
     """``decide``, except that every ``every``-th trial exploits: the predictive sd counts only in part.
 
     Criteria that reward uncertainty spend many trials exploring; a short study ends before that pays off.
-    With few data, predictive standard deviations are rough estimates besides. Proposing the lowest mean is
+    With few data, predictive standard deviations are also rough estimates. Proposing the lowest mean is
     as good or better in many comparisons (Rehbach et al. 2020, arXiv 2001.02957; De Ath et al. 2021, arXiv
     1911.12809), but alone it gets stuck, so the two take turns. Part of the standard deviation still
     counts, because the mean alone is lowest beside a known point.

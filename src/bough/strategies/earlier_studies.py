@@ -4,12 +4,13 @@ Each earlier study has its own model on its own scale. The **portfolio** is a li
 configurations: each one lowers, as far as possible, the mean over studies of the best predicted value so far
 (greedy, as in auto-sklearn 2.0, Feurer et al. 2022). Its first trials alternate with the initial design.
 
-After that, models are **weighted by ranking** (RGPE, Feurer et al. 2018, arXiv 1802.02219): over bootstrap
-samples of this study's results, the weight of a model is how often it puts the fewest pairs into the wrong
-order; this study's own model competes with its leave-one-out predictions. A study whose median number of
-wrong pairs is above the 95th percentile of this study's own is left out, so the weights of studies that
-mislead fall to zero. The weighted prediction of the others is the prior mean of this study's model
-(``surrogates.shifted``): unlike a plain average of models, it is corrected wherever results disagree.
+After that, models are **weighted by ranking** (RGPE, Feurer et al. 2018, arXiv 1802.02219). In each bootstrap
+sample of this study's results, the model that puts the fewest pairs into the wrong order wins. The weight of
+a model is its share of wins. This study's own model competes with its leave-one-out predictions. A study
+whose median number of wrong pairs is above the 95th percentile of this study's own is left out, so the
+weights of studies that mislead fall to zero. The weighted prediction of the others is the prior mean of this
+study's model (``surrogates.shifted``): unlike a plain average of models, it is corrected wherever results
+disagree.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def leave_one_out(posterior: GPPosterior) -> FloatArray:
 def ranking_weights(
     own: FloatArray, predicted: Sequence[FloatArray], z: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """(studies,) the weights of earlier studies; what is missing to 1 is the weight of this study.
+    """(studies,) the weights of earlier studies; the rest up to 1 is the weight of this study.
 
     z: (n,) results. own: (n,) leave-one-out predictions. predicted: (n,) predictions of each earlier study.
     """

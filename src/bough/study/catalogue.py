@@ -52,8 +52,11 @@ def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
 
 def export_study(study: Study, path: str | Path) -> None:
     """Write a study and its trials to a file of JSON lines, the format of ``bough export``."""
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(study_lines(study))
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(study_lines(study))
+    except OSError as error:
+        raise StudyError(f"cannot write {path}: {error.strerror}") from None
 
 
 def import_study(

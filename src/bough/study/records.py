@@ -36,7 +36,7 @@ def new_record(
 ) -> StudyRecord:
     """The record of a study to be created, from checked arguments; draws a seed where none is given."""
     if not isinstance(space, Space):
-        raise MalformedError(f"space must be a bough.Space, not {type(space).__name__}")
+        raise _no_space(space)
     if name is None:
         raise MalformedError("a study in a storage needs a name: pass name=")
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
@@ -62,6 +62,12 @@ def new_record(
         goals=goals.to_json(),
         stopping=None if stopping == STOPPING_RULES[0] else stopping,
     )
+
+
+def _no_space(given: Any) -> MalformedError:
+    hint = "; write bough.Space({...})" if isinstance(given, dict) else ""
+    hint = "; the objective comes first, then the space" if callable(given) else hint
+    return MalformedError(f"space must be a bough.Space, not {type(given).__name__}{hint}")
 
 
 def method_of(record: StudyRecord) -> Method:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Unpack, cast
 
 from bough.errors import StudyError
 from bough.registry import Method
@@ -17,7 +17,7 @@ from bough.study.study import Study
 __all__ = ["maximize", "minimize", "optimize"]
 
 ELSEWHERE = {"n_trials": "trials", "max_evals": "trials", "n_iter": "trials", "n_jobs": "workers"}
-"""What other packages call these options."""
+"""Names that other packages have for these options."""
 
 _like_run = listing_options(Study.run, LocalRunOptions)
 
@@ -108,6 +108,9 @@ def _optimize(
     options: LocalRunOptions,
 ) -> Study:
     """Run a study in the space, or one that learns it."""
+    options = cast(
+        LocalRunOptions, {k: list(v) if isinstance(v, Iterator) else v for k, v in options.items()}
+    )
     if isinstance(space, int):
         raise StudyError(f"the second argument is the space: write trials={space}")
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
@@ -117,8 +120,31 @@ def _optimize(
         if wrong in ("objectives", "reference"):
             hint = "bough.optimize takes it"
         raise TypeError(f"unexpected keyword argument {wrong!r}: {hint}")
-    if space is not None:
-        return Study(space, **wanted).run(objective, trials, **options)
-    from bough.study.learned_study import LearnedStudy  # only for objectives that ask
 
-    return LearnedStudy(**wanted).run(objective, trials, **options)
+    def study(**given: Any) -> Study:
+        if space is not None:
+            return Study(space, **given)
+        from bough.study.learned_study import LearnedStudy  # only for objectives that ask
+
+        return LearnedStudy(**given)
+
+    if wanted["storage"] is not None:
+        _check(study(**{**wanted, "storage": None}), objective, trials, options, space is not None)
+    return study(**wanted).run(objective, trials, **options)
+
+
+def _check(
+    rehearsal: Study, objective: Any, trials: int | None, options: LocalRunOptions, in_space: bool
+) -> None:
+    """Let a study in memory refuse a mistake in the options: the real one would be stored by then."""
+    from bough.study.running.run_checks import check_run
+    from bough.study.running.run_handle import check_objective
+    from bough.study.stopping.races import begin_race
+
+    given: dict[str, Any] = dict(options)
+    instances = given.pop("instances", None)
+    if instances is not None and in_space:
+        begin_race(rehearsal, objective, instances)
+    else:
+        check_objective(objective, "a config" if in_space else "a trial")
+    check_run(rehearsal, trials, **given)

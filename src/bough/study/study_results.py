@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGai
 from bough.study.encoded import EncodedTrials
 from bough.study.formats.table_export import table
 from bough.study.handles import number_and_attempt
+from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.revising.current_trials import nothing_current
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import revision_of
@@ -34,6 +35,11 @@ class StudyResults(StoredStudy):
     def __repr__(self) -> str:
         goal = self.direction if self.goals.is_plain else self.goals.describe()
         return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
+
+    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            no_attribute(self, name, STUDY_NAMES)
 
     def _repr_html_(self) -> str:
         from bough.study.formats.html import study_html  # for notebooks only

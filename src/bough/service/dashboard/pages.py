@@ -185,7 +185,11 @@ class _Pages:
                     "method": json.loads(record.method)["name"],
                     "status": status,
                     "front": front,
-                    "goal": goals.direction if goals.is_plain else goals.describe(),
+                    "goals": [
+                        direction if goals.is_plain else f"{direction} {name}"
+                        for name, direction in goals.objectives
+                    ]
+                    + [str(limit) for limit in goals.limits],
                 }
             )
         return self._page(request, "home.html", rows=rows)

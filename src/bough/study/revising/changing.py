@@ -105,7 +105,7 @@ def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mappi
     before, after = _by_path(old), _by_path(new)
     for path in (each for each in after if each in before):
         gone, come = _options_apart(before[path].domain, after[path].domain)
-        for option, meant in _look_alike(come, gone):
+        for option, meant in _options_alike(come, gone):
             raise StudyError(
                 f"option {option!r} of {path!r} comes and {meant!r} goes: is it misspelt? If not, change the "
                 f"space in two steps: first with both, then without {meant!r}"
@@ -135,6 +135,23 @@ def _look_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str,
         folded = {known.casefold(): known for known in names if not _numbered(known, name)}
         for near in difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=ALIKE):
             yield one, names[folded[near]]
+
+
+def _options_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Pairs of a new and a removed option that are nearly the same, slashes or not.
+
+    Parts between slashes that both have count for nothing: org/t5 and org/opt are different models.
+    """
+    for one in come:
+        for known in gone:
+            mine, theirs = (text.casefold().split("/") for text in (one, known))
+            if len(mine) == len(theirs):
+                apart = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
+                mine, theirs = [pair[0] for pair in apart], [pair[1] for pair in apart]
+            texts = "/".join(mine), "/".join(theirs)
+            alike = difflib.SequenceMatcher(None, *texts).ratio() >= ALIKE
+            if alike and not _numbered(one, known):
+                yield one, known
 
 
 def _numbered(one: str, other: str) -> bool:

@@ -21,7 +21,7 @@ from bough.study.running.orphans import KILL, Guardian, signal_group
 from bough.study.running.runnable import Evaluate
 from bough.trial import Trial
 
-__all__ = ["Pool", "WorkerLost", "open_pool"]
+__all__ = ["Pool", "WorkerLost", "check_pool", "open_pool"]
 
 
 class WorkerLost(Exception):
@@ -44,7 +44,16 @@ def open_pool(
     trial_timeout: float | None,
     interruptible: Callable[[], AbstractContextManager[None]],
 ) -> Pool:
-    """The pool that ``run``'s arguments ask for."""
+    """The pool that ``run``'s arguments ask for, once ``check_pool`` has passed them."""
+    if executor is not None:
+        return _External(executor, _at_a_time(workers, executor))
+    if workers in (None, 1) and trial_timeout is None:
+        return _Inline(interruptible)
+    return _Processes(workers or 1)
+
+
+def check_pool(workers: int | None, executor: Executor | None, trial_timeout: float | None) -> None:
+    """StudyError unless there is a pool for these arguments."""
     if workers is not None and (not isinstance(workers, SupportsIndex) or workers < 1):
         raise StudyError(f"workers must be a positive integer, not {workers!r}")
     if executor is not None:
@@ -54,15 +63,15 @@ def open_pool(
             )
         if not isinstance(executor, Executor):
             raise StudyError(f"executor must be a concurrent.futures.Executor, not {type(executor).__name__}")
-        at_a_time = workers or getattr(executor, "_max_workers", None)
-        if at_a_time is None:
-            raise StudyError(
-                f"say with workers= how many trials {type(executor).__name__} evaluates at a time"
-            )
-        return _External(executor, at_a_time)
-    if workers in (None, 1) and trial_timeout is None:
-        return _Inline(interruptible)
-    return _Processes(workers or 1)
+        _at_a_time(workers, executor)
+
+
+def _at_a_time(workers: int | None, executor: Executor) -> int:
+    """How many trials the executor evaluates at a time."""
+    found: int | None = workers or getattr(executor, "_max_workers", None)
+    if found is None:
+        raise StudyError(f"say with workers= how many trials {type(executor).__name__} evaluates at a time")
+    return found
 
 
 class _Inline:

@@ -9,9 +9,8 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Literal, SupportsIndex, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.study.results import failure
@@ -21,12 +20,12 @@ from bough.study.running.leases import LEASE, Leases
 from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
 from bough.study.running.repeated_failures import RepeatedFailures
 from bough.study.running.report_channel import reporting
+from bough.study.running.run_checks import Budget, check_run, warn_at_start
 from bough.study.running.run_handle import check_objective
 from bough.study.running.run_options import RunOptions
 from bough.study.running.runnable import Evaluate, RunnableStudy
-from bough.study.running.settling import ForeseenStudy, Settling, check_until
+from bough.study.running.settling import ForeseenStudy, Settling
 from bough.study.running.signals import Interruption
-from bough.study.running.spending import checked_budget
 from bough.trial import MAX_ATTEMPTS, Trial
 
 __all__ = ["run_objective", "run_trials"]
@@ -40,27 +39,6 @@ _POLL_SECONDS = 0.25
 """Seconds between looks at the storage while the last trials are in other hands."""
 
 _log = logging.getLogger("bough")
-
-
-@dataclass(frozen=True)
-class Budget:
-    """trials: how many the study is to have in the end, cost: how much they may cost together; timeout,
-    trial_timeout: seconds. None: no limit."""
-
-    trials: int | None = None
-    timeout: float | None = None
-    trial_timeout: float | None = None
-    cost: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.trials is not None and (not isinstance(self.trials, SupportsIndex) or self.trials < 0):
-            raise StudyError(f"trials must be a number of trials or None, not {self.trials!r}")
-        for name in ("timeout", "trial_timeout"):
-            seconds = getattr(self, name)
-            if seconds is not None and not seconds > 0:
-                raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
-        if self.cost is not None:
-            checked_budget(self.cost)
 
 
 def run_objective(
@@ -90,13 +68,22 @@ def run_trials(
     until: str | None = None,
 ) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
-    limits = Budget(trials, timeout, trial_timeout, budget)
-    check_until(until, study)
+    callbacks = list(callbacks) if isinstance(callbacks, Iterable) else callbacks
+    limits = check_run(
+        study,
+        trials,
+        workers=workers,
+        executor=executor,
+        timeout=timeout,
+        trial_timeout=trial_timeout,
+        callbacks=callbacks,
+        progress=progress,
+        on_error=on_error,
+        budget=budget,
+        until=until,
+    )
     report = reporter(progress)
-    if on_error not in ("record", "raise"):
-        raise StudyError(f"on_error must be 'record' or 'raise', not {on_error!r}")
-    if not isinstance(callbacks, Iterable) or not all(map(callable, callbacks := list(callbacks))):
-        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
+    warn_at_start(study, limits, until, callbacks)
     if budget is not None:
         study.set_budget(budget)
     with Interruption() as interruption:
@@ -151,11 +138,14 @@ class _Run(Generic[S]):
         self._requests_before = self._status.stop_requests
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
         self.settling: Settling | None = None
+        self._exhausted: ExhaustedError | None = None
 
     def until_done(self) -> None:
         while True:
             more = self._start_trials()
             if not self._running and not more:
+                if self._exhausted is not None and self._status.finished < self._limit < math.inf:
+                    _log.warning("the run ends early: %s", self._exhausted)
                 return
             self._wait(more)
             self._record_results()
@@ -168,7 +158,8 @@ class _Run(Generic[S]):
                 return True
             try:
                 trial = self._study.ask_within(self._budget.trials, LEASE)
-            except ExhaustedError:
+            except ExhaustedError as error:
+                self._exhausted = error
                 self._status = self._study.status()
                 return self._status.leased > 0  # others may lose theirs, which are then ours to try
             if trial is None:  # those that make up the number are done, or in other hands

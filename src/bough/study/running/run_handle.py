@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bough.errors import StudyError
+from bough.study.other_names import RUN_NAMES, no_attribute
 from bough.trial import Trial
 
 __all__ = ["ReportTo", "Run", "check_objective", "takes_run"]
@@ -41,6 +42,11 @@ class Run:
         """Whether the objective should return."""
         return self._stop
 
+    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+
+        def __getattr__(self, name: str) -> Any:
+            no_attribute(self, name, RUN_NAMES)
+
 
 def check_objective(objective: Any, argument: str = "a config") -> None:
     """StudyError, before any trial, if the objective cannot be called with its argument and perhaps a run."""
@@ -56,8 +62,11 @@ def check_objective(objective: Any, argument: str = "a config") -> None:
     try:
         signature.bind(*[None] * (2 if takes_run(objective) else 1))
     except TypeError as error:
+        only = [each.kind for each in signature.parameters.values()]
+        by_name = argument == "a config" and only == [inspect.Parameter.VAR_KEYWORD]
+        why = "write lambda config: objective(**config)" if by_name else error
         raise StudyError(
-            f"the objective is called with {argument}, and with a run if it has a second parameter: {error}"
+            f"the objective is called with {argument}, and with a run if it has a second parameter: {why}"
         ) from None
 
 

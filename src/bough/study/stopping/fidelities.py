@@ -15,7 +15,7 @@ Halving pays where a rung costs about a third of the next one. Where results tel
 cost clearly more are left out: training on a tenth of the rows may take half of the time.
 
 Where the study has a budget, costs may differ by more than rungs do. Then a method with a model decides by
-improvement per cost (``strategies.fidelity_gain``), and halving only sees to the first one of each branch.
+improvement per cost (``strategies.fidelity_gain``), and halving promotes only the first one of each branch.
 
 All of it is a function of the stored trials. Here, everything minimises.
 """
@@ -142,7 +142,7 @@ def results_by_config(trials: Iterable[Trial], fidelity: Fidelity) -> list[Trial
 
 
 def can_weigh(strategy: Strategy, history: History) -> bool:
-    """Whether improvement per cost decides what is promoted, not halving."""
+    """Whether improvement per cost, and not halving, decides which configurations are promoted."""
     if history.spending is None:
         return False
     from bough.strategies.fidelity_gain import weighs_rungs  # loads the models
@@ -213,7 +213,7 @@ class Halving:
         return None
 
     def _best_third(self, ranked: Sequence[_Candidate], rung: int) -> list[_Candidate]:
-        """Those of the best third, where the own branch is known well enough; else of that of the branch."""
+        """The best third over all branches. A branch with too few changes known is ranked within itself."""
         changes = self._changes(rung)
         young = {each.branch for each in ranked if len(changes.get(each.branch, ())) < MIN_CHANGES}
         best = [each for each in ranked[: len(ranked) // REDUCTION] if each.branch not in young]

@@ -79,7 +79,8 @@ def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
     goals = study.goals
     if len(goals.objectives) != 1 or goals.limits:
         raise StudyError(
-            f"study {study.name!r} has several objectives or constraints: a race needs one objective"
+            f"study {study.name!r} has several objectives or constraints: a race needs one objective without "
+            "limits; leave the instances out and let each evaluation return means over them"
         )
     if goals.fidelity is not None:
         raise StudyError(

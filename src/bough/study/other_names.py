@@ -1,0 +1,33 @@
+"""Names of other packages, for those who come from them: an error says what bough calls the same thing."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__ = ["RUN_NAMES", "STUDY_NAMES", "no_attribute"]
+
+STUDY_NAMES = {
+    "add_trial": "study.add(config, value)",
+    "best_params": "study.best.config",
+    "best_trial": "study.best",
+    "best_trials": "study.front",
+    "best_value": "study.best.value",
+    "enqueue_trial": "study.enqueue(config)",
+    "optimize": "study.run(objective, trials=50)",
+    "study_name": "study.name",
+    "trials_dataframe": "study.frame()",
+}
+"""Attributes of Optuna's study, and their counterparts here."""
+
+RUN_NAMES = {
+    "params": "run.trial.config",
+    "should_prune": "run.stop, which is also the answer of run.report(value, step)",
+}
+"""Attributes of Optuna's trial, and their counterparts here."""
+
+
+def no_attribute(owner: object, name: str, names: dict[str, str]) -> NoReturn:
+    """AttributeError of an object that does not have ``name``, with its counterpart if there is one."""
+    hint = f": write {names[name]}" if name in names else ""
+    kind = type(owner).__name__
+    raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}", name=name, obj=owner)
