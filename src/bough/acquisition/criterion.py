@@ -27,7 +27,6 @@ __all__ = [
     "Scaled",
     "Total",
     "average",
-    "incumbent",
     "log_sum_exp",
     "score",
 ]
@@ -195,14 +194,6 @@ def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArr
         value = log_sum_exp(shifted)
         return value, np.exp(shifted - value)
     return scores.mean(axis=0), np.full_like(scores, 1.0 / len(scores))
-
-
-def incumbent(posterior: Posterior, tried: Points, y: FloatArray) -> float:
-    """The value to beat: the best observation, or under noise the best posterior mean at tried points.
-
-    The best of many noisy observations is lucky rather than good, and EI over it would stop exploring.
-    """
-    return float(np.min(posterior.predict_mean(tried) if posterior.has_noise else y))
 
 
 def log_sum_exp(terms: FloatArray) -> FloatArray:

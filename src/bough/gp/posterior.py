@@ -88,6 +88,13 @@ class Posterior(ABC):
         """The mean (n,) alone, which some posteriors know sooner."""
         return self.predict(points)[0]
 
+    def incumbent(self, tried: Points, y: FloatArray) -> float:
+        """The value to beat: the best observation, or under noise the best posterior mean at tried points.
+
+        The best of many noisy observations is lucky rather than good, and EI over it would stop exploring.
+        """
+        return float(np.min(self.predict_mean(tried) if self.has_noise else y))
+
     @property
     def has_noise(self) -> bool:
         """Whether the best observation may owe its rank to noise."""

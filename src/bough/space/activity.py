@@ -32,9 +32,9 @@ from bough.space.binding import (
 from bough.space.grids import Grids
 from bough.space.groups import Group
 from bough.space.parameter_constraints import ParameterConstraint
-from bough.space.parameters import Categorical, Domain
+from bough.space.parameters import Domain, Float
 
-__all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "real_values"]
+__all__ = ["COMPARE", "EncodedView", "Pieces", "Rules", "cut_columns", "decide", "values_at"]
 
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
@@ -47,7 +47,7 @@ class Pieces:
     """A column cut into ``k + 1`` pieces: piece i holds ``ranks[i-1] < rank <= ranks[i]``, and
     likewise ``units[i-1] < unit <= units[i]``.
 
-    The unit cuts of a real column are rounded. So ``real_values`` here and ``units`` in encoding.py clip
+    The unit cuts of a real column are rounded. So ``values_at`` here and ``units`` in encoding.py clip
     with ``rank_bounds`` and ``unit_bounds``, which keeps a number and its unit position in one piece.
     """
 
@@ -221,16 +221,15 @@ class EncodedView:
     def number(self, column: int) -> NDArray[Any]:
         """(n,) the values of a numeric column."""
         if column not in self.numbers:
-            self.numbers[column] = real_values(self.rules, column, self._unit(column))
+            self.numbers[column] = values_at(self.rules, column, self._unit(column))
         return self.numbers[column]
 
 
-def real_values(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:
-    """(n,) values of a numeric column, on the same side of every threshold as the unit positions."""
+def values_at(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:
+    """(n,) values of a column, on the same side of every threshold as the unit positions."""
     domain = rules.domains[column]
-    assert not isinstance(domain, Categorical)
     ranks = domain.rank_at(unit)
-    if domain.kind == "real" and column in rules.pieces:
+    if isinstance(domain, Float) and domain.kind == "real" and column in rules.pieces:
         pieces = rules.pieces[column]
         index = pieces.index(unit)
         low, high = pieces.rank_bounds

@@ -14,7 +14,7 @@ import numpy as np
 
 from bough.errors import ConfigError
 from bough.points import BoolArray, FloatArray, Points
-from bough.space.activity import EncodedView, Rules, real_values
+from bough.space.activity import EncodedView, Rules, values_at
 from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical, Domain, Float, Int
 from bough.space.scalars import Scalar
@@ -52,13 +52,9 @@ def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> lis
         rows = rows_of_group[rules.group[column]]
         if not len(rows):
             continue
-        unit, domain, name = points.x[rows, column], parameter.domain, parameter.name
-        if isinstance(domain, Categorical):
-            values = domain.values(domain.rank_at(unit)).tolist()
-        else:
-            values = real_values(rules, column, unit).tolist()
-        for row, value in zip(rows.tolist(), values):
-            configs[row][name] = value
+        values = values_at(rules, column, points.x[rows, column])
+        for row, value in zip(rows.tolist(), values.tolist()):
+            configs[row][parameter.name] = value
     return configs
 
 

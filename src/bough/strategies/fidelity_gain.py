@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from bough.acquisition.criterion import incumbent
 from bough.acquisition.functions import log_ei
 from bough.gp.posterior import SMALLEST_VARIANCE, GPPosterior
 from bough.history import History
@@ -126,7 +125,7 @@ def _gains(
     found = []
     for posterior in model.posteriors:
         assert isinstance(posterior, GPPosterior)
-        best = incumbent(posterior, history.done.take(counted), model.z[counted])
+        best = posterior.incumbent(history.done.take(counted), model.z[counted])
         found.append(_gains_under(posterior, best, contest, shares))
     return np.asarray(np.logaddexp.reduce(found, axis=0) - np.log(len(found)))
 

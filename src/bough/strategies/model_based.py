@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Total, incumbent
+from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.gp.likelihood import Data
@@ -210,7 +210,7 @@ class ModelBased:
             z, points = fitted.transform.forward(history.y), history.done.take(rows)
             data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
             posteriors = self.surrogate.posterior(fitted.theta, data)
-            best = [incumbent(p, points, data.y) for p in posteriors]
+            best = [p.incumbent(points, data.y) for p in posteriors]
             model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
@@ -256,7 +256,7 @@ class ModelBased:
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
         rows, posteriors = working_rows(history.y, self.working_set), [posterior for posterior, _ in found]
         points, z = history.done.take(rows), model.z[rows]
-        best = [incumbent(p, points, z) for p in posteriors]
+        best = [p.incumbent(points, z) for p in posteriors]
         return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
 
     def _of_portfolio(self, space: Space, history: History) -> Points | None:
@@ -285,7 +285,7 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
     rows = np.flatnonzero(space.legal(history.done))
     if len(rows) in (0, len(history.done)):
         return model
-    best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
+    best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
     if len(history.pending) and history.fidelity is None:
         best = [min(b, float(p.predict_mean(history.pending).min())) for b, p in zip(best, model.posteriors)]
     return replace(model, best=best)
@@ -313,7 +313,7 @@ def _criterion(
     """The acquisition over an incumbent; logarithms of its weights are added. See ``CriterionFactory``."""
     counted, best = replace(acquisition, sd_share=sd_share), model.best
     if rows is not None:
-        best = [incumbent(p, history.done.take(rows), model.z[rows]) for p in model.posteriors]
+        best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
     gain = Expected(model.posteriors, best, counted)
     return Total([gain, *weights]) if weights else gain
 

@@ -19,6 +19,8 @@ from bough.space.neighbourhood import perturb
 from bough.space.tree import Path
 
 __all__ = [
+    "CANDIDATES",
+    "CANDIDATES_PER_INCUMBENT",
     "CandidateFilter",
     "best_of_each",
     "best_row",
@@ -27,8 +29,17 @@ __all__ = [
     "near_incumbents",
     "select_starts",
     "spread",
+    "spread_candidates",
     "transplant",
 ]
+
+CANDIDATES = 512
+"""Quasi-random candidates on all paths together."""
+
+MIN_CANDIDATES_PER_PATH = 16
+
+CANDIDATES_PER_INCUMBENT = 8
+"""Random steps of each width around the best point of a branch."""
 
 STEP_WIDTHS = (0.1, 0.01)
 """Steps around good points: a wide one to leave the floor of a basin, a narrow one to settle on it."""
@@ -90,6 +101,14 @@ def best_of_each(score: FloatArray, owner: IntArray, owners: int) -> IntArray:
     score = np.where(np.isnan(score), -np.inf, score)
     ends = np.searchsorted(owner, np.arange(owners + 1)).tolist()
     return np.array([a + int(np.argmax(score[a:b])) for a, b in pairwise(ends)], dtype=np.intp)
+
+
+def spread_candidates(
+    space: Space, boxes: Sequence[Path], near: Points, rng: np.random.Generator, count: int = CANDIDATES
+) -> Points:
+    """``count`` points all over the boxes, and more around the best tried ones; ``near`` is best first."""
+    everywhere, _ = spread(space, boxes, max(count // len(boxes), MIN_CANDIDATES_PER_PATH), rng)
+    return Points.concat([everywhere, near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)])
 
 
 def spread(

@@ -15,12 +15,14 @@ import numpy as np
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.candidates import (
+    CANDIDATES,
+    CANDIDATES_PER_INCUMBENT,
     CandidateFilter,
     best_row,
     every_point,
     near_incumbents,
     select_starts,
-    spread,
+    spread_candidates,
     transplant,
 )
 from bough.acquisition.maximise.local import local_search_from
@@ -38,14 +40,6 @@ MAX_LISTED_PATHS = 64
 
 MAX_LISTED_POINTS = 1000
 """A space with at most this many configurations has all of them scored."""
-
-CANDIDATES = 512
-"""Quasi-random candidates on all paths together."""
-
-MIN_CANDIDATES_PER_PATH = 16
-
-CANDIDATES_PER_INCUMBENT = 8
-"""Random steps of each width around the best point of a branch."""
 
 LOCAL_SEARCHES = 8
 """Samples from which local searches start if there are too many paths to list."""
@@ -85,7 +79,8 @@ def search_paths(
     boxes = space.tree.all_paths(MAX_LISTED_PATHS)
     listed = len(boxes) <= MAX_LISTED_PATHS
     if listed:
-        pool, value = _spread_candidates(space, criterion, boxes, near, rng, candidates)
+        pool = spread_candidates(space, boxes, near, rng, candidates)
+        value = criterion(pool)
     else:
         pool, value = _sampled_candidates(space, criterion, near, rng, branches, candidates)
     found, best = _search_from(space, criterion, pool, value, allowed, branches, starts)
@@ -114,23 +109,8 @@ def search_boxes(
     starts: int = 32,
 ) -> Points:
     """The best point found in any of the boxes, or around a point of ``near``: one row or none."""
-    pool, value = _spread_candidates(space, criterion, boxes, near, rng)
-    return _search_from(space, criterion, pool, value, CandidateFilter(space, avoid), branches, starts)[0]
-
-
-def _spread_candidates(
-    space: Space,
-    criterion: Criterion,
-    boxes: Sequence[Path],
-    near: Points,
-    rng: np.random.Generator,
-    candidates: int = CANDIDATES,
-) -> tuple[Points, FloatArray]:
-    """Points all over the boxes and around the best tried ones, with their values."""
-    each = max(candidates // len(boxes), MIN_CANDIDATES_PER_PATH)
-    everywhere, _ = spread(space, boxes, each, rng)
-    pool = Points.concat([everywhere, near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)])
-    return pool, criterion(pool)
+    pool, allowed = spread_candidates(space, boxes, near, rng), CandidateFilter(space, avoid)
+    return _search_from(space, criterion, pool, criterion(pool), allowed, branches, starts)[0]
 
 
 def _sampled_candidates(
