@@ -29,7 +29,7 @@ from benchmarks.pool import Failure, in_processes
 from benchmarks.problems import build
 from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
-from bough.acquisition.criterion import Expected, incumbent
+from bough.acquisition.criterion import Expected
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto
 from bough.gp.kernels.nested import SCALES
@@ -185,7 +185,7 @@ def doubt(decide: Decision) -> Decision:
             return found
         factor = DOUBT_FACTORS[context.number // DOUBT_EVERY % len(DOUBT_FACTORS)]
         rougher = [shorter(p, factor) for p in context.model.posteriors if isinstance(p, GPPosterior)]
-        gain = Expected(rougher, [incumbent(p, p.data.points, p.data.y) for p in rougher])
+        gain = Expected(rougher, [p.incumbent(p.data.points, p.data.y) for p in rougher])
         other = decide(replace(context, make_criterion=lambda *_, **__: gain), rng)
         return other if len(other.points) else found
 
