@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -54,9 +55,19 @@ def test_no_address_of_others_without_a_token(sqlite_url: str, capsys: pytest.Ca
     assert Records(sqlite_url).tokens() == []
 
 
-def test_a_port_in_use_is_said_in_one_line(sqlite_url: str, capsys: pytest.CaptureFixture[str]) -> None:
-    import socket
+def test_an_address_is_printed_when_it_can_be_reached(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def before_serving(server: object, listening: socket.socket) -> None:
+        port = re.search(r"127\.0\.0\.1:(\d+)", capsys.readouterr().out)[1]
+        socket.create_connection(("127.0.0.1", int(port)), timeout=10).close()
+        listening.close()
 
+    monkeypatch.setattr("bough.service.server.run_server", before_serving)
+    assert main(["serve", "--storage", sqlite_url, "--port", "0"]) == 0
+
+
+def test_a_port_in_use_is_said_in_one_line(sqlite_url: str, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["serve", "--storage", sqlite_url, "--port", str(port)]) == 2

@@ -109,6 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # before the address is printed: who reads it may connect at once
     except OSError as error:
         listening.close()
         raise ServiceError(f"cannot listen on {host} port {port}: {error.strerror}") from None
