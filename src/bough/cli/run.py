@@ -151,7 +151,7 @@ def run(
       bough run space.yaml -n 50 -- sh -c 'echo "$BOUGH_PARAM_X * 2" | bc'
     """
     from bough.space import Space
-    from bough.study import Study, run_trials
+    from bough.study import Study
     from bough.study.running.run_checks import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
@@ -161,7 +161,8 @@ def run(
     wanted.sample(1, 0)  # SpaceError if no configuration is allowed
     if dry_run:
         return _print_examples(units, wanted, seed, raced)
-    if {trials, timeout, budget, until} == {None} and wanted.size == float("inf"):
+    limits: dict[str, Any] = {"trials": trials, "timeout": timeout, "budget": budget, "until": until}
+    if set(limits.values()) == {None} and wanted.size == float("inf"):
         raise click.UsageError(
             "say when to end: --trials N, --timeout SECONDS, --budget COST or --until settled",
             click.get_current_context(),
@@ -169,7 +170,7 @@ def run(
     goals = goals_of(objective, constraint, reference, maximize)
     given = dict(name=name or space.stem, method=method_of(method), seed=seed, stopping=stopping, **goals)
     rehearsal = Study(wanted, **given)  # a mistake is found here, before anything is stored
-    check_run(rehearsal, trials, timeout=timeout, budget=budget, until=until)
+    check_run(rehearsal, **limits)
     if raced is not None:
         race_order(rehearsal, raced)
     study = Study(wanted, storage=storage, learn_from=learn_from, **given)
@@ -184,28 +185,13 @@ def run(
         click.echo(f"bough: {has}: nothing to run, as --trials is the total number", err=True)
     folder = logs or logs_of(study.name)
     folder.mkdir(parents=True, exist_ok=True)
-    began, interrupted = time.monotonic(), False
+    began = time.monotonic()
     try:
-        # A thread per program: it only waits.
-        with Guardian() as guardian, ThreadPoolExecutor(workers) as executor:
-            shared = shared_variables(wanted)
-            program = Command(units, study, folder, guardian, trial_timeout, shared)
+        with Guardian() as guardian:
+            program = Command(units, study, folder, guardian, trial_timeout, shared_variables(wanted))
+            evaluate = program if raced is None else RacedCommand(program, raced)
             shown = progress_of("none" if quiet else progress)
-            try:
-                run_trials(
-                    study,
-                    program if raced is None else RacedCommand(program, raced),
-                    trials,
-                    executor=executor,
-                    timeout=timeout,
-                    progress=shown,
-                    budget=budget,
-                    until=until,
-                )
-            except KeyboardInterrupt:  # all results are kept; the summary follows below
-                interrupted = True
-            finally:
-                program.stop()
+            interrupted = _run_until_interrupted(study, program, evaluate, workers, shown, limits)
     except StudyError as error:
         if not study.status().failed:  # it could not begin
             raise
@@ -213,6 +199,22 @@ def run(
         return NO_RESULT
     complete = not interrupted or _complete(study, trials, timeout, time.monotonic() - began)
     return _conclude(study, json_, complete, folder)
+
+
+def _run_until_interrupted(
+    study: Study, program: Command, evaluate: Any, workers: int, progress: Any, limits: dict[str, Any]
+) -> bool:
+    """Run the study; returns whether Ctrl-C ended it. All results are kept."""
+    from bough.study import run_trials
+
+    with ThreadPoolExecutor(workers) as executor:  # a thread per program: it only waits
+        try:
+            run_trials(study, evaluate, executor=executor, progress=progress, **limits)
+        except KeyboardInterrupt:
+            return True
+        finally:
+            program.stop()
+    return False
 
 
 def _print_examples(
