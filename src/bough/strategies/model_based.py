@@ -32,9 +32,9 @@ from bough.strategies.base import (
     noise_seen,
     tried_points,
     unseen,
-    working_rows,
 )
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
+from bough.strategies.conditioning import Runs
 from bough.strategies.context import (
     Choice,
     ConditionedModel,
@@ -87,6 +87,7 @@ class ModelBased:
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
+    _begins: dict[bytes, Sequence[Posterior]] = field(default_factory=dict, init=False, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, init=False, repr=False)
     _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(
         default_factory=dict, init=False, repr=False
@@ -193,10 +194,9 @@ class ModelBased:
 
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix."""
-        rows = working_rows(history.y, self.working_set)
-        model = self._model(history, rows)
+        model = self._model(history)
         if history.sources:
-            model = self._learn(history, rows, model)
+            model = self._learn(history, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
@@ -231,11 +231,12 @@ class ModelBased:
         """Whether earlier studies can inform the model: one Gaussian process, searched by its improvement."""
         return isinstance(self.surrogate, KernelGP) and self.acquisition.log
 
-    def _learn(self, history: History, rows: IntArray, model: ConditionedModel) -> ConditionedModel:
+    def _learn(self, history: History, model: ConditionedModel) -> ConditionedModel:
         """The model around those of earlier studies, as far as they rank the results of this one."""
         members = [self._source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
+        rows = self._runs.rows(history.y)
         points, z = history.done.take(rows), model.z[rows]
         posteriors = [posterior for posterior, _ in found]
         best = [incumbent(p, points, z) for p in posteriors]
@@ -261,7 +262,11 @@ class ModelBased:
             self._source_models[key] = model
         return model
 
-    def _model(self, history: History, rows: IntArray) -> ConditionedModel:
+    @property
+    def _runs(self) -> Runs:
+        return Runs.of(self.surrogate, self.refit_growth, self.working_set)
+
+    def _model(self, history: History) -> ConditionedModel:
         """The posteriors of the finished trials. Asking for several trials at a time needs them only once."""
         key = digest(history.done, history.y, history.noise, history.seed)
         model = self._models.get(key)
@@ -270,13 +275,26 @@ class ModelBased:
                 self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
             )
             fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
-            z, points = fitted.transform.forward(history.y), history.done.take(rows)
-            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
-            posteriors = self.surrogate.posterior(fitted.theta, data)
-            best = [incumbent(p, points, data.y) for p in posteriors]
+            rows, z = self._runs.rows(history.y), fitted.transform.forward(history.y)
+            noise = fitted.transform.noise(history.y[rows], history.noise[rows])
+            data = Data(history.done.take(rows), z[rows], noise)
+            posteriors = self._posteriors(history, fitted, data)
+            best = [incumbent(p, data.points, data.y) for p in posteriors]
             model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         return model
+
+    def _posteriors(self, history: History, fitted: Fitted, data: Data) -> Sequence[Posterior]:
+        """The posteriors given ``data``, by appending to those that their run begins with."""
+        n, begin = len(history.y), self._runs.begin(len(history.y))
+        prefix = slice(0, begin)
+        key = digest(history.done.take(prefix), history.y[prefix], history.noise[prefix], history.seed)
+        known = self._begins.get(key) if begin < n else None
+        if known is None:
+            first = data if begin == n else data.take(np.arange(len(data.y) - (n - begin)))
+            known = self.surrogate.posterior(fitted.theta, first)
+            keep(self._begins, key, known, _CACHED_MODELS)
+        return known if begin == n else [p.extend(data) for p in known if isinstance(p, GPPosterior)]
 
 
 def _best_first(history: History, model: ConditionedModel) -> Points:
