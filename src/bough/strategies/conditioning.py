@@ -45,11 +45,9 @@ class Runs:
         return max(scheduled(n, self.growth), n - n % (self.appended + 1))
 
     def rows(self, y: FloatArray) -> IntArray:
-        """The rows of the observations y (n,) that a model sees; the appended ones are the last.
+        """The rows of observations y (n,) that a model sees: a working set of the prefix, then the others.
 
-        Beyond the limit they are the working set of the first prefix, with room for the rest of the run.
+        The working set leaves room for the whole run.
         """
-        n, begin = len(y), self.begin(len(y))
-        if n <= self.limit:
-            return np.arange(n)
-        return np.append(working_rows(y[:begin], self.limit - self.appended), np.arange(begin, n))
+        begin = self.begin(len(y))
+        return np.append(working_rows(y[:begin], self.limit - self.appended), np.arange(begin, len(y)))
