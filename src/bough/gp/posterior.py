@@ -30,8 +30,8 @@ __all__ = ["NEGLIGIBLE_NOISE", "CompiledPosterior", "GPPosterior", "Posterior", 
 SMALLEST_VARIANCE = 1e-12
 """Smaller variances count as this one: cancellation has eaten their digits."""
 
-BLOCK_ROWS = 128
-"""Points that are predicted at a time through the compiled core."""
+BLOCK_ENTRIES = 2**16
+"""Covariances that are computed at a time through the compiled core: half a megabyte."""
 
 NEGLIGIBLE_NOISE = 1e-4
 """A noise variance of standardised values that hardly changes which observation is best."""
@@ -118,8 +118,9 @@ class GPPosterior(Posterior):
             return self.moments(self.covariance_with_data(points)[0], prior)[:2]
         core, model, root_transposed, alpha = self.compiled
         mean, variance = np.empty(len(points)), prior
-        for begin in range(0, len(points), BLOCK_ROWS):  # blocks stay in the processor's cache
-            block = slice(begin, begin + BLOCK_ROWS)
+        rows = max(BLOCK_ENTRIES // max(len(alpha), 1), 1)
+        for begin in range(0, len(points), rows):  # blocks stay in the processor's cache
+            block = slice(begin, begin + rows)
             some = core_points(points.take(block))
             cross = np.empty((some[0], len(alpha)))
             core.cross(model, some, False, cross)
