@@ -114,11 +114,10 @@ typedef struct {
     int d, known, alive;
 } mover_t;
 
-/* The criterion where a start stands at x, and its slopes. */
-static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slope) {
+/* The criterion of a start at x. What its slopes need stays in e. */
+static double criterion(evaluator_t *e, mover_t *s, const double *x) {
     const criterion_t *c = e->of;
     const int columns = c->models[0].shape.columns;
-    double value;
     int i, k;
     for (k = 0; k < c->members; k++) {
         const side_t *d = &e->sides[k];
@@ -128,7 +127,15 @@ static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slo
         e->mean[k] = moments(&c->posteriors[k], d->rows, s->prior[k], e->works[k], &e->sd[k], &e->half[k]);
         e->sd[k] *= c->posteriors[k].sd_share;
     }
-    value = value_of(c, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
+    return value_of(c, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
+}
+
+/* The slopes of the criterion where it was evaluated last. They cost as much as its value, which is enough to reject a
+   step. */
+static void criterion_slope(evaluator_t *e, const mover_t *s, double *slope) {
+    const criterion_t *c = e->of;
+    const int columns = c->models[0].shape.columns;
+    int i, k;
     for (i = 0; i < s->d; i++) slope[i] = 0.0;
     for (k = 0; k < c->members; k++) {
         const side_t *d = &e->sides[k];
@@ -140,7 +147,6 @@ static double criterion(evaluator_t *e, mover_t *s, const double *x, double *slo
             slope[i] += slope_at(d, place, z[place], e->works[k].w, e->works[k].weight);
         }
     }
-    return value;
 }
 
 static double inner(int d, const double *a, const double *b) {
@@ -214,9 +220,10 @@ static void advance(evaluator_t *e, const rules_t *rules, mover_t *s, double *me
         if (fabs(step[i]) > longest) longest = fabs(step[i]);
     }
     promised = inner(d, s->slope, step);
-    value = criterion(e, s, trial, trial_slope);
+    value = criterion(e, s, trial);
     gain = value - s->value;
     if (gain >= rules->armijo * fabs(promised)) {
+        criterion_slope(e, s, trial_slope);
         for (i = 0; i < d; i++) bend[i] = s->held[i] ? 0.0 : s->slope[i] - trial_slope[i];
         learn(s, step, bend, moved);
         memcpy(s->x, trial, sizeof(double) * (size_t)d);
@@ -259,7 +266,8 @@ static void begin(evaluator_t *e, const rules_t *rules, const climb_t *c, int st
     s->known = 0;
     s->length = 1.0;
     memset(s->inverse, 0, sizeof(double) * (size_t)s->d * (size_t)s->d);
-    s->value = criterion(e, s, s->x, s->slope);
+    s->value = criterion(e, s, s->x);
+    criterion_slope(e, s, s->slope);
     aim(s, rules->first_step);
     s->alive = isfinite(s->value) && moves(s->d, s->direction);
 }

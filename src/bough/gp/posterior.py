@@ -30,8 +30,8 @@ __all__ = ["NEGLIGIBLE_NOISE", "CompiledPosterior", "GPPosterior", "Posterior", 
 SMALLEST_VARIANCE = 1e-12
 """Smaller variances count as this one: cancellation has eaten their digits."""
 
-BLOCK_ROWS = 128
-"""Points that are predicted at a time through the compiled core."""
+BLOCK_ENTRIES = 2**16
+"""Covariances that are computed at a time through the compiled core: half a megabyte."""
 
 NEGLIGIBLE_NOISE = 1e-4
 """A noise variance of standardised values that hardly changes which observation is best."""
@@ -126,8 +126,9 @@ class GPPosterior(Posterior):
             return self.moments(self.covariance_with_data(points)[0], variance)[:2]
         core, model, root_transposed, alpha = compiled
         mean = np.empty(len(points))
-        for begin in range(0, len(points), BLOCK_ROWS):  # blocks stay in the processor's cache
-            block = slice(begin, begin + BLOCK_ROWS)
+        rows = max(BLOCK_ENTRIES // max(len(alpha), 1), 1)
+        for begin in range(0, len(points), rows):  # blocks stay in the processor's cache
+            block = slice(begin, begin + rows)
             some = core_points(points.take(block))
             cross = np.empty((some[0], len(alpha)))
             core.cross(model, some, False, cross)
@@ -177,16 +178,21 @@ class GPPosterior(Posterior):
         return mean, sd
 
     def condition(self, points: Points, y: FloatArray) -> Self:
-        new = Data(points, y, np.zeros(len(y)))
-        cross, _ = self.model.kernel(self.theta[:-1], self.data.points, points)
-        corner = np.diag(new.variances(self.theta[-1]))
-        self.model.kernel.add_to(corner, self.theta[:-1], points, points)
-        data = Data(
-            Points.concat([self.data.points, points]),
-            np.concatenate([self.data.y, y]),
-            np.concatenate([self.data.noise, new.noise]),
+        return self.extend(
+            Data(
+                Points.concat([self.data.points, points]),
+                np.concatenate([self.data.y, y]),
+                np.concatenate([self.data.noise, np.zeros(len(y))]),
+            )
         )
-        solver = self.solver.append(cross, corner)
+
+    def extend(self, data: Data) -> Self:
+        """The posterior given ``data``, of which the first rows are those of this posterior."""
+        new = data.take(np.arange(len(self.solver), len(data.y)))
+        cross, _ = self.covariance_with_data(new.points)
+        corner = np.diag(new.variances(self.theta[-1]))
+        self.model.kernel.add_to(corner, self.theta[:-1], new.points, new.points)
+        solver = self.solver.append(cross.T, corner)
         return replace(self, data=data, solver=solver, alpha=solver.solve(data.y))
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:

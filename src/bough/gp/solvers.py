@@ -15,7 +15,7 @@ from scipy.linalg import blas, lapack
 
 from bough.points import FloatArray
 
-__all__ = ["Dense", "Solver", "factor", "factor_lower"]
+__all__ = ["Dense", "Solver", "factor", "factor_lower", "invert_triangle"]
 
 FIRST_JITTER = 1e-10
 """Relative to the mean of the diagonal; tried after a plain factorisation fails, then times 10."""
@@ -101,9 +101,7 @@ def factor(matrix: FloatArray, scale: float | None = None) -> Dense:
     """
     lower = factor_lower(matrix, scale)
     logdet = 2.0 * float(np.log(np.diag(lower)).sum())
-    root = np.zeros(lower.shape, order="F")
-    _invert_into(root, lower)
-    return Dense(root, logdet)
+    return Dense(invert_triangle(lower), logdet)
 
 
 def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
@@ -122,21 +120,28 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
     return np.asarray(lower)
 
 
-def _invert_into(out: FloatArray, lower: FloatArray) -> None:
-    """L⁻¹ by halves, [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]]: more than twice as fast as LAPACK's
-    dtrtri, which serves the small blocks."""
-    n = len(lower)
+def invert_triangle(triangle: FloatArray, lower: bool = True) -> FloatArray:
+    """The inverse (n, n) of a triangle, in Fortran order; the other half of both means nothing."""
+    out = np.zeros(triangle.shape, order="F")
+    _invert_into(out, triangle, lower)
+    return out
+
+
+def _invert_into(out: FloatArray, triangle: FloatArray, lower: bool) -> None:
+    """By halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]], and the same transposed. More than twice
+    as fast as LAPACK's dtrtri, which serves the small blocks."""
+    n = len(triangle)
     if n <= 32:
         if n == 0:
             return
-        out[:], _ = lapack.dtrtri(lower, lower=1)
+        out[:], _ = lapack.dtrtri(triangle, lower=lower)
         return
-    half = n // 2
-    top, bottom = out[:half, :half], out[half:, half:]
-    _invert_into(top, lower[:half, :half])
-    _invert_into(bottom, lower[half:, half:])
-    corner = blas.dtrmm(-1.0, top, lower[half:, :half], side=1, lower=1)
-    out[half:, :half] = blas.dtrmm(1.0, bottom, corner, lower=1, overwrite_b=1)
+    first, last = slice(0, n // 2), slice(n // 2, n)
+    row, column = (last, first) if lower else (first, last)  # of the corner B
+    for half in (first, last):
+        _invert_into(out[half, half], triangle[half, half], lower)
+    corner = blas.dtrmm(-1.0, out[column, column], triangle[row, column], side=1, lower=lower)
+    out[row, column] = blas.dtrmm(1.0, out[row, row], corner, lower=lower, overwrite_b=1)
 
 
 def _mirror(lower: FloatArray) -> FloatArray:

@@ -146,13 +146,15 @@ def select_starts(space: Space, points: Points, value: FloatArray, branches: int
 
     The branches share ``starts`` evenly: the fewer branches, the more starts on each.
     """
-    branch, active = space.tree.branch_ids(points), space.layout.active(points.on)
+    branch = space.tree.branch_ids(points)
     order = np.argsort(-value, kind="stable")
     order = order[value[order] > -np.inf]
     _, first = np.unique(branch[order], return_index=True)
     leaders = order[np.sort(first)[:branches]]
     each = starts // max(len(leaders), 1)
-    chosen: list[int] = []
+    if each <= 1:
+        return leaders
+    chosen, active = list[int](), space.layout.active(points.on)
     for leader in leaders:
         x = points.x[:, active[leader]]
         rows, last = order[branch[order] == branch[leader]], leader
