@@ -143,10 +143,16 @@ def digits(optimum: float) -> int:
     return 3 if abs(optimum) < 1 else 2
 
 
-def renew(page: Path, found: Found, trials: int) -> None:
+def renew(page: Path, records: Sequence[Record], trials: int) -> None:
     """Renew the tables of a page, each between ``<!-- assael: NAME -->`` and ``<!-- /assael -->``."""
     marks = [mark for mark in (10, 20, 30, 40, 60, 100) if mark <= trials]
-    tables = {"finals": final_table(found), "way": way_table(found, marks), "cost": cost_table(found)}
+    found = collect(records, trials)
+    tables = {
+        "printed": final_table(collect(records, trials, printed=True)),
+        "finals": final_table(found),
+        "way": way_table(found, marks),
+        "cost": cost_table(found),
+    }
     text = page.read_text(encoding="utf-8")
     for name, lines in tables.items():
         part = re.compile(rf"(<!-- assael: {name} -->\n).*?(<!-- /assael -->)", re.DOTALL)
@@ -178,10 +184,11 @@ def main() -> None:
             for method in options.methods
         ]
         run_all(tasks, RESULTS, workers=options.workers)
-    found = collect(read(RESULTS), options.trials, printed=options.printed)
+    records = read(RESULTS)
+    found = collect(records, options.trials, printed=options.printed)
     print("\n".join([*final_table(found), "", *cost_table(found)]))
     if options.markdown:
-        renew(PAGE, found, options.trials)
+        renew(PAGE, records, options.trials)
     if options.svg:
         problems = dict.fromkeys(problem for problem, _ in found)
         best = {p: {method: curves(found[p, method]) for method in METHODS} for p in problems}

@@ -60,13 +60,12 @@ def test_tables_of_a_page_are_written_anew(records: list[Record], tmp_path: Path
     page.write_text(
         "a\n<!-- assael: finals -->\nold\n<!-- /assael -->\nb\n<!-- assael: cost -->\n<!-- /assael -->\n"
     )
-    found = assael.collect(records, 3)
-    assael.renew(page, found, 3)
+    assael.renew(page, records, 3)
     text = page.read_text()
     assert "old" not in text
     assert "−0.115 ± 0.005" in text
     assert "| `gp` | 2 |" in text
-    assael.renew(page, found, 3)
+    assael.renew(page, records, 3)
     assert page.read_text() == text
 
 
