@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -280,7 +280,7 @@ class ModelBased:
             self._source_models[key] = model
         return model
 
-    @property
+    @cached_property
     def _runs(self) -> Runs:
         return Runs.of(self.surrogate, self.refit_growth, self.working_set)
 
