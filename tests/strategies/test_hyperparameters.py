@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-import numpy as np
 import pytest
-from tests.strategies.histories import history
 
-import bough
-from bough.gp.likelihood import Data
-from bough.gp.output_transform import OutputTransform
-from bough.gp.posterior import Posterior
-from bough.points import FloatArray
 from bough.strategies.base import PAPER_LIMIT
-from bough.strategies.hyperparameters import LONGEST_CHAIN, Fitter, begin_of_block, earlier, scheduled
+from bough.strategies.hyperparameters import LONGEST_CHAIN, begin_of_block, earlier, scheduled
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.05, 0.5])
@@ -52,35 +43,10 @@ def test_most_fits_start_from_a_recent_one() -> None:
     assert sum(share > 0.9 for share in shares) > 0.7 * len(shares)
 
 
-def test_beyond_the_limit_eight_lengths_are_a_block() -> None:
+def test_beyond_the_limit_eight_lengths_share_a_rough_start() -> None:
     lengths = sorted({scheduled(n, 0.05) for n in range(400, 10_000)})[1:]
     assert lengths[0] > 400
     assert {earlier(length, 0.05, 400) for length in lengths} == {None}
     begins = [begin_of_block(length, 0.05, 400) for length in lengths]
     assert begins == [lengths[row - row % 8] for row in range(len(lengths))]
     assert begin_of_block(lengths[9] + 1, 0.05, 400) == lengths[8]
-
-
-@dataclass(frozen=True)
-class Recorder:
-    """A surrogate whose hyperparameters are the number of the fit."""
-
-    starts: list[float | None] = field(default_factory=list)
-
-    def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        self.starts.append(None if start is None else float(start[0]))
-        return np.array([float(len(self.starts))])
-
-    def posterior(self, theta: FloatArray, data: Data) -> Sequence[Posterior]:
-        raise AssertionError("nothing is conditioned")
-
-
-def test_the_first_fit_of_a_block_starts_from_a_rough_one_and_the_others_from_it() -> None:
-    space = bough.Space({"x": bough.Float(0, 1)})
-    trials = history(space, [({"x": i / 400}, float(i % 7)) for i in range(400)])
-    lengths = sorted({scheduled(n, 0.05) for n in range(200, 400)} - {scheduled(200, 0.05)})[:5]
-    surrogate = Recorder()
-    fitter = Fitter(surrogate, OutputTransform.fit, 0.05, 200, {})
-    fitted = [float(fitter.fit(trials, length).theta[0]) for length in lengths]
-    assert fitted == [3.0, 4.0, 5.0, 6.0, 7.0]  # after two rough ones
-    assert surrogate.starts == [None, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0]

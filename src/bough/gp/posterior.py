@@ -178,21 +178,16 @@ class GPPosterior(Posterior):
         return mean, sd
 
     def condition(self, points: Points, y: FloatArray) -> Self:
-        return self.extend(
-            Data(
-                Points.concat([self.data.points, points]),
-                np.concatenate([self.data.y, y]),
-                np.concatenate([self.data.noise, np.zeros(len(y))]),
-            )
-        )
-
-    def extend(self, data: Data) -> Self:
-        """The posterior given ``data``, of which the first rows are those of this posterior."""
-        new = data.take(np.arange(len(self.solver), len(data.y)))
-        cross, _ = self.covariance_with_data(new.points)
+        new = Data(points, y, np.zeros(len(y)))
+        cross, _ = self.model.kernel(self.theta[:-1], self.data.points, points)
         corner = np.diag(new.variances(self.theta[-1]))
-        self.model.kernel.add_to(corner, self.theta[:-1], new.points, new.points)
-        solver = self.solver.append(cross.T, corner)
+        self.model.kernel.add_to(corner, self.theta[:-1], points, points)
+        data = Data(
+            Points.concat([self.data.points, points]),
+            np.concatenate([self.data.y, y]),
+            np.concatenate([self.data.noise, new.noise]),
+        )
+        solver = self.solver.append(cross, corner)
         return replace(self, data=data, solver=solver, alpha=solver.solve(data.y))
 
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:

@@ -94,8 +94,7 @@ class Fitter:
             return self.fit(history, before).theta
         if length <= self.working_set:
             return None
-        begin = begin_of_block(length, self.growth, self.working_set)
-        return self.fit(history, begin, rough=begin == length).theta
+        return self.fit(history, begin_of_block(length, self.growth, self.working_set), rough=True).theta
 
     def _fit_roughly(self, data: Data, rng: np.random.Generator) -> FloatArray:
         few, more = (
@@ -112,10 +111,7 @@ LONGEST_CHAIN = 128
 """Up to this many observations each fit starts where the one before it ended."""
 
 LENGTHS_PER_BLOCK = 8
-"""Beyond the limit of the working set, the first fit of a block starts from a rough one.
-
-The others start from that first fit: its maximum is near theirs, and a reopened study has one more to make.
-"""
+"""Beyond the limit of the working set, the fits of a block start from the same rough fit."""
 
 
 def scheduled(n: int, growth: float) -> int:
@@ -133,8 +129,8 @@ def earlier(length: int, growth: float, limit: int) -> int | None:
     digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
     that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
 
-    limit: how many observations the model sees. Blocks of longer prefixes (``begin_of_block``) begin with a
-    rough fit: a chain from the first observations may be stuck at a poor maximum of the likelihood.
+    limit: how many observations the model sees. Longer prefixes start from a rough fit (``begin_of_block``):
+    a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
     """
     if length < FEWEST_TO_START_FROM:
         return None

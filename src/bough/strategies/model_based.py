@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,9 +33,9 @@ from bough.strategies.base import (
     noise_seen,
     tried_points,
     unseen,
+    working_rows,
 )
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
-from bough.strategies.conditioning import Runs
 from bough.strategies.context import (
     Choice,
     ConditionedModel,
@@ -87,7 +87,6 @@ class ModelBased:
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
-    _begins: dict[bytes, Sequence[Posterior]] = field(default_factory=dict, init=False, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, init=False, repr=False)
     _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(
         default_factory=dict, init=False, repr=False
@@ -207,11 +206,11 @@ class ModelBased:
                 self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
             )
             fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
-            rows, z = self._runs.rows(history.y), fitted.transform.forward(history.y)
-            noise = fitted.transform.noise(history.y[rows], history.noise[rows])
-            data = Data(history.done.take(rows), z[rows], noise)
-            posteriors = self._posteriors(history, fitted, data)
-            best = [p.incumbent(data.points, data.y) for p in posteriors]
+            rows = working_rows(history.y, self.working_set)
+            z, points = fitted.transform.forward(history.y), history.done.take(rows)
+            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
+            posteriors = self.surrogate.posterior(fitted.theta, data)
+            best = [p.incumbent(points, data.y) for p in posteriors]
             model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
@@ -255,7 +254,7 @@ class ModelBased:
         members = [self._source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
-        rows, posteriors = self._runs.rows(history.y), [posterior for posterior, _ in found]
+        rows, posteriors = working_rows(history.y, self.working_set), [posterior for posterior, _ in found]
         points, z = history.done.take(rows), model.z[rows]
         best = [p.incumbent(points, z) for p in posteriors]
         return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
@@ -279,22 +278,6 @@ class ModelBased:
             model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
             self._source_models[key] = model
         return model
-
-    @cached_property
-    def _runs(self) -> Runs:
-        return Runs.of(self.surrogate, self.refit_growth, self.working_set)
-
-    def _posteriors(self, history: History, fitted: Fitted, data: Data) -> Sequence[Posterior]:
-        """The posteriors given ``data``, by appending to those that their run begins with."""
-        n, begin = len(history.y), self._runs.begin(len(history.y))
-        prefix = slice(0, begin)
-        key = digest(history.done.take(prefix), history.y[prefix], history.noise[prefix], history.seed)
-        known = self._begins.get(key) if begin < n else None
-        if known is None:
-            first = data if begin == n else data.take(np.arange(len(data.y) - (n - begin)))
-            known = self.surrogate.posterior(fitted.theta, first)
-            keep(self._begins, key, known, _CACHED_MODELS)
-        return known if begin == n else [p.extend(data) for p in known if isinstance(p, GPPosterior)]
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
