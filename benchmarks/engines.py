@@ -53,7 +53,7 @@ def runs(seeds: int) -> list[Run]:
 
 
 def values_of(run: Run) -> list[float | None]:
-    """The score of each trial; None where it failed."""
+    """The value of each trial; None where it failed."""
     os.environ["BOUGH_CORE"] = run.engine
     compiled_core.cache_clear()
     problem = build(run.problem, run.seed)

@@ -41,7 +41,7 @@ class AmendingClient:
     if not TYPE_CHECKING:  # a type checker is to find names that do not exist
 
         def __getattr__(self, name: str) -> Any:
-            no_attribute(self, name, STUDY_NAMES)
+            return no_attribute(self, name, STUDY_NAMES)
 
     def retract(self, trial: Trial | int, reason: str) -> Trial:
         """Say that the result of a finished trial does not count; see ``Study.retract``."""

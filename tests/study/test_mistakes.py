@@ -177,3 +177,14 @@ def test_names_of_optuna_have_a_counterpart() -> None:
 def test_a_misspelt_option_of_a_method() -> None:
     with pytest.raises(BoughError, match="no option 'cost_awar': did you mean 'cost_aware'"):
         bough.Study(space, method=bough.method("auto", cost_awar=False))
+
+
+def test_an_error_inside_a_property_keeps_its_text():
+    class Subclass(bough.Study):
+        @property
+        def broken(self) -> float:
+            return self.nothing_of_the_kind
+
+    study = Subclass(bough.Space({"x": bough.Float(0, 1)}))
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        _ = study.broken

@@ -109,7 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen()  # before the address is printed: who reads it may connect at once
+        listening.listen()  # the address is printed next, and a client may connect as soon as it reads it
     except OSError as error:
         listening.close()
         raise ServiceError(f"cannot listen on {host} port {port}: {error.strerror}") from None

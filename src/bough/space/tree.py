@@ -151,12 +151,8 @@ class Tree:
         whole: NDArray[Any]
         if self._piece_weights is not None:
             whole = (pieces - INACTIVE) @ self._piece_weights
-            if whole.max(initial=0) < len(whole):  # numbered by first occurrence, without sorting n of them
-                first = np.full(int(whole.max(initial=-1)) + 1, len(whole))
-                first[whole[::-1]] = np.arange(len(whole))[::-1]  # of several rows the last assigned stays
-                number = np.empty_like(first)
-                number[np.argsort(first, kind="stable")] = np.arange(len(first))
-                return np.asarray(number[whole], dtype=np.intp)
+            if whole.max(initial=0) < len(whole):
+                return _numbered(whole)
         else:
             keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
             whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
@@ -242,3 +238,12 @@ class Tree:
             return float(pieces.unit_bounds[0][piece]), float(pieces.unit_bounds[1][piece])
         first, last = domain.position(np.array(pieces.rank_range(piece, domain)))
         return float(first), float(last)
+
+
+def _numbered(codes: IntArray) -> IntArray:
+    """(n,) codes below n, numbered by their first occurrence, without sorting n of them."""
+    first = np.full(int(codes.max(initial=-1)) + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one assigned stays
+    number = np.empty_like(first)
+    number[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return np.asarray(number[codes], dtype=np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any
 
 __all__ = ["RUN_NAMES", "STUDY_NAMES", "no_attribute"]
 
@@ -26,8 +26,11 @@ RUN_NAMES = {
 """Attributes of Optuna's trial, and their counterparts here."""
 
 
-def no_attribute(owner: object, name: str, names: dict[str, str]) -> NoReturn:
-    """AttributeError of an object that does not have ``name``, with its counterpart if there is one."""
-    hint = f": write {names[name]}" if name in names else ""
+def no_attribute(owner: object, name: str, names: dict[str, str]) -> Any:
+    """AttributeError: with the counterpart of ``name`` if there is one, else the error that Python had."""
+    if name not in names:
+        return object.__getattribute__(owner, name)  # a property may have failed: its error says more
     kind = type(owner).__name__
-    raise AttributeError(f"{kind!r} object has no attribute {name!r}{hint}", name=name, obj=owner)
+    raise AttributeError(
+        f"{kind!r} object has no attribute {name!r}: write {names[name]}", name=name, obj=owner
+    )

@@ -39,7 +39,7 @@ class StudyResults(StoredStudy):
     if not TYPE_CHECKING:  # a type checker is to find names that do not exist
 
         def __getattr__(self, name: str) -> Any:
-            no_attribute(self, name, STUDY_NAMES)
+            return no_attribute(self, name, STUDY_NAMES)
 
     def _repr_html_(self) -> str:
         from bough.study.formats.html import study_html  # for notebooks only

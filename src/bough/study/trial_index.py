@@ -174,7 +174,7 @@ class TrialIndex:
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
-        self.added += trial.attempt == 0  # put in by hand: it was never handed out
+        self.added += trial.was_added
         if trial.retracted is not None:
             self.retracted += 1
             return

@@ -45,7 +45,7 @@ class Run:
     if not TYPE_CHECKING:  # a type checker is to find names that do not exist
 
         def __getattr__(self, name: str) -> Any:
-            no_attribute(self, name, RUN_NAMES)
+            return no_attribute(self, name, RUN_NAMES)
 
 
 def check_objective(objective: Any, argument: str = "a config") -> None:
