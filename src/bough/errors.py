@@ -1,5 +1,8 @@
 """Everything bough raises on purpose. Each message is one line: what is at fault, what would be right."""
 
+import contextlib
+from collections.abc import Iterator
+
 __all__ = [
     "BoughError",
     "ConditionError",
@@ -70,3 +73,12 @@ class StorageError(BoughError):
 
 class ServiceError(BoughError):
     """A served study cannot be reached, or refused the request."""
+
+
+@contextlib.contextmanager
+def about_parameter(name: str) -> Iterator[None]:
+    """A SpaceError in the block names the parameter."""
+    try:
+        yield
+    except SpaceError as error:
+        raise type(error)(f"parameter {name!r}: {error}") from None

@@ -17,6 +17,7 @@ from optuna.testing.pytest_samplers import (
 from optuna.trial import TrialState, create_trial
 
 import bough
+from bough.errors import BoughError, SpaceError, StudyError
 from bough.integrations.optuna import BoughSampler
 from bough.integrations.optuna_results import OptunaGoals, complete, results_of
 from bough.integrations.optuna_trials import domains_of, whole_trials
@@ -144,7 +145,7 @@ def test_trials_may_run_side_by_side(method: str) -> None:
 
 
 def test_an_unknown_method_is_refused_at_once() -> None:
-    with pytest.raises(bough.BoughError, match="unknown method 'foo'"):
+    with pytest.raises(BoughError, match="unknown method 'foo'"):
         BoughSampler(method="foo")
 
 
@@ -321,3 +322,70 @@ def test_infinite_values_missing_constraints_and_pruned_trials() -> None:
     assert told.values[told.done].tolist() == [[1.0, -5.0], [1.0, -2.0], [3.0, -5.0]]
     assert told.slacks[told.done].tolist() == [[0.5], [-1.0], [1.0]]
     assert told.failed.tolist() == [False] * 4 + [True]
+
+
+def test_enqueued_values_outside_of_their_range_tell_nothing() -> None:
+    study = optuna.create_study(sampler=BoughSampler(seed=0))
+    for params in ({"x": 5.0}, {"x": 0.25, "n": 4}, {"n": 99}):
+        study.enqueue_trial(params)
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1, step=0.5)
+        return x + (trial.suggest_int("n", 1, 9) if x > 0 else trial.suggest_float("y", 0, 1))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Optuna says that the values are out of range
+        study.optimize(objective, n_trials=10)
+        study.enqueue_trial({"x": 7.0})
+        study.optimize(objective, n_trials=1)  # "n" is asked for on a path that no proposal has
+    assert [trial.params["x"] for trial in study.trials[:2]] == [5.0, 0.25]
+    assert all(trial.params["x"] in (0.0, 0.5, 1.0) for trial in study.trials[2:-1])
+
+
+@pytest.mark.parametrize(("high", "log"), [(2**62, False), (2**40, True), (10**30, True)])
+def test_integers_too_large_for_an_int_of_bough(high: int, log: bool) -> None:
+    study = optuna.create_study(sampler=BoughSampler(seed=0))
+    study.optimize(lambda trial: float(trial.suggest_int("seed", 1, high, log=log)), n_trials=6)
+    assert all(isinstance(trial.params["seed"], int) for trial in study.trials)
+    assert study.best_value < high / 1000
+
+
+def test_a_range_that_bough_cannot_search_is_named() -> None:
+    study = optuna.create_study(sampler=BoughSampler(seed=0))
+    with pytest.raises(SpaceError, match=r"^parameter 'wide': .* too wide"):
+        study.optimize(lambda trial: trial.suggest_float("wide", -1e308, 1e308), n_trials=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seed": -1}, "seed must be between 0 and"),
+        ({"seed": "a"}, "seed must be an integer, not 'a'"),
+        ({"space": {"x": bough.Float(0, 1)}}, "needs a bough.Space, not dict"),
+        (
+            {"space": bough.Space({"x": bough.Float(0, 1), "epochs": bough.Int(1, 9, fidelity=True)})},
+            "does not choose the fidelity 'epochs'",
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        BoughSampler(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_config_of_defaults_is_the_first_trial() -> None:
+    space = bough.Space({"x": bough.Float(0, 1, default=0.25), "n": bough.Int(1, 9)})
+    study = optuna.create_study(sampler=BoughSampler(space, seed=0))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1) + trial.suggest_int("n", 1, 9), n_trials=2)
+    assert study.trials[0].params == bough.Study(space, seed=0).ask().config
+
+
+def test_an_infinite_constraint_is_missed_or_met() -> None:
+    study = optuna.create_study()
+    for slack in (-3.0, float("inf"), -2.0):
+        trial = study.ask({"x": optuna.distributions.FloatDistribution(0, 1)})
+        trial.set_constraint("memory", slack)
+        study.tell(trial, 1.0)
+    assert results_of(study.trials, OptunaGoals.of(study, study.trials), [b""] * 3).slacks.T.tolist() == [
+        [-3.0, 1.0, -2.0]
+    ]

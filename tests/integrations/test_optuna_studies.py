@@ -10,7 +10,7 @@ import pytest
 from optuna.trial import FrozenTrial, TrialState
 
 import bough
-from bough.errors import StudyError
+from bough.errors import BoughError, StudyError
 from bough.integrations.optuna import export_study, import_study
 from bough.space.discovery import ASKED
 
@@ -233,3 +233,84 @@ def test_a_trial_below_the_highest_fidelity_is_no_result_of_optuna(objectives):
     is_complete = [trial.state == optuna.trial.TrialState.COMPLETE for trial in made.trials]
     assert is_complete == [not trial.partial for trial in study.trials]
     assert 0 < sum(is_complete) < 8
+
+
+def test_trials_that_lack_a_constraint_keep_their_value() -> None:
+    there = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if trial.number % 2:
+            trial.set_constraint("memory", x - 0.5 if trial.number > 1 else float("-inf"))
+        return x
+
+    there.optimize(objective, n_trials=8)
+    study = import_study(there)
+    assert [trial.value for trial in study.trials] == [trial.value for trial in there.trials]
+    assert [trial.feasible for trial in study.trials] == [
+        number % 2 == 1 and (number == 1 or there.trials[number].value <= 0.5) for number in range(8)
+    ]
+
+
+def test_an_exported_study_may_go_on_without_its_limits() -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), constraints=["memory <= 5"], seed=0)
+    study.run(lambda config: {"value": config["x"], "memory": 9 * config["x"]}, trials=4, progress=False)
+    there = export_study(study)
+    there.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=3)
+    again = import_study(there)
+    assert [trial.value for trial in again.trials] == [trial.value for trial in there.trials]
+    assert [trial.feasible for trial in again.trials][:4] == [trial.feasible for trial in study.trials]
+
+
+def test_attributes_that_are_no_finite_number_are_notes() -> None:
+    there = optuna.create_study()
+
+    def objective(trial: optuna.Trial) -> float:
+        for name, value in {"big": 10**400, "nan": float("nan"), "yes": True, "a`b\n": 1, "": 2}.items():
+            trial.set_user_attr(name, value)
+        return trial.suggest_float("x", 0, 1)
+
+    there.optimize(objective, n_trials=1)
+    trial = import_study(there).trials[0]
+    assert trial.measures == {"a`b\n": 1.0, "": 2.0}
+    assert trial.notes["big"] == 10**400 and trial.notes["yes"] is True
+    assert export_study(import_study(there)).trials[0].user_attrs["big"] == 10**400
+
+
+FLOAT, INT = optuna.distributions.FloatDistribution(0, 1), optuna.distributions.IntDistribution(0, 2**62)
+
+
+@pytest.mark.parametrize(
+    ("params", "distribution", "message"),
+    [
+        ({"x": 5.0}, FLOAT, "trial 0 of 'there' cannot be imported: parameter 'x' must be a number"),
+        ({"x": 7}, INT, "^parameter 'x' has integers up to 4611686018427387904, too many for an Int"),
+        (
+            {"x": 1},
+            optuna.distributions.CategoricalDistribution([1, 1.0]),
+            "^parameter 'x': Categorical option 1.0 is given twice",
+        ),
+    ],
+)
+def test_a_parameter_that_cannot_be_imported_is_named(params, distribution, message) -> None:
+    there = optuna.create_study(study_name="there")
+    made = optuna.create_trial(params={"x": 1}, distributions={"x": distribution}, value=1.0)
+    made.params = params  # as after ``enqueue_trial``
+    there._storage.create_new_trial(there._study_id, made)
+    with pytest.raises(BoughError, match=message):
+        import_study(there)
+    given = bough.Space({"x": bough.Float(0, 1e19)})
+    assert import_study(there, space=given).trials[0].config == params
+
+
+def test_wrong_arguments_are_named() -> None:
+    there = optuna.create_study()
+    there.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    with pytest.raises(StudyError, match=r"space must be a .*Space, not dict"):
+        import_study(there, space={"x": bough.Float(0, 1)})
+    with pytest.raises(StudyError, match="a study's name must be"):
+        import_study(there, name="")
+    with pytest.raises(StudyError, match="needs a study of Optuna, not str"):
+        import_study("there")
+    with pytest.raises(StudyError, match="needs a study of bough, not Study"):
+        export_study(there)

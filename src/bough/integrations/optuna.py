@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.errors import ConfigError, ExhaustedError, MissingExtraError
+from bough.errors import ConfigError, ExhaustedError, MissingExtraError, StudyError
 from bough.history import History
 from bough.registry import build, describe
 from bough.space import Space
@@ -28,6 +28,7 @@ from bough.space.discovery import discover
 from bough.strategies.base import Strategy
 from bough.strategies.best_answer import best_answer
 from bough.strategies.first_look import fresh_answer, is_design
+from bough.study.records import checked_seed
 
 try:
     from optuna.distributions import BaseDistribution
@@ -81,10 +82,18 @@ class BoughSampler(BaseSampler):
         learn_failures: bool = True,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
-        describe(method)  # MethodError before a trial is spoilt
+        # Errors come before a trial is spoilt.
+        describe(method)
+        if space is not None and not isinstance(space, Space):
+            raise StudyError(f"BoughSampler needs a bough.Space, not {type(space).__name__}")
+        if space is not None and space.fidelity is not None:
+            raise StudyError(
+                f"BoughSampler does not choose the fidelity {space.fidelity.name!r}: leave it out of the "
+                "space, and let a pruner of Optuna stop trials"
+            )
         self._space = space
         self._method = method
-        self._seed = secrets.randbits(31) if seed is None else seed
+        self._seed = secrets.randbits(31) if seed is None else checked_seed(seed)
         self._learn_failures = learn_failures
         self._constraints_func = constraints_func
         self._forget()
@@ -116,6 +125,8 @@ class BoughSampler(BaseSampler):
     ) -> dict[str, Any]:
         if not search_space:
             return {}
+        if trial.number == 0 and self._space is not None and self._space.default is not None:
+            return self._space.validate(self._space.default)  # as in a study of bough
         rng = np.random.default_rng([self._seed, trial.number])
         with self._lock:
             view = self._view(study, trial, search_space)
@@ -141,9 +152,10 @@ class BoughSampler(BaseSampler):
             if self._space is None and param_name in seen:
                 view = self._view(study, trial, {**seen, param_name: param_distribution})
                 given = convert.run_of(trial.params, trial.distributions, view.domains)
-                value = best_answer(view.strategy, view.space, view.history, given, param_name, rng)
-                if value is not None:
-                    return convert.answer(param_distribution, value)
+                if convert.is_inside(given, view.domains):
+                    value = best_answer(view.strategy, view.space, view.history, given, param_name, rng)
+                    if value is not None:
+                        return convert.answer(param_distribution, value)
         domain = convert.domains_of({param_name: param_distribution}, [])[param_name]
         uniform = is_design(build(self._method, Space({param_name: domain})))
         return convert.answer(param_distribution, fresh_answer(param_name, domain, rng, uniform=uniform))

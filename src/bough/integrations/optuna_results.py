@@ -22,7 +22,7 @@ from bough.study.stopping.final_values import TrialCurve, predicted_final
 if TYPE_CHECKING:
     from optuna.study import Study
 
-__all__ = ["OptunaGoals", "Results", "complete", "constraints_of", "results_of"]
+__all__ = ["OptunaGoals", "Results", "complete", "constraints_of", "results_of", "slacks_of"]
 
 
 @dataclass(frozen=True)
@@ -79,25 +79,33 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
     return found
 
 
+def slacks_of(trials: Sequence[FrozenTrial], constraints: Sequence[str]) -> FloatArray:
+    """The constraints of n trials, (n, constraints), NaN where one that did not complete has none.
+
+    A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
+    """
+    slacks = np.full((len(trials), len(constraints)), np.nan)
+    for row, trial in enumerate(trials):
+        given = constraints_of(trial)
+        slacks[row] = [given.get(name, math.nan) for name in constraints]
+    slacks = _clipped(slacks, [-1.0, 1.0])  # an infinite one keeps its sign
+    whole = np.array([trial.state == TrialState.COMPLETE for trial in trials], dtype=bool)
+    worst = np.max(slacks, axis=0, initial=1.0, where=np.isfinite(slacks))
+    slacks[whole] = np.where(np.isnan(slacks[whole]), worst, slacks[whole])
+    return slacks
+
+
 def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequence[bytes]) -> Results:
     """The measurements of the trials; ``branches`` has the branch of each.
 
-    A pruned trial needs its constraints to be of use in a study that has some. A constraint that a completed
-    trial lacks counts as missed by as much as the worst trial misses it.
+    A pruned trial needs its constraints to be of use in a study that has some.
     """
     n, signs = len(trials), np.array(goals.signs)
     values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)
-    slacks = np.full((n, len(goals.constraints)), np.nan)
-    whole = np.array([trial.state == TrialState.COMPLETE for trial in trials], dtype=bool)
-    for row, trial in enumerate(trials):
-        given = constraints_of(trial)
-        slacks[row] = [given.get(name, math.nan) for name in goals.constraints]
-        if whole[row]:
-            values[row] = signs * np.array(trial.values, dtype=float)
-    values, slacks = _clipped(values), _clipped(slacks)
-    worst = np.max(slacks, axis=0, initial=1.0, where=np.isfinite(slacks))
-    slacks[whole] = np.where(np.isnan(slacks[whole]), worst, slacks[whole])
-    done = whole.copy()
+    done = np.array([trial.state == TrialState.COMPLETE for trial in trials], dtype=bool)
+    for row in np.flatnonzero(done):
+        values[row] = signs * np.array(trials[row].values, dtype=float)
+    values, slacks = _clipped(values), slacks_of(trials, goals.constraints)
     if len(signs) == 1:
         curves = [_curve(t, b, signs[0], y) for t, b, y in zip(trials, branches, values[:, 0].tolist())]
         finished = [curve for curve in curves if curve.final is not None and curve.last_step >= 0]
@@ -111,12 +119,12 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequ
     return Results(values, noise, slacks, done, failed)
 
 
-def _clipped(numbers: FloatArray) -> FloatArray:
-    """Every column with its infinities at the ends of its finite numbers."""
+def _clipped(numbers: FloatArray, others: Sequence[float] = ()) -> FloatArray:
+    """Every column with its infinities at the ends of its finite numbers and of ``others``."""
     finite = np.where(np.isfinite(numbers), numbers, np.nan)
     clipped: FloatArray = numbers.copy()
     for column in range(numbers.shape[1]):
-        seen = finite[~np.isnan(finite[:, column]), column]
+        seen = np.append(finite[~np.isnan(finite[:, column]), column], others)
         low, high = (seen.min(), seen.max()) if len(seen) else (0.0, 0.0)
         clipped[:, column] = np.clip(numbers[:, column], low, high)  # NaN stays NaN
     return clipped

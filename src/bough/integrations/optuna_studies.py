@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from bough.errors import BoughError, ConfigError, StudyError
-from bough.integrations.optuna_results import constraints_of
+from bough.errors import BoughError, ConfigError, SpaceError, StudyError, TrialError, about_parameter
+from bough.integrations.optuna_results import constraints_of, slacks_of
 from bough.integrations.optuna_trials import distribution_of, hull
 from bough.registry import Method
-from bough.space import Categorical, Space
+from bough.space import Categorical, Float, Space
 from bough.space.discovery import ASKED, discover, whole_runs
 from bough.space.parameters import Domain
 from bough.space.scalars import Scalar
@@ -63,22 +64,31 @@ def import_study(
     space:   the search space; otherwise it is learned from the trials. Ranges that changed become their hull.
 
     Objectives and constraints become the study's goals, and a pruned trial a stopped one with its reports.
-    User attributes become measures where they are numbers, and notes otherwise.
+    User attributes become measures where they are numbers, and notes otherwise. A trial without a finite
+    value is a failed one. A constraint that a completed trial lacks counts as missed, as in the sampler.
     """
+    if not isinstance(study, optuna.Study):
+        raise StudyError(f"import_study needs a study of Optuna, not {type(study).__name__}")
+    if space is not None and not isinstance(space, Space):
+        raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
     trials = [trial for trial in study.get_trials(deepcopy=False) if trial.state in _FINISHED]
     asked = [trial for trial in trials if trial.params]
     if not asked:
         raise StudyError(f"the Optuna study {study.study_name!r} has no finished trial with parameters")
     goals = _goals_of(study, trials)
     if space is None:
-        space, kept, configs = _learned(asked)
+        space, kept, configs = _learned(asked, study.study_name)
     else:
         kept, configs = _in_space(space, asked, study.study_name)
-    record = new_record(space, name or study.study_name, goals, method, seed)
-    rows = [
-        _imported(trial, number, config, goals)
-        for number, (trial, config) in enumerate(zip(kept, configs, strict=True))
-    ]
+    record = new_record(space, study.study_name if name is None else name, goals, method, seed)
+    constraints = list(dict.fromkeys(key for trial in kept for key in constraints_of(trial)))
+    rows = []
+    for number, (trial, config, slacks) in enumerate(
+        zip(kept, configs, slacks_of(kept, constraints).tolist(), strict=True)
+    ):
+        measured = {_measure(key): slack for key, slack in zip(constraints, slacks) if not math.isnan(slack)}
+        with _of_trial(trial, study.study_name):
+            rows.append(_imported(trial, number, config, goals, measured))
     return create_study(record, rows, [], record.name, storage)
 
 
@@ -91,6 +101,8 @@ def export_study(
     ``optuna.create_study``. Limits become constraints, measures and notes user attributes. A trial that was
     retracted counts as failed there, one below the highest fidelity as pruned.
     """
+    if not hasattr(study, "goals"):
+        raise StudyError(f"export_study needs a study of bough, not {type(study).__name__}")
     goals = study.goals
     if not goals.objectives:
         raise StudyError(f"study {study.name!r} has no objective, which a study of Optuna needs")
@@ -187,10 +199,9 @@ def _limit(key: str, trials: Sequence[FrozenTrial]) -> Limit:
         limit = Limit.parse(key)
     except StudyError:
         return Limit(_measure(key), "<=", 0.0)
-    having = [trial for trial in trials if key in constraints_of(trial)]
-    return (
-        limit if all(limit.name in trial.user_attrs for trial in having) else Limit(_measure(key), "<=", 0.0)
-    )
+    whole = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    measured = all(limit.name in trial.user_attrs for trial in whole)
+    return limit if measured else Limit(_measure(key), "<=", 0.0)
 
 
 def _measure(key: str) -> str:
@@ -200,27 +211,48 @@ def _measure(key: str) -> str:
 # ---- trials ----------------------------------------------------------------------------------
 
 
-def _learned(trials: Sequence[FrozenTrial]) -> tuple[Space, list[FrozenTrial], list[dict[str, Any]]]:
+def _learned(
+    trials: Sequence[FrozenTrial], study: str
+) -> tuple[Space, list[FrozenTrial], list[dict[str, Any]]]:
     """The space that the trials tell, and those that are configurations of it."""
     seen: dict[str, list[BaseDistribution]] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():
             seen.setdefault(name, []).append(distribution)
-    domains = {name: _domain(distributions) for name, distributions in seen.items()}
-    runs = [_config(trial, domains) for trial in trials]
+    domains = {name: _domain(name, distributions) for name, distributions in seen.items()}
+    runs = []
+    for trial in trials:
+        with _of_trial(trial, study):
+            runs.append(_config(trial, domains))
     whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
     kept = [row for row, is_whole in enumerate(whole) if is_whole]
     space, configs = discover(domains, [runs[row] for row in kept])
     return space, [trials[row] for row in kept], configs
 
 
-def _domain(distributions: Sequence[BaseDistribution]) -> Domain:
+def _domain(name: str, distributions: Sequence[BaseDistribution]) -> Domain:
     latest = distributions[-1]
     if isinstance(latest, CategoricalDistribution):
-        return Categorical([_option(choice, latest.choices) for choice in latest.choices])
+        with about_parameter(name):
+            return Categorical([_option(choice, latest.choices) for choice in latest.choices])
     if all(each == latest for each in distributions) and latest.single():
         return Categorical([latest.low])  # type: ignore[attr-defined]  # a number
-    return hull(distributions)
+    found = hull(name, distributions)
+    if isinstance(found, Float) and isinstance(latest, IntDistribution):
+        raise SpaceError(
+            f"parameter {name!r} has integers up to {latest.high}, too many for an Int: pass space= with a "
+            "Float"
+        )
+    return found
+
+
+@contextlib.contextmanager
+def _of_trial(trial: FrozenTrial, study: str) -> Iterator[None]:
+    """StudyError that names the trial, if it cannot be one of bough's."""
+    try:
+        yield
+    except (ConfigError, TrialError) as error:
+        raise StudyError(f"trial {trial.number} of {study!r} cannot be imported: {error}") from None
 
 
 def _option(choice: Any, choices: Sequence[Any]) -> Scalar:
@@ -238,7 +270,10 @@ def _config(trial: FrozenTrial, domains: Mapping[str, Domain]) -> dict[str, Any]
         distribution = trial.distributions[name]
         if isinstance(distribution, CategoricalDistribution):
             value = _option(value, distribution.choices)
-        found[name] = domains[name].check(value)
+        try:
+            found[name] = domains[name].check(value)
+        except ConfigError as error:
+            raise ConfigError(f"parameter {name!r} {error}; pass space= with a range that has it") from None
     return found
 
 
@@ -263,11 +298,11 @@ def _in_space(
     return kept, configs
 
 
-def _imported(trial: FrozenTrial, number: int, config: dict[str, Any], goals: Goals) -> Trial:
+def _imported(
+    trial: FrozenTrial, number: int, config: dict[str, Any], goals: Goals, slacks: Mapping[str, float]
+) -> Trial:
     attributes = {key: value for key, value in trial.user_attrs.items() if key not in (NOISE, COST, ERROR)}
-    extra: dict[str, Any] = {
-        _measure(key): value for key, value in constraints_of(trial).items() if _measure(key) in goals.needed
-    }
+    extra: dict[str, Any] = {name: slack for name, slack in slacks.items() if name in goals.needed}
     if trial.state == TrialState.COMPLETE:
         values = dict(zip(goals.names, trial.values, strict=True))
         noise = trial.user_attrs.get(NOISE)  # a number, or a dict by measure
@@ -303,7 +338,8 @@ def _why(trial: FrozenTrial) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_real and abs(value) <= sys.float_info.max  # which also NaN is not
 
 
 def _measures(attributes: Mapping[str, Any]) -> dict[str, float]:

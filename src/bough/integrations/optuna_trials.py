@@ -14,14 +14,15 @@ import numpy as np
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from bough.errors import ConfigError
+from bough.errors import ConfigError, about_parameter
 from bough.history import History, Outcomes
 from bough.integrations.optuna_results import OptunaGoals, results_of
 from bough.space import Categorical, Float, Int, Space
 from bough.space.discovery import whole_runs
+from bough.space.parameters import LARGEST_INT, LARGEST_LOG_INT
 
-__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "hull", "run_of"]
-__all__ += ["whole_trials"]
+__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "hull", "is_inside"]
+__all__ += ["run_of", "whole_trials"]
 
 Domain = Float | Int | Categorical
 
@@ -35,11 +36,19 @@ def domains_of(
         for name, distribution in trial.distributions.items():
             if name in seen:
                 seen[name].append(distribution)
-    return {name: hull([*seen[name], latest]) for name, latest in distributions.items()}
+    return {name: hull(name, [*seen[name], latest]) for name, latest in distributions.items()}
 
 
-def hull(distributions: Sequence[BaseDistribution]) -> Domain:
-    """The hull of the distributions; scale and step are those of the last one."""
+def hull(name: str, distributions: Sequence[BaseDistribution]) -> Domain:
+    """The hull of a parameter's distributions; scale and step are those of the last one.
+
+    Integers too large for an Int become a Float; ``answer`` rounds.
+    """
+    with about_parameter(name):
+        return _hull(distributions)
+
+
+def _hull(distributions: Sequence[BaseDistribution]) -> Domain:
     latest = distributions[-1]
     if isinstance(latest, CategoricalDistribution):
         return Categorical(list(range(len(latest.choices))))
@@ -48,9 +57,10 @@ def hull(distributions: Sequence[BaseDistribution]) -> Domain:
     low, high = min(d.low for d in same), max(d.high for d in same)
     log = latest.log and low > 0
     step = latest.step if all(d.step == latest.step and _aligned(d.low, latest) for d in same) else None
-    if isinstance(latest, IntDistribution):
+    largest = LARGEST_LOG_INT if log else LARGEST_INT
+    if isinstance(latest, IntDistribution) and max(-low, high) <= largest:
         return Int(int(low), int(high), log=log, step=None if log or not step or step == 1 else int(step))
-    return Float(low, high, log=log, step=step)
+    return Float(low, high, log=log, step=None if isinstance(latest, IntDistribution) else step)
 
 
 def _aligned(low: float, latest: FloatDistribution | IntDistribution) -> bool:
@@ -97,10 +107,24 @@ def run_of(
 def whole_trials(
     trials: Sequence[FrozenTrial], domains: Mapping[str, Domain]
 ) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials that asked for all of their path, and their answers; see ``whole_runs``."""
+    """The trials that asked for all of their path, and their answers; see ``whole_runs``.
+
+    A trial with a value outside of its range tells nothing: Optuna lets users enqueue such values.
+    """
     runs = [run_of(trial.params, trial.distributions, domains) for trial in trials]
     whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
-    return [t for t, keep in zip(trials, whole) if keep], [r for r, keep in zip(runs, whole) if keep]
+    kept = [i for i, run in enumerate(runs) if whole[i] and is_inside(run, domains)]
+    return [trials[i] for i in kept], [runs[i] for i in kept]
+
+
+def is_inside(run: Mapping[str, Any], domains: Mapping[str, Domain]) -> bool:
+    """Whether every value is one of its domain."""
+    try:
+        for name, value in run.items():
+            domains[name].check(value)
+    except ConfigError:
+        return False
+    return True
 
 
 def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:

@@ -20,7 +20,7 @@ from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, MalformedError, goals_of
 
-__all__ = ["STOPPING_RULES", "check_same", "method_of", "new_record"]
+__all__ = ["STOPPING_RULES", "check_same", "checked_seed", "method_of", "new_record"]
 
 STOPPING_RULES = ("median", "asha", "none")
 """The first one is the default; a storage keeps nothing for it."""
@@ -58,7 +58,7 @@ def new_record(
         space.to_json(),
         goals.direction,
         json.dumps({"name": chosen.name, "options": dict(chosen.options)}, sort_keys=True),
-        secrets.randbits(32) if seed is None else _checked_seed(seed),
+        secrets.randbits(32) if seed is None else checked_seed(seed),
         goals=goals.to_json(),
         stopping=None if stopping == STOPPING_RULES[0] else stopping,
     )
@@ -192,7 +192,7 @@ def _method_text(record: StudyRecord) -> str:
     return f"{method.name!r} with {options}" if options else repr(method.name)
 
 
-def _checked_seed(seed: Any) -> int:
+def checked_seed(seed: Any) -> int:
     try:
         number = operator.index(seed)
     except TypeError:
