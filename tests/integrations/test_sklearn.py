@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+
+import joblib
 import numpy as np
 import pytest
 from scipy import stats
@@ -17,8 +20,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bough
-from bough.errors import SpaceError
+from bough.errors import SpaceError, StudyError
 from bough.integrations.sklearn import BoughSearchCV
+from bough.integrations.sklearn_space import readable_space
 
 X, Y = load_iris(return_X_y=True)
 
@@ -159,7 +163,14 @@ def test_an_interrupted_search_leaves_no_trial_running() -> None:
 @pytest.mark.parametrize(
     ("space", "choices", "message"),
     [
-        ({"C": stats.norm(0, 1)}, None, "'C' has a norm distribution"),
+        ({"C": stats.norm(0, 1)}, None, "parameter 'C': a norm distribution is none of"),
+        ({"C": stats.uniform(0, 0)}, None, "parameter 'C': Float low must be a finite number"),
+        ({"C": {1.0, 2.0}}, None, "'C' must be a list of values"),
+        ({"C": {"low": 1}}, None, "'C' must be a list of values"),
+        ({"C": bough.Choice({"a": {}, "b": {}})}, None, "'C' is a Choice: make the dict a bough.Space"),
+        ({"C": [1.0, 2.0]}, {"C": {"a": SVC()}}, "choices needs a bough.Space"),
+        (bough.Space({"C": bough.Float(0, 1)}), 5, "choices must be a dict of dicts"),
+        (bough.Space({"C": bough.Float(0, 1)}), {"C": SVC()}, "choices must be a dict of dicts"),
         ({"C": 3.0}, None, "'C' must be a list of values"),
         ({"C": []}, None, "'C' has no values"),
         ("C", None, "space must be a bough.Space, a dict or a list of dicts"),
@@ -183,3 +194,84 @@ def test_wrong_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="refit must name"):
         search.fit(X, Y)
     assert [trial.state for trial in search.study_.trials] == ["queued"]  # tried first by a corrected search
+    for study in ("mine", {"direction": "minimize"}, {"file": "x"}, 5):
+        with pytest.raises(
+            StudyError, match="study must be a dict with some of learn_from, name, seed, stop"
+        ):
+            BoughSearchCV(SVC(), {"C": [1, 2]}, study=study).fit(X, Y)
+
+
+def test_a_dict_may_mix_lists_scipys_distributions_and_parameters_of_bough() -> None:
+    space = {
+        "C": bough.Float(0.1, 10, log=True),
+        "kernel": ["rbf", "poly"],
+        "degree": stats.randint(3, 4),
+        "gamma": bough.Float(0.1, 1, when="kernel == 'rbf'"),
+    }
+    search = BoughSearchCV(SVC(), space, trials=6, cv=2, random_state=0).fit(X, Y)
+    for params in search.cv_results_["params"]:
+        assert params["degree"] == 3
+        assert ("gamma" in params) == (params["kernel"] == "rbf")
+    assert search.study_.best.config["kernel"] in ("rbf", "poly")
+
+
+def test_a_stored_search_knows_its_candidates_by_value(tmp_path) -> None:
+    """By their place in the list, other values would inherit the scores."""
+    stored = {"storage": f"sqlite:///{tmp_path}/s.db", "name": "s"}
+
+    def search(values: list[object], name: str = "clf") -> BoughSearchCV:
+        pipeline = Pipeline([("clf", SVC())])
+        return BoughSearchCV(pipeline, {name: values}, trials=1, cv=2, random_state=0, study=stored).fit(X, Y)
+
+    first = search([SVC(), LogisticRegression(C=2)])
+    assert first.study_.space["clf"].domain.options == ("SVC()", "LogisticRegression(C=2)")
+    with pytest.raises(StudyError, match="exists and differs"):
+        search([LogisticRegression(C=2), SVC()])
+    assert len(search([SVC(), LogisticRegression(C=2)]).study_.trials) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([None, "balanced", {0: 1.0, 1: 2.0, 2: 1.0}], (None, "balanced", "{0: 1.0, 1: 2.0, 2: 1.0}")),
+        (np.array([1, 2]), (1, 2)),
+        ([(1, 2), (3,)], ("(1, 2)", "(3,)")),
+        ([np.nan, 1.0], ("0: nan", "1: 1.0")),
+        ([1, 1.0], ("0: 1", "1: 1.0")),
+        ([len, lambda a: a], ("<built-in function len>", "<lambda>")),
+    ],
+)
+def test_lists_of_anything(values, options) -> None:
+    space, to_params = readable_space({"p": values}, {})
+    assert space["p"].domain.options == options
+    for option, value in zip(options, values):
+        assert to_params({"p": option})["p"] is value or to_params({"p": option})["p"] == value
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("error_score", [np.nan, -1.0])
+def test_the_study_has_the_error_of_a_failed_fit(jobs: int, error_score: float) -> None:
+    space = {"C": [1.0, -1.0, 0.1, 2.0]}
+    search = BoughSearchCV(SVC(), space, trials=4, cv=2, random_state=0, error_score=error_score)
+    with joblib.parallel_config("threading"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.set_params(n_jobs=jobs).fit(X, Y)
+    (failed,) = (trial for trial in search.study_.trials if trial.state == "failed")
+    assert failed.config == {"C": -1.0}
+    assert "InvalidParameterError: The 'C' parameter of SVC must be a float" in failed.error
+    assert "fit_errors" not in search.cv_results_
+
+
+def test_a_fit_that_fails_on_one_fold_is_named() -> None:
+    class Picky(SVC):
+        def fit(self, x, y):
+            if len(x) > 100 and self.C > 1:
+                raise RuntimeError("too many rows")
+            return super().fit(x, y)
+
+    folds = [(np.arange(90), np.arange(90, 150)), (np.arange(120), np.arange(120, 150))]
+    search = BoughSearchCV(Picky(), {"C": [0.5, 2.0]}, trials=2, cv=folds, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(X, Y)
+    assert [t.error for t in search.study_.trials if t.error] == ["on fold 1: RuntimeError: too many rows"]

@@ -34,6 +34,7 @@ try:
         Candidate,
         Folds,
         FoldScore,
+        last_line,
         race_over_folds,
         results_table,
     )
@@ -44,6 +45,8 @@ except ModuleNotFoundError:
     ) from None
 
 __all__ = ["BoughSearchCV"]
+
+STUDY_ARGUMENTS = frozenset({"storage", "name", "seed", "stopping", "learn_from"})
 
 REFIT_NAMES_NO_METRIC = "with several metrics, refit must name the one to maximise"
 
@@ -57,14 +60,15 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     choices: estimators by label, for steps that are chosen: ``{"clf": {"svc": SVC()}}`` lets ``clf`` be
         ``"svc"``. Parameters that the space declares below such an option get the prefix ``clf__``.
     method: any method of bough, by name or as ``bough.method(...)``.
-    study: where to keep the study: a dict of arguments of ``bough.Study`` such as ``storage`` and ``name``.
+    study: where to keep the study: a dict with ``storage`` and ``name``, perhaps ``seed`` and ``learn_from``,
+        as in ``bough.Study``.
     race: score candidates fold by fold, and drop one once a paired test says that it loses against the best
         candidate so far. In ``cv_results_``, ``n_folds`` says on how many folds each candidate ran. A
         dropped one has NaN for the other folds, means over its own, and ranks behind the complete ones.
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
     maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
-    fail is a failed trial of the study, with a warning; ``cv_results_`` lists the others.
+    fail is a failed trial of the study, with a warning; ``cv_results_`` may lack it.
     """
 
     _required_parameters = ("estimator", "space")
@@ -134,7 +138,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")
         space, to_params = readable_space(self.space, self.choices or {})
-        given = dict(self.study or {})
+        given = self._study_arguments()
         if self.random_state is not None or "storage" not in given:  # a stored study has its seed
             given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
         study = Study(space, method=self.method, direction="maximize", **given)
@@ -162,6 +166,14 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not asked:
             raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
 
+    def _study_arguments(self) -> dict[str, Any]:
+        given = {} if self.study is None else self.study
+        if not isinstance(given, Mapping) or not set(given) <= STUDY_ARGUMENTS:
+            raise StudyError(
+                f"study must be a dict with some of {', '.join(sorted(STUDY_ARGUMENTS))}, not {given!r:.80}"
+            )
+        return dict(given)
+
     def _score_all_folds(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
         if instances_of(study.amendments):
             raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
@@ -169,6 +181,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
                 results = evaluate([to_params(trial.config) for trial in batch])
+                errors = results.pop("fit_errors")[scored:]
                 scores = np.asarray(results[self._score_name(results)])[scored:]
             except BaseException as error:
                 failed = _if_all_failed(error, callers=2)
@@ -176,10 +189,15 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                     study.renew(batch, None)  # tried first when the search goes on in the same storage
                     raise
                 for trial in batch:
-                    study.fail(trial, str(error).strip().splitlines()[-1])
+                    study.fail(trial, last_line(error))
                 continue
-            for trial, score in zip(batch, scores, strict=True):
-                study.tell(trial, float(score))
+            for trial, score, of_folds in zip(batch, scores.tolist(), errors, strict=True):
+                if np.isfinite(score) and None in of_folds:
+                    study.tell(trial, score)
+                else:
+                    fold = next((fold for fold, error in enumerate(of_folds) if error), None)
+                    why = f"the score is {score}" if fold is None else last_line(of_folds[fold])
+                    study.fail(trial, why if fold is None else f"on fold {fold}: {why}")
             scored += len(batch)
         if failed is not None and not scored:
             raise failed
@@ -247,7 +265,11 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> dict[str, Any]:
         if isinstance(self.cv, Folds):  # a race makes its table once, at the end
             return {"fold_scores": out}
-        return super()._format_results(candidate_params, n_splits, out, more_results)  # type: ignore[no-any-return]
+        table: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
+        errors = [each.get("fit_error") for each in out]
+        starts = range(0, len(errors), n_splits)
+        table["fit_errors"] = [errors[start : start + n_splits] for start in starts]  # for the study
+        return table
 
     @staticmethod
     def _select_best_index(refit: Any, refit_metric: str, results: Mapping[str, Any]) -> int:

@@ -22,7 +22,7 @@ from bough.study import Study
 from bough.study.stopping.race_values import FEWEST_INSTANCES
 from bough.trial import Trial
 
-__all__ = ["Candidate", "FoldScore", "Folds", "race_over_folds", "results_table"]
+__all__ = ["Candidate", "FoldScore", "Folds", "last_line", "race_over_folds", "results_table"]
 
 FoldScore = Mapping[str, Any]
 """What scikit-learn measured on one fold: ``test_scores``, times, ``fit_error``.
@@ -122,7 +122,7 @@ def _told(
     fold = order[place - 1]
     value, error = value_of(scored.scores[fold]), scored.scores[fold].get("fit_error")
     if not np.isfinite(value) or (place == len(order) and not scored.has_score):
-        why = str(error).strip().splitlines()[-1] if error else f"the score is {value}"
+        why = last_line(error) if error else f"the score is {value}"
         return replace(scored, trial=study.fail(trial, f"on fold {fold}: {why}"))
     if study.report(trial, value, place):
         return replace(scored, trial=replace(trial, state="stopped"))
@@ -130,6 +130,11 @@ def _told(
         return scored
     mean = np.mean([value_of(scored.scores[each]) for each in range(place)])
     return replace(scored, trial=study.tell(trial, float(mean)))
+
+
+def last_line(error: object) -> str:
+    """What a traceback of scikit-learn says in the end."""
+    return str(error).strip().splitlines()[-1]
 
 
 def results_table(

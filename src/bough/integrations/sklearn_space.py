@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from bough.errors import SpaceError
+from bough.errors import SpaceError, about_parameter
 from bough.space import Categorical, Choice, Float, Int, Space
+from bough.space.parameters import Domain
 
 __all__ = ["ToParams", "readable_space"]
 
@@ -23,8 +25,12 @@ ToParams = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 def readable_space(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tuple[Space, ToParams]:
     """The space to search, and how a config becomes parameters of the estimator."""
+    if not isinstance(choices, Mapping) or not all(isinstance(each, Mapping) for each in choices.values()):
+        raise SpaceError(f"choices must be a dict of dicts, {{'clf': {{'svc': SVC()}}}}, not {choices!r:.80}")
     if isinstance(space, Space):
         return space, _from_space(space, choices)
+    if choices:
+        raise SpaceError("choices needs a bough.Space: in a dict, list the estimators themselves")
     tables = [space] if isinstance(space, Mapping) else space
     if (
         not isinstance(tables, Sequence)
@@ -42,7 +48,7 @@ def readable_space(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tupl
 
     def to_params(config: Mapping[str, Any]) -> dict[str, Any]:
         table = columns[int(config.get(DICT, 0))]
-        return {name: table[name].value(config[name]) for name in table}
+        return {name: column.value(config[name]) for name, column in table.items() if name in config}
 
     return found, to_params
 
@@ -82,38 +88,58 @@ def _prefixed(path: str, name: str, choices: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """One parameter of a dict: its domain, and the values that its options stand for (None: itself)."""
+    """One parameter of a dict: its domain, and the values that its options stand for (None: themselves)."""
 
-    domain: Any
-    options: Sequence[Any] | None = None
+    domain: Domain
+    values: Sequence[Any] | None = None
 
     def value(self, chosen: Any) -> Any:
-        return chosen if self.options is None else self.options[chosen]
+        return chosen if self.values is None else self.values[int(self.domain.ranks([chosen])[0])]
 
 
 def _column(name: str, given: Any) -> _Column:
+    if isinstance(given, (Float, Int, Categorical)):
+        return _Column(given)
     if hasattr(given, "rvs"):
-        return _Column(_distribution(name, given))
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        with about_parameter(name):
+            return _distribution(given)
+    if isinstance(given, Choice):
+        raise SpaceError(f"parameter {name!r} is a Choice: make the dict a bough.Space")
+    if isinstance(given, (str, bytes, Mapping, set, frozenset)) or not hasattr(given, "__len__"):
         raise SpaceError(
-            f"parameter {name!r} must be a list of values or a SciPy distribution, not {given!r}"
+            f"parameter {name!r} must be a list of values, a SciPy distribution or a bough.Float, not "
+            f"{given!r:.80}"
         )
     values = list(given)
     if not values:
         raise SpaceError(f"parameter {name!r} has no values")
-    return _Column(Categorical(list(range(len(values)))), values)
+    labels = [_label(value) for value in values]
+    try:
+        return _Column(Categorical(labels), values)
+    except SpaceError:  # two are alike, or one is NaN
+        return _Column(Categorical([f"{i}: {label}" for i, label in enumerate(labels)]), values)
 
 
-def _distribution(name: str, given: Any) -> Float | Int:
+def _label(value: Any) -> Any:
+    """The option for a value: itself, or a text that is the same in every process, for stored studies."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    text = " ".join(repr(value).split())
+    return (getattr(value, "__name__", type(value).__name__) if " at 0x" in text else text)[:100]
+
+
+def _distribution(given: Any) -> _Column:
     """A frozen SciPy distribution as a range."""
     kind = getattr(getattr(given, "dist", None), "name", type(given).__name__)
     low, high = (float(end) for end in given.support())
     if kind in ("loguniform", "reciprocal"):
-        return Float(low, high, log=True)
+        return _Column(Float(low, high, log=True))
     if kind == "uniform":
-        return Float(low, high)
+        return _Column(Float(low, high))
+    if kind == "randint" and low == high:  # a single value
+        return _Column(Categorical([int(low)]))
     if kind == "randint":
-        return Int(int(low), int(high))
-    raise SpaceError(
-        f"parameter {name!r} has a {kind} distribution: use uniform, loguniform or randint, or a bough.Float"
-    )
+        return _Column(Int(int(low), int(high)))
+    raise SpaceError(f"a {kind} distribution is none of uniform, loguniform and randint: use a bough.Float")
