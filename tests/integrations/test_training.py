@@ -61,6 +61,13 @@ def test_xgboost(module):
         answers.append(callback.after_iteration(None, epoch, log))
     assert run.pairs == [(1, 0.5), (2, 0.4), (3, 0.3)] and answers == [False, False, True]
     assert callback.value == 0.3
+    run = Reported()
+    callback = xgboost_callback(run)
+    callback.after_iteration(None, 0, {"valid": {"error": [0.2]}})
+    callback.after_iteration(None, 0, {"valid": {"error": [0.1]}})  # trained again
+    assert run.pairs == [(1, 0.2), (2, 0.1)]
+    callback.after_iteration(None, 1, {"test": {"error": [(0.1, 0.01)]}})  # as xgboost.cv logs mean and sd
+    assert callback.value == 0.1
     with pytest.raises(TrialError, match="logs no 'auc' to report: there is error, logloss"):
         xgboost_callback(run, metric="auc").after_iteration(None, 0, log)
 
@@ -97,7 +104,10 @@ def test_lightning(module):
     module("lightning.pytorch.callbacks", Callback=Base)
     run = Reported()
     callback = lightning_callback(run)
-    trainer = SimpleNamespace(sanity_checking=True, should_stop=False, current_epoch=0, callback_metrics={})
+    trainer = SimpleNamespace(sanity_checking=True, should_stop=False, current_epoch=0)
+    trainer.state = SimpleNamespace(fn="fit")
+    trainer.enable_validation, trainer.callback_metrics = True, {}
+    callback.on_fit_start(trainer, None)
     callback.on_validation_end(trainer, None)
     trainer.sanity_checking, trainer.callback_metrics = False, {"val_loss": 0.5}
     for epoch in range(3):
@@ -105,6 +115,17 @@ def test_lightning(module):
         trainer.current_epoch = epoch
         callback.on_validation_end(trainer, None)
     assert trainer.should_stop and run.pairs == [(1, 0.5), (2, 0.5), (3, 0.5)]
+
+    run = Reported()
+    callback = lightning_callback(run)
+    callback.on_validation_end(trainer, None)
+    callback.on_validation_end(trainer, None)  # another validation in the same epoch
+    trainer.state.fn = "validate"
+    callback.on_validation_end(trainer, None)  # trainer.validate() after the training
+    assert run.pairs == [(3, 0.5), (4, 0.5)]
+    trainer.enable_validation = False
+    with pytest.raises(TrialError, match="no validation that logs 'val_loss'"):
+        callback.on_fit_start(trainer, None)
 
 
 def test_a_missing_library_is_named(monkeypatch):

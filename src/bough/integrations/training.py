@@ -8,7 +8,7 @@ Each function imports its library when it is called:
         return callback.value
 
 ``callback.value`` is the last reported value, for the objective to return. Steps are iterations, or epochs,
-counted from 1.
+counted from 1. They go on where a model is trained again, or validated more than once in an epoch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["keras_callback", "lightgbm_callback", "lightning_callback", "xgboost
 
 
 def xgboost_callback(run: Run, metric: str | None = None, data: str | None = None) -> Any:
-    """For ``xgboost.train(callbacks=[...])`` and scikit-learn's interface of XGBoost.
+    """For ``xgboost.train(callbacks=[...])``, ``xgboost.cv`` and scikit-learn's interface of XGBoost.
 
     metric: such as "error"; by default the last one. data: the name in ``evals``; by default the last one.
     """
@@ -32,7 +32,8 @@ def xgboost_callback(run: Run, metric: str | None = None, data: str | None = Non
 
     def after_iteration(self: Any, model: Any, epoch: int, evals_log: Any) -> bool:
         values = _chosen(_chosen(evals_log, data, "evals"), metric, "eval_metric")
-        return bool(self.tell(values[-1], epoch + 1))
+        latest = values[-1]
+        return bool(self.tell(latest[0] if isinstance(latest, tuple) else latest, epoch + 1))  # cv: mean, sd
 
     return _made(base, run, after_iteration=after_iteration)
 
@@ -66,24 +67,28 @@ def lightning_callback(run: Run, metric: str = "val_loss") -> Any:
     """For ``Trainer(callbacks=[...])`` of Lightning; metric: a name that the module logs in validation."""
     base = _imported("lightning.pytorch.callbacks", "Lightning").Callback
 
+    def on_fit_start(self: Any, trainer: Any, module: Any) -> None:
+        if not trainer.enable_validation:
+            raise TrialError(f"the training has no validation that logs {metric!r}: give fit its data")
+
     def on_validation_end(self: Any, trainer: Any, module: Any) -> None:
-        if trainer.sanity_checking:
+        if trainer.sanity_checking or trainer.state.fn != "fit":  # trainer.validate() is no training
             return
         value = _chosen(trainer.callback_metrics, metric, "callback_metrics")
         if self.tell(value, trainer.current_epoch + 1):
             trainer.should_stop = True
 
-    return _made(base, run, on_validation_end=on_validation_end)
+    return _made(base, run, on_fit_start=on_fit_start, on_validation_end=on_validation_end)
 
 
 def _made(base: type, run: Run, **methods: Any) -> Any:
     """A callback of the library's class with these methods; ``tell`` reports a value and keeps it."""
 
     def tell(self: Any, value: Any, step: int) -> bool:
-        self.value = float(value)
-        return run.report(self.value, step)
+        self.value, self.last_step = float(value), max(step, self.last_step + 1)
+        return run.report(self.value, self.last_step)
 
-    return type("BoughCallback", (base,), {**methods, "tell": tell, "value": None})()
+    return type("BoughCallback", (base,), {**methods, "tell": tell, "value": None, "last_step": 0})()
 
 
 def _imported(module: str, library: str) -> Any:
