@@ -373,3 +373,8 @@ def test_an_exported_study_goes_on_as_it_would_have(tmp_path):
     export_study(study, tmp_path / "s.jsonl")
     again = import_study(tmp_path / "s.jsonl", f"sqlite:///{tmp_path}/s.db")
     assert again.ask().config == study.ask().config
+
+
+def test_a_fidelity_may_have_any_range_of_floats():
+    found = rungs(bough.Float(1e-300, 1e300, fidelity=True))
+    assert found[0] == 1e-300 and found[-1] == 1e300 and len(found) == 1259

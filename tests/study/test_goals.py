@@ -220,3 +220,13 @@ def test_the_order_of_constraints_makes_no_other_goal(tmp_path: Path) -> None:
         opened("time < 3")
     with pytest.raises(StudyError, match="its goal is to"):
         opened("time < 3", "memory <= 6")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "c"]])
+def test_values_near_the_largest_float_have_an_infinite_hypervolume(names: list[str]) -> None:
+    study = Study(Space({"x": Float(0, 1)}), objectives=names)
+    for value in (1e308, -1e308, 5e307):
+        study.add({"x": 0.5}, {name: value * (-1) ** place for place, name in enumerate(names)})
+    assert study.hypervolume() == study.hypervolume(dict.fromkeys(names, 1.7e308)) == math.inf
+    assert len(bough.plot.hypervolume(study).data) > 0

@@ -81,7 +81,7 @@ def find_fidelity(flat: Flat, forbid: tuple[str, ...]) -> Parameter | None:
 def rungs(domain: Float | Int) -> tuple[Any, ...]:
     """The values at which configurations are evaluated, from the lowest to the highest in equal factors of
     about ``REDUCTION``."""
-    steps = max(1, round(math.log(domain.high / domain.low, REDUCTION)))
+    steps = max(1, round(math.log(domain.high, REDUCTION) - math.log(domain.low, REDUCTION)))
     wanted = np.geomspace(domain.low, domain.high, steps + 1)
     ranks = domain.ranks(wanted.tolist())
     on_grid = np.rint(ranks) if domain.kind == "ordinal" else ranks

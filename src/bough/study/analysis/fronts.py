@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,10 @@ def front_of(goals: Goals, trials: Sequence[Trial]) -> list[Trial]:
     return [feasible[row] for row in rows[np.lexsort(values[rows].T[::-1])]]
 
 
+_huge = np.errstate(over="ignore", invalid="ignore")  # values near the largest float have an infinite volume
+
+
+@_huge
 def hypervolume_of(
     goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
 ) -> float:
@@ -40,9 +45,15 @@ def hypervolume_of(
     values = _outcomes(goals, [trial for trial in trials if trial.feasible])
     if not len(values):
         return 0.0
-    return hypervolume(values, np.array(goals.signs) * np.array(list(point.values())))
+    return _volume(values, np.array(goals.signs) * np.array(list(point.values())))
 
 
+def _volume(front: FloatArray, point: FloatArray) -> float:
+    found = hypervolume(front, point)
+    return math.inf if math.isnan(found) else found
+
+
+@_huge
 def hypervolume_course(
     goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
 ) -> FloatArray:
@@ -60,10 +71,11 @@ def hypervolume_course(
         value = np.array(goals.outcomes(trial))
         if np.all(value < point) and not np.any(np.all(front <= value, axis=1)):
             front = np.vstack([front[~np.all(value <= front, axis=1)], value])
-            course[row] = hypervolume(front, point)
+            course[row] = _volume(front, point)
     return course
 
 
+@_huge
 def reference_of(
     goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
 ) -> dict[str, float]:
