@@ -120,3 +120,50 @@ def test_facts_of_a_study_without_objectives():
     study = bough.Study(SPACE, objectives={}, constraints=["memory <= 50"], method="random", seed=0)
     trial = study.tell(study.ask(), {"memory": 100.0})
     assert facts(study, trial).metrics["memory"] == 100.0
+
+
+@pytest.fixture
+def mlflow_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A callback for MLflow, and a function that reads the runs of trials."""
+    pytest.importorskip("mlflow", reason="needs MLflow: pip install mlflow-skinny")
+    from bough.integrations.mlflow import MLflowCallback
+
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    callback = MLflowCallback("tuning", (tmp_path / "runs").as_uri())
+
+    def runs() -> list[Any]:
+        experiment = callback._client.get_experiment_by_name("tuning").experiment_id
+        return callback._client.search_runs([experiment], "tags.`bough.trial` != 'all'")
+
+    return callback, runs
+
+
+def test_mlflow_takes_any_name(mlflow_runs):
+    callback, runs = mlflow_runs
+    space = bough.Space(
+        {name: bough.Int(1, 2) for name in ("a=b (c)", "/x", "..", "train/rate", "é", "n" * 300)}
+    )
+    study = bough.Study(space, seed=0)
+    study.run(lambda config: {"value": 1.0, "<m>": 2.0, "": 3.0, "a//b": 4.0}, trials=1, callbacks=[callback])
+    (run,) = runs()
+    assert set(run.data.params) == {"a_b _c_", "__x", "___", "train/rate", "é", "n" * 250}
+    assert {"_m_": 2.0, "_": 3.0, "_a__b": 4.0}.items() <= run.data.metrics.items()
+
+
+def test_mlflow_ends_a_run_that_was_cut_off(mlflow_runs, monkeypatch: pytest.MonkeyPatch):
+    callback, runs = mlflow_runs
+    study = finished_study()
+    end = callback._client.set_terminated
+
+    def cut_off(run_id: str, **named: Any) -> None:
+        if named:  # the run of a trial
+            raise KeyboardInterrupt
+        end(run_id)
+
+    monkeypatch.setattr(callback._client, "set_terminated", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        callback(study, study.trials[0])
+    monkeypatch.setattr(callback._client, "set_terminated", end)
+    callback(study, study.trials[0])
+    (run,) = runs()
+    assert run.info.status == "FINISHED" and run.data.tags["bough.complete"] == "true"

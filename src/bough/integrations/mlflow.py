@@ -6,6 +6,8 @@ study.run(objective, trials=50, callbacks=[MLflowCallback(experiment="tuning")])
 from __future__ import annotations
 
 import hashlib
+import posixpath
+import re
 import time
 from typing import Any
 
@@ -15,7 +17,7 @@ from bough.study import Study
 from bough.trial import Trial
 
 try:
-    from mlflow.entities import Metric, Param, RunTag
+    from mlflow.entities import Metric, Param
     from mlflow.tracking import MlflowClient
 except ModuleNotFoundError:
     raise MissingExtraError(
@@ -26,6 +28,9 @@ __all__ = ["MLflowCallback"]
 
 LONGEST_TEXT = 5000
 """MLflow refuses longer values of tags."""
+
+LONGEST_NAME = 250
+"""MLflow refuses longer names of parameters and metrics."""
 
 
 class MLflowCallback:
@@ -93,17 +98,26 @@ class MLflowCallback:
                 tags={**tags, "bough.key": _key(study, str(trial.number)), "mlflow.parentRunId": parent},
                 run_name=f"{study.name} {trial.number}",
             )
-        metrics = [Metric(name, value, end, 0) for name, value in logged.metrics.items()]
+        metrics = [Metric(_name(name), value, end, 0) for name, value in logged.metrics.items()]
         metrics += [Metric("report", value, begin, step) for step, value in trial.curve]
         self._client.log_batch(
             run.info.run_id,
             metrics=metrics,
-            params=[Param(name, str(value)) for name, value in logged.parameters.items()],
-            tags=[RunTag("bough.complete", "true")],
+            params=[Param(_name(name), str(value)) for name, value in logged.parameters.items()],
         )
         self._client.set_terminated(
             run.info.run_id, status="FINISHED" if trial.state != "failed" else "FAILED", end_time=end
         )
+        self._client.set_tag(
+            run.info.run_id, "bough.complete", "true"
+        )  # last: a long curve is several requests
+
+
+def _name(name: str) -> str:
+    """A name as MLflow allows it, which are those of files: other characters become ``_``."""
+    allowed = re.sub(r"[^/\w.\- :]", "_", name)[:LONGEST_NAME]
+    is_path = posixpath.normpath(allowed) == allowed and not allowed.startswith(("/", "."))
+    return allowed if is_path else f"_{re.sub('[/.]', '_', allowed)}"[:LONGEST_NAME]
 
 
 def _key(study: Study, trial: str) -> str:
