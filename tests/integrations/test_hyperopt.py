@@ -91,5 +91,7 @@ def test_beliefs_and_what_is_left_out() -> None:
         assert space_of(hp.qloguniform("u", 2, 5, 8)) == bough.Space({"u": bough.Int(8, 152, step=8)})
     with pytest.raises(SpaceError, match="no hp expression"):
         space_of({"x": 3})
-    with pytest.raises(SpaceError, match="two hp expressions have the label 'x'"):
+    with pytest.raises(SpaceError, match="'x': two hp expressions have this label"):
         space_of([hp.uniform("x", 0, 1), hp.uniform("x", 0, 2)])
+    with pytest.raises(SpaceError, match="parameter 'c': Categorical option 'a' is given twice"):
+        space_of(hp.choice("c", ["a", "a"]))

@@ -330,7 +330,11 @@ def test_beliefs_survive_the_way_there_and_back() -> None:
         ({"conditions": [when("BETWEEN", "kind", "b")]}, "unknown type 'BETWEEN'"),
         ({"conditions": [{"type": "EQ", "child": "child"}]}, "lacks 'parent'"),
         ({"forbiddens": [clause("NEVER", "kind", "b")]}, "unknown type 'NEVER'"),
-        ({"hyperparameters": [{"type": "fancy", "name": "x"}]}, "'x' has the unknown type 'fancy'"),
+        ({"hyperparameters": [{"type": "fancy", "name": "x"}]}, "'x': it has the unknown type 'fancy'"),
+        (
+            {"hyperparameters": [{"type": "uniform_int", "name": "x", "lower": 0, "upper": 10**17}]},
+            "parameter 'x': Int bounds beyond",
+        ),
         ({"hyperparameters": [{"type": "uniform_int", "name": "x", "lower": 1}]}, "lacks 'upper'"),
         ({"hyperparameters": 2 * [HYPERPARAMETERS[0]]}, "same name"),
         ({"hyperparameters": ["x"]}, "malformed"),
@@ -417,3 +421,11 @@ def test_random_spaces_mean_the_same_in_configspace(world: World) -> None:
     for config in again.sample(20, np.random.default_rng(1)):
         named = {next(p.name for p in space if qualified[p.path] == name): v for name, v in config.items()}
         assert math.isfinite(len(space.validate(named)))
+
+
+def test_other_objects_are_refused() -> None:
+    for other in (5, {"x": [0, 1]}):
+        with pytest.raises(SpaceError, match="from_configspace needs a ConfigurationSpace, not"):
+            from_configspace(other)  # type: ignore[arg-type]
+        with pytest.raises(SpaceError, match=r"to_configspace needs a bough\.Space, not"):
+            to_configspace(other)  # type: ignore[arg-type]

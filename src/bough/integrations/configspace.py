@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from bough.errors import MissingExtraError
+from bough.errors import MissingExtraError, SpaceError
 from bough.integrations.configspace_export import to_configspace_dict
 from bough.space import Space
 
@@ -22,6 +22,8 @@ __all__ = ["from_configspace", "to_configspace", "to_configspace_dict"]
 
 def from_configspace(theirs: ConfigurationSpace) -> Space:
     """The Space that a ConfigurationSpace describes."""
+    if not hasattr(theirs, "to_serialized_dict"):
+        raise SpaceError(f"from_configspace needs a ConfigurationSpace, not {type(theirs).__name__}")
     data: dict[str, Any] = theirs.to_serialized_dict()
     if theirs.meta and "bough" in theirs.meta:
         data["bough"] = theirs.meta["bough"]
@@ -39,6 +41,8 @@ def to_configspace(space: Space) -> ConfigurationSpace:
         raise MissingExtraError(
             "ConfigSpace is not installed: pip install 'bough-opt[configspace]'"
         ) from None
+    if not isinstance(space, Space):
+        raise SpaceError(f"to_configspace needs a bough.Space, not {type(space).__name__}")
     data = to_configspace_dict(space)
     own = data.pop("bough", None)
     theirs = ConfigurationSpace.from_serialized_dict(copy.deepcopy(data))  # it takes the dict apart

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import SpaceError
+from bough.errors import SpaceError, about_parameter
 from bough.integrations.priors import beta_range, normal_range
 from bough.space import serialise
 from bough.space.activity import COMPARE
@@ -98,7 +98,10 @@ def _read(data: Item) -> tuple[dict[str, Declared], list[str], list[str]]:
         if child not in items:
             raise SpaceError(f"a condition has the unknown child {child!r}")
         when[child] = _condition(condition, items, conditional)
-    parameters = {name: _parameter(item, when.get(name)) for name, item in items.items()}
+    parameters = {}
+    for name, item in items.items():
+        with about_parameter(name):
+            parameters[name] = _parameter(item, when.get(name))
     return parameters, [_clause(clause, items) for clause in data.get("forbiddens", ())], []
 
 
@@ -115,7 +118,7 @@ def _parameter(item: Item, when: str | None) -> Declared:
         return Categorical(_values(item), kind == "ordinal", likely=_likely_options(item), **extra)
     if kind == "constant":
         return Categorical(_values(item), when=when)
-    raise SpaceError(f"{item['name']!r} has the unknown type {kind!r}")
+    raise SpaceError(f"it has the unknown type {kind!r}")
 
 
 def _likely(item: Item) -> tuple[float, float] | None:

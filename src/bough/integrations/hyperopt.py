@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bough.errors import MissingExtraError, SpaceError
+from bough.errors import MissingExtraError, SpaceError, about_parameter
 from bough.space import Categorical, Float, Int, Space
 from bough.space.conditions import quote
 from bough.space.discovery import nested
@@ -64,11 +64,13 @@ class _Found:
 
     def walk(self, node: Any, rule: str | None) -> None:
         if node.name == "hyperopt_param":
-            self._add(_label(node), _domain(node), rule)
+            with about_parameter(_label(node)):
+                self._add(_label(node), _domain(node), rule)
         elif node.name == "switch":
             label, options = _label(node.pos_args[0]), node.pos_args[1:]
             labels = _option_labels(options)
-            self._add(label, Categorical(labels, likely=_weights(node.pos_args[0], labels)), rule)
+            with about_parameter(label):
+                self._add(label, Categorical(labels, likely=_weights(node.pos_args[0], labels)), rule)
             if not _is_plain(options):
                 self.choices.add(label)
                 for name, option in zip(labels, options, strict=True):
@@ -79,7 +81,7 @@ class _Found:
 
     def _add(self, label: str, domain: Domain, rule: str | None) -> None:
         if self.domains.setdefault(label, domain) != domain:
-            raise SpaceError(f"two hp expressions have the label {label!r}: rename one")
+            raise SpaceError("two hp expressions have this label: rename one")
         self.rules.setdefault(label, [])
         if rule not in self.rules[label]:
             self.rules[label].append(rule)
@@ -153,7 +155,7 @@ def _domain(node: Any) -> Domain:
         ),
     }
     if kind not in makers:
-        raise SpaceError(f"the hp expression {label!r} is {kind!r}, which has no counterpart in a Space")
+        raise SpaceError(f"the hp expression is {kind!r}, which has no counterpart in a Space")
     return makers[kind](*numbers)
 
 
