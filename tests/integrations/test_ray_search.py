@@ -122,3 +122,21 @@ def test_a_tuner_whose_driver_died_goes_on(tmp_path: Path):
     search.restore(str(state))
     told = [(trial.config, trial.value) for trial in search.study.trials if trial.state == "done"]
     assert sorted(told, key=repr) == sorted(((r.config, r.metrics["loss"]) for r in results), key=repr)
+
+
+def test_wrong_arguments_and_states_are_named(tmp_path: Path) -> None:
+    for metric, mode, message in ((None, "min", "metric must be"), ("loss", ["min"], "mode must be")):
+        with pytest.raises(StudyError, match=message):
+            BoughSearch(SPACE, metric, mode)  # type: ignore[arg-type]
+    search = BoughSearch(SPACE, "loss", "min", seed=0)
+    search.suggest("a")
+    for text in ("", "no JSON\n", "{}\n", '{"running": {}}\n'):
+        (tmp_path / "state").write_text(text)
+        with pytest.raises(StudyError, match="state cannot be restored"):
+            search.restore(str(tmp_path / "state"))
+    with pytest.raises(StudyError, match="nothing cannot be restored"):
+        search.restore(str(tmp_path / "nothing"))
+    search.save(str(tmp_path / "state"))
+    with pytest.raises(StudyError, match="another space or mode"):
+        BoughSearch(SPACE, "loss", "max").restore(str(tmp_path / "state"))
+    assert [trial.state for trial in search.study.trials] == ["running"], "a failed restore changes nothing"

@@ -48,7 +48,9 @@ class BoughSearch(Searcher):
     ) -> None:
         if not isinstance(space, Space):
             raise StudyError(f"BoughSearch needs a bough.Space, not {type(space).__name__}")
-        if mode not in DIRECTIONS:
+        if not isinstance(metric, str):
+            raise StudyError(f"metric must be the name of what trials report, not {metric!r}")
+        if mode not in tuple(DIRECTIONS):
             raise StudyError(f"mode must be 'min' or 'max', not {mode!r}")
         super().__init__(metric=metric, mode=mode)
         self.study = Study(space, method=method, seed=seed, direction=DIRECTIONS[mode], stopping="none")
@@ -103,13 +105,18 @@ class BoughSearch(Searcher):
         Path(checkpoint_path).write_text(f"{head}\n{lines}", encoding="utf-8")
 
     def restore(self, checkpoint_path: str) -> None:
-        """Read a state that ``save`` wrote."""
-        head, _, lines = Path(checkpoint_path).read_text(encoding="utf-8").partition("\n")
-        state = json.loads(head)
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "study").write_text(lines, encoding="utf-8")
-            self.study = import_study(Path(folder) / "study", MemoryStorage())
-        self._numbers = state["running"]
+        """Read a state that ``save`` wrote, of a search with the same space and mode."""
+        try:
+            head, _, lines = Path(checkpoint_path).read_text(encoding="utf-8").partition("\n")
+            running = json.loads(head)["running"]
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "study").write_text(lines, encoding="utf-8")
+                study = import_study(Path(folder) / "study", MemoryStorage())
+        except (OSError, ValueError, KeyError, StudyError) as error:
+            raise StudyError(f"{checkpoint_path} cannot be restored: {error}") from None
+        if (study.space, study.direction) != (self.study.space, self.study.direction):
+            raise StudyError(f"{checkpoint_path} has a search with another space or mode")
+        self.study, self._numbers = study, running
         self._hold()
 
     def _hold(self) -> None:
