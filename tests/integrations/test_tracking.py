@@ -104,6 +104,11 @@ def test_wandb_gets_each_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     WandbCallback(project="tuning", mode="offline", dir=str(tmp_path)).log_study(study)
     runs = list(tmp_path.rglob("*.wandb"))
     assert len(runs) == 3
+    named = bough.Study(SPACE, name="a/b:c#d", seed=0)
+    named.run(
+        objective, trials=1, callbacks=[WandbCallback(mode="offline", dir=str(tmp_path))], progress=False
+    )
+    assert len(list(tmp_path.rglob("*.wandb"))) == 4
 
 
 @pytest.mark.slow

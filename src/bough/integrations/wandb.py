@@ -6,6 +6,7 @@ study.run(objective, trials=50, callbacks=[WandbCallback(project="tuning")])
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 from bough.errors import MissingExtraError
@@ -24,8 +25,8 @@ __all__ = ["WandbCallback"]
 class WandbCallback:
     """A callback for ``run`` that logs every finished trial to Weights & Biases.
 
-    project: W&B's project; by default the study's name. Everything else goes to ``wandb.init``, such as
-    ``entity="team"`` or ``mode="offline"``.
+    project: W&B's project; by default the study's name, with ``_`` for characters that W&B does not allow.
+    Everything else goes to ``wandb.init``, such as ``entity="team"`` or ``mode="offline"``.
 
     A run has the trial's active parameters as its config, its measures as summary, and its branch, state and
     attempt in the config under "bough". Its id follows from the names of project and study and from the
@@ -37,7 +38,7 @@ class WandbCallback:
 
     def __call__(self, study: Study, trial: Trial) -> None:
         """Log one finished trial."""
-        logged, project = facts(study, trial), self._project or study.name
+        logged, project = facts(study, trial), self._project or re.sub(r"[/\\#?%:]", "_", study.name)[:128]
         identity = hashlib.sha256(f"{project}\0{study.name}\0{trial.number}".encode()).hexdigest()[:20]
         run = wandb.init(
             project=project,
