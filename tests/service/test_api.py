@@ -114,6 +114,36 @@ def test_retried_enqueue_and_add_have_one_effect_each_also_with_one_key(api: htt
     assert [each["state"] for each in api.get("/studies/demo/trials").json()["trials"]] == ["queued", "done"]
 
 
+def test_a_key_that_is_used_for_another_content_loses_nothing(api: httpx.Client) -> None:
+    for scale in ("none", "standard", "none"):
+        config = {"model": "bayes", "scale": scale}
+        for path, body in {
+            "enqueue": {"config": config},
+            "add": {"results": [{"config": config, "value": 1}]},
+            "notes": {"text": scale},
+        }.items():
+            assert api.post(f"/studies/demo/{path}", json=body, headers={KEY: "k"}).status_code == 201
+    trials = api.get("/studies/demo/trials").json()["trials"]
+    assert sorted((trial["state"], trial["config"]["scale"]) for trial in trials) == [
+        ("done", "none"),
+        ("done", "standard"),
+        ("queued", "none"),
+        ("queued", "standard"),
+    ]
+    assert len(api.get("/studies/demo/amendments").json()["amendments"]) == 2
+
+
+def test_an_empty_key_is_refused(api: httpx.Client) -> None:
+    reply = api.post("/studies/demo/ask", headers={KEY: ""})
+    assert reply.status_code == 422 and KEY in reply.json()["error"]["message"]
+    assert api.get("/studies/demo/status").json()["trials"] == 0
+
+
+def test_health_may_be_asked_by_head(served: Service) -> None:
+    with served.client() as stranger:
+        assert stranger.head("/api/v1/health").status_code == 200
+
+
 def test_an_enqueue_that_is_sent_again_after_a_worker_took_its_trial_has_no_second_effect(api) -> None:
     body = {"config": {"model": "bayes", "scale": "none"}}
 

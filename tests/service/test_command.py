@@ -72,6 +72,27 @@ def test_a_port_in_use_is_said_in_one_line(sqlite_url: str, capsys: pytest.Captu
         port = taken.getsockname()[1]
         assert main(["serve", "--storage", sqlite_url, "--port", str(port)]) == 2
     assert f"cannot listen on 127.0.0.1 port {port}" in capsys.readouterr().err
+    assert Records(sqlite_url).tokens() == [], (
+        "a token that nobody saw would keep the next start from showing one"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--allow-host=https://tuning.example.org/", "no name such as tuning.example.org"),
+        ("--allow-host=tuning.example.org:8000", "no name such as tuning.example.org"),
+        ("--allow-host=*", "no name such as tuning.example.org"),
+        ("--trust-proxy=nginx", "'nginx' is no IP address"),
+        ("--trust-proxy=10.0.0.0/8", "'10.0.0.0/8' is no IP address"),
+    ],
+)
+def test_names_and_addresses_that_nothing_could_match_are_refused(
+    sqlite_url: str, capsys: pytest.CaptureFixture[str], option: str, message: str
+) -> None:
+    assert main(["serve", "--storage", sqlite_url, "--port", "0", option]) == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1
 
 
 def test_the_first_start_prints_a_token_and_the_end_is_quiet(sqlite_url: str) -> None:

@@ -28,6 +28,8 @@ NEW = {"name": "wrong", "space": SPACE}
             "config.scale must be a valid string or a valid integer",
         ),
         ("/demo/trials/0/tell", {}, "the result has no 'value' (there is nothing)"),
+        ("/demo/trials/0/tell", {"value": 1, "cost": -1}, "cost must be greater than or equal to 0"),
+        ("/demo/trials/0/report", {"step": 1}, "a report has either a value or measures"),
     ],
 )
 def test_a_malformed_request(served: Service, path: str, body: dict[str, Any], message: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import re
 import socket
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,22 @@ if TYPE_CHECKING:
 __all__ = ["serve", "token"]
 
 
+def _host_names(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for name in given:
+        if not re.fullmatch(r"[\w.-]+", name):
+            raise click.BadParameter(f"{name!r} is no name such as tuning.example.org, without port or path")
+    return given
+
+
+def _addresses(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for address in given:
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            raise click.BadParameter(f"{address!r} is no IP address") from None
+    return given
+
+
 @click.command()
 @storage_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
@@ -26,6 +44,7 @@ __all__ = ["serve", "token"]
     "names",
     multiple=True,
     metavar="NAME",
+    callback=_host_names,
     help="A name under which the service is reached, besides localhost and IP addresses; may be repeated.",
 )
 @click.option(
@@ -36,6 +55,7 @@ __all__ = ["serve", "token"]
     "proxies",
     multiple=True,
     metavar="ADDRESS",
+    callback=_addresses,
     help="Address of a proxy whose X-Forwarded-For header names the client; may be repeated.",
 )
 @click.option(
@@ -73,15 +93,15 @@ def serve(
         ) from None
 
     records = Records(storage)
-    first = _first_token(records, host)
     names = (*names, socket.gethostname().lower()) if not _loopback(host) else names
     app = create_app(storage, hosts=names, records=records, secure=behind_tls)
-    listening = _listen(host, port)
-    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    click.echo(f"bough serves {records.where} at {address} (Ctrl-C ends it)")
-    if first:
-        click.echo(f"a token to sign in with, shown only now: {first}")
-    run_server(make_server(app, grace=grace, proxies=proxies), listening)
+    with contextlib.closing(_listen(host, port)) as listening:
+        first = _first_token(records, host)  # once nothing can keep it from being shown
+        address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        click.echo(f"bough serves {records.where} at {address} (Ctrl-C ends it)")
+        if first:
+            click.echo(f"a token to sign in with, shown only now: {first}")
+        run_server(make_server(app, grace=grace, proxies=proxies), listening)
 
 
 def _first_token(records: Records, host: str) -> str | None:

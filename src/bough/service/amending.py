@@ -122,7 +122,7 @@ def add_amending_routes(
     @api.post("/studies/{study:name}/notes", response_model=AmendmentOut, status_code=201, tags=["studies"])
     def note(who: Caller, opened: Opened, given: Note, key: Key = None) -> Response:
         """Write a remark into the study's record."""
-        mark = request_mark(who.id, "note", key)
+        mark = request_mark(who.id, "note", key, given.model_dump_json())
         return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
 
     @api.post("/studies/{study:name}/instances", response_model=Instances, tags=["studies"])

@@ -88,6 +88,7 @@ def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> AP
 
 
 def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
+    @api.head("/health", include_in_schema=False)
     @api.get("/health", response_model=Health, tags=["service"])
     async def health() -> Response:
         """Whether the service answers; needs no token."""
@@ -184,7 +185,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/enqueue", response_model=TrialsOut, status_code=201, tags=["trials"])
     async def enqueue(who: Caller, opened: Opened, wanted: Enqueue, key: Key = None) -> Response:
         """Have a configuration tried next, before the method proposes anything."""
-        mark = request_mark(who.id, "enqueue", key)
+        mark = request_mark(who.id, "enqueue", key, wanted.model_dump_json())
         trials = await studies.insert(opened, mark, lambda: [opened.enqueue(wanted.config, request=mark)])
         return _trials(trials, status=201)
 
@@ -198,7 +199,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     async def add(who: Caller, opened: Opened, known: Add, key: Key = None) -> Response:
         """Add results that are known already: all of them, or none if one is malformed."""
         rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
-        mark = request_mark(who.id, "add", key)
+        mark = request_mark(who.id, "add", key, known.model_dump_json())
         trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
         return _trials(trials, status=201)
 

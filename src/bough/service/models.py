@@ -26,6 +26,7 @@ Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
+        min_length=1,
         max_length=200,
         description="A random text per request; the same request sent again has no second effect.",
     ),
@@ -74,7 +75,7 @@ class Ask(_In):
 class _Result(_In):
     value: float | None = None
     noise: Noise | None = None
-    cost: float | None = None
+    cost: Annotated[float, Field(ge=0)] | None = None
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
 

@@ -158,7 +158,8 @@ def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
     if first["type"] == "missing":
         return f"the field {name!r} is missing" if name else "the request needs a JSON body"
     if not first["msg"].startswith(_SHOULD_BE):
-        return f"{name}: {first['msg']}" if name else str(first["msg"])
+        said = first["msg"].removeprefix("Value error, ")  # of a validator of ours
+        return f"{name}: {said}" if name else said
     if not name:
         return "the body must be a JSON object"
     wanted = [each["msg"].removeprefix(_SHOULD_BE) for each in (of_this if alternatives else [first])]

@@ -51,14 +51,14 @@ class Version:
     reports: int
 
 
-def request_mark(client: str, operation: str, key: str | None) -> str | None:
+def request_mark(client: str, operation: str, key: str | None, content: str = "") -> str | None:
     """A short name of a request by its Idempotency-Key, stored with its trials so a repetition finds them.
 
-    The same key from another client, or for another operation, is another request.
+    The same key from another client, for another operation or with another content is another request.
     """
     if key is None:
         return None
-    digest = hashlib.sha256(f"{client}\0{operation}\0{key}".encode()).digest()
+    digest = hashlib.sha256("\0".join([client, operation, key, content]).encode()).digest()
     return base64.urlsafe_b64encode(digest[:15]).decode()
 
 

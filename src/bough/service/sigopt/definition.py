@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bough import Categorical, Float, Int, Space
-from bough.errors import SpaceError
+from bough.errors import SpaceError, about_parameter
 from bough.integrations.priors import beta_range, normal_range
 from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
 from bough.service.sigopt.metrics import checked_metrics
@@ -77,7 +77,8 @@ def as_space(definition: Json) -> Space:
     }
     try:
         for each in definition["parameters"]:
-            declared[each["name"]] = _declared(each)
+            with about_parameter(each["name"]):
+                declared[each["name"]] = _declared(each)
         return Space(declared)
     except SpaceError as error:
         raise SigOptError(f"Invalid parameters: {error}") from None
