@@ -102,13 +102,14 @@ def test_a_sweep_that_is_asked_to_stop_launches_no_further_job(folder: Path):
 
 @pytest.mark.slow
 def test_a_job_that_returns_no_number_is_a_failed_trial(folder: Path):
-    stored = ("hydra.sweeper.storage=sqlite:///a.db", "hydra.sweeper.name=s", "hydra.sweeper.trials=4")
-    ended = sweep(folder, *stored, "+no_number_below=4", "hydra.job.chdir=false")
+    stored = ("hydra.sweeper.storage=sqlite:///a.db", "hydra.sweeper.name=s", "hydra.sweeper.trials=8")
+    ended = sweep(folder, *stored, "+no_number_below=2", "hydra.job.chdir=false")
     assert ended.returncode == 0, ended.stderr
     trials = bough.open_study("s", f"sqlite:///{folder}/a.db").trials
-    errors = [trial.error for trial in trials if trial.config["model.rate"] < 4]
-    assert len(trials) == 4 and errors
+    errors = [trial.error for trial in trials if trial.config["model.rate"] < 2]
+    assert len(trials) == 8 and errors
     assert set(errors) == {"the objective returned 'no number' (str), not a number"}
+    assert ended.stdout.count("failed: the objective returned 'no number'") == len(errors)
 
 
 @pytest.mark.slow
@@ -129,11 +130,16 @@ def test_several_objectives_leave_a_front(folder: Path):
         ("hydra.sweeper.trials=0", "hydra.sweeper.trials must be at least 1, not 0"),
         ("hydra.sweeper.direction=up", "direction must be 'minimize' or 'maximize', not 'up'"),
         ("model.rate=9", "'model.rate' is a parameter of the space: leave it out on the command line"),
-        ("fails=true", "all 10 trials failed, the last one with: ValueError: diverged"),
+        ("hydra.sweeper.space=null", "hydra.sweeper.space must name a space file, not None"),
+        (
+            "fails=true hydra.sweeper.trials=20",
+            "all 10 trials failed, the last one with: ValueError: diverged",
+        ),
+        ("fails=true hydra.sweeper.trials=2", "all 2 trials failed, the last one with: ValueError: diverged"),
     ],
 )
 def test_mistakes_are_told_in_one_line(folder: Path, argument: str, says: str):
-    ended = sweep(folder, argument, *(["hydra.sweeper.trials=20"] if "fails" in argument else []))
+    ended = sweep(folder, *argument.split())
     assert ended.returncode == 1
     assert says in ended.stderr and "Traceback" not in ended.stderr
 

@@ -6,6 +6,7 @@ program with Hydra starts. So bough itself is imported only when a sweep begins.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -104,7 +105,8 @@ class BoughSweeper(Sweeper):
                 for trial, job in zip(batch, jobs, strict=True):
                     _tell(study, trial, job)
                     leases.drop(trial)
-                _check_failures(study)
+                _check_failures(study, MAX_FAILURES)
+        _check_failures(study, 1)
         _write(study, Path(self.config.hydra.sweep.dir, RESULTS))
         return study
 
@@ -122,6 +124,8 @@ class BoughSweeper(Sweeper):
             raise StudyError(
                 f"{swept[0]!r} is swept on the command line: declare it in the space file instead"
             )
+        if not isinstance(options["space"], str):
+            raise StudyError(f"hydra.sweeper.space must name a space file, not {options['space']}")
         for count in ("trials", "workers"):
             if not isinstance(options[count], int) or options[count] < 1:
                 raise StudyError(f"hydra.sweeper.{count} must be at least 1, not {options[count]}")
@@ -169,17 +173,20 @@ def _tell(study: Study, trial: Trial, job: JobReturn) -> None:
     from bough.study.results import outcome
 
     if job.status == JobStatus.COMPLETED:
-        study.record_result(outcome(trial, job.return_value, study.goals))
+        told = study.record_result(outcome(trial, job.return_value, study.goals))
     else:
         error = job._return_value  # its property raises it
-        study.fail(trial, f"{type(error).__name__}: {error}")
+        told = study.fail(trial, f"{type(error).__name__}: {error}")
+    if told.state == "failed":
+        logging.getLogger(__name__).warning("trial %d failed: %s", trial.number, told.error)
 
 
-def _check_failures(study: Study) -> None:
+def _check_failures(study: Study, most: int) -> None:
+    """StudyError if at least so many trials failed, and none has a result."""
     from bough.errors import StudyError
 
     status = study.status()
-    if status.failed >= MAX_FAILURES and not status.done:
+    if status.failed >= most and not status.done:
         last = [trial for trial in study.trials if trial.state == "failed"][-1]
         raise StudyError(f"all {status.failed} trials failed, the last one with: {last.error}")
 
