@@ -95,3 +95,5 @@ def test_beliefs_and_what_is_left_out() -> None:
         space_of([hp.uniform("x", 0, 1), hp.uniform("x", 0, 2)])
     with pytest.raises(SpaceError, match="parameter 'c': Categorical option 'a' is given twice"):
         space_of(hp.choice("c", ["a", "a"]))
+    with pytest.raises(SpaceError, match="parameter 'l': the range of lognormal is too wide"):
+        space_of(hp.lognormal("l", 0, 300))

@@ -156,7 +156,10 @@ def _domain(node: Any) -> Domain:
     }
     if kind not in makers:
         raise SpaceError(f"the hp expression is {kind!r}, which has no counterpart in a Space")
-    return makers[kind](*numbers)
+    try:
+        return makers[kind](*numbers)
+    except OverflowError:
+        raise SpaceError(f"the range of {kind} is too wide for floating point") from None
 
 
 def _normal(mu: float, sd: float) -> Float:
