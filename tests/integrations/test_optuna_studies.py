@@ -7,11 +7,12 @@ from typing import Any
 
 import optuna
 import pytest
+import sqlalchemy
 from optuna.trial import FrozenTrial, TrialState
 
 import bough
 from bough.errors import BoughError, StudyError
-from bough.integrations.optuna import export_study, import_study
+from bough.integrations.optuna import export_study, import_study, load_study
 from bough.space.discovery import ASKED
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -314,3 +315,18 @@ def test_wrong_arguments_are_named() -> None:
         import_study("there")
     with pytest.raises(StudyError, match="needs a study of bough, not Study"):
         export_study(there)
+
+
+def test_looking_for_a_study_leaves_other_databases_alone(tmp_path: Path) -> None:
+    bough.Study(bough.Space({"x": bough.Float(0, 1)}), name="s", storage=f"sqlite:///{tmp_path}/ours.db")
+    (tmp_path / "empty.db").touch()
+    before = sqlalchemy.inspect(sqlalchemy.create_engine(f"sqlite:///{tmp_path}/ours.db")).get_table_names()
+    for file in ("ours.db", "empty.db"):
+        with pytest.raises(StudyError, match="is no storage of Optuna"):
+            load_study("s", f"sqlite:///{tmp_path}/{file}")
+    assert (tmp_path / "empty.db").stat().st_size == 0
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/ours.db")
+    assert sqlalchemy.inspect(engine).get_table_names() == before
+    url = f"sqlite:///{tmp_path}/theirs.db"
+    of_optuna(["minimize"], lambda trial: trial.suggest_float("x", 0, 1), n=2, storage=url)
+    assert len(import_study(load_study("s", url)).trials) == 2

@@ -42,7 +42,8 @@ except ModuleNotFoundError:
 
 from bough.integrations import optuna_trials as convert
 from bough.integrations.optuna_results import OptunaGoals, complete
-from bough.integrations.optuna_studies import export_study, import_study, load_study
+from bough.integrations.optuna_storage import load_study
+from bough.integrations.optuna_studies import export_study, import_study
 
 if TYPE_CHECKING:
     from optuna.study import Study

@@ -10,18 +10,15 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 from optuna.exceptions import ExperimentalWarning
-from optuna.storages import JournalStorage
-from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from bough.errors import BoughError, ConfigError, SpaceError, StudyError, TrialError, about_parameter
+from bough.errors import ConfigError, SpaceError, StudyError, TrialError, about_parameter
 from bough.integrations.optuna_results import constraints_of, slacks_of
 from bough.integrations.optuna_trials import distribution_of, hull
 from bough.registry import Method
@@ -30,7 +27,6 @@ from bough.space.discovery import ASKED, discover, whole_runs
 from bough.space.parameters import Domain
 from bough.space.scalars import Scalar
 from bough.storage import Storage
-from bough.storage.connect import display_url
 from bough.strategies.base import Strategy
 from bough.study import Study
 from bough.study.catalogue import create_study
@@ -40,7 +36,7 @@ from bough.study.results import failure, told
 from bough.study.stopping.reporting import reports_several
 from bough.trial import Trial
 
-__all__ = ["export_study", "import_study", "load_study"]
+__all__ = ["export_study", "import_study"]
 
 NOISE, COST, ERROR = "bough:noise", "bough:cost", "bough:error"
 """User attributes for what a trial of bough has and one of Optuna lacks."""
@@ -152,30 +148,6 @@ def _placed(trial: Trial) -> Iterator[None]:
         yield
     except (ValueError, ConfigError) as error:
         raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
-
-
-def load_study(name: str, storage: str) -> optuna.Study:
-    """A study of Optuna by its storage's URL, or by the path of a journal file; reading creates no file."""
-    is_url = "://" in storage
-    path = storage.removeprefix("sqlite:///").partition("?")[0]
-    if (not is_url or storage.startswith("sqlite:///")) and not Path(path).is_file():
-        raise StudyError(f"there is no file {path}")
-    try:
-        opened: Any = storage
-        if not is_url:
-            opened = JournalStorage(JournalFileBackend(storage))
-        names = [summary.study_name for summary in optuna.get_all_study_summaries(opened)]
-        if name not in names:
-            there = ", ".join(map(repr, names[:10])) or "none"
-            raise StudyError(f"{display_url(storage)} has no Optuna study {name!r}: there are {there}")
-        return optuna.load_study(study_name=name, storage=opened)
-    except BoughError:
-        raise
-    except Exception as error:  # of SQLAlchemy, of a driver, or of Optuna: none is the user's own
-        why = " ".join(str(error).split())[:200]
-        raise StudyError(
-            f"{display_url(storage)} cannot be read as a storage of Optuna: {type(error).__name__}: {why}"
-        ) from None
 
 
 # ---- goals -----------------------------------------------------------------------------------

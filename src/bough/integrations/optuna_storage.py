@@ -1,0 +1,54 @@
+"""Studies in a storage of Optuna, by its URL or by the path of a journal file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from sqlalchemy import create_engine, inspect
+
+from bough.errors import BoughError, StudyError
+from bough.storage.connect import display_url
+
+__all__ = ["load_study"]
+
+
+def load_study(name: str, storage: str) -> optuna.Study:
+    """A study of Optuna by its storage's URL, or by the path of a journal file; reading creates nothing."""
+    if not isinstance(storage, str):
+        raise StudyError(f"storage must be a URL or the path of a journal file, not {type(storage).__name__}")
+    is_url = "://" in storage
+    path = storage.removeprefix("sqlite:///").partition("?")[0]
+    if (not is_url or storage.startswith("sqlite:///")) and not Path(path).is_file():
+        raise StudyError(f"there is no file {path}")
+    try:
+        opened: Any = storage
+        if not is_url:
+            opened = JournalStorage(JournalFileBackend(storage))
+        elif not storage.startswith("redis"):
+            _check_tables(storage)
+        names = [summary.study_name for summary in optuna.get_all_study_summaries(opened)]
+        if name not in names:
+            there = ", ".join(map(repr, names[:10])) or "none"
+            raise StudyError(f"{display_url(storage)} has no Optuna study {name!r}: there are {there}")
+        return optuna.load_study(study_name=name, storage=opened)
+    except BoughError:
+        raise
+    except Exception as error:  # of SQLAlchemy, of a driver, or of Optuna: none is the user's own
+        why = " ".join(str(error).split())[:200]
+        raise StudyError(
+            f"{display_url(storage)} cannot be read as a storage of Optuna: {type(error).__name__}: {why}"
+        ) from None
+
+
+def _check_tables(storage: str) -> None:
+    """StudyError unless the database is one of Optuna's: Optuna would create its tables in any other."""
+    engine = create_engine(storage)
+    try:
+        if not inspect(engine).has_table("version_info"):
+            raise StudyError(f"{display_url(storage)} is no storage of Optuna: it has none of its tables")
+    finally:
+        engine.dispose()
