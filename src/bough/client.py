@@ -71,7 +71,7 @@ def connect(
     timeout:  seconds that a proposal may take; other replies are expected sooner. Late ones are requested
               again.
     """
-    token = token or os.environ.get("BOUGH_TOKEN")
+    token = (token or os.environ.get("BOUGH_TOKEN") or "").strip()  # files and secrets end with a newline
     if not token:
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")
     if not name:

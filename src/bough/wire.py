@@ -42,12 +42,18 @@ class HttpConnection:
     """
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(str(url))
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServiceError(f"{url!r} is not the address of a service: use http://HOST:PORT")
+        if not (token.isascii() and token.isprintable()):
+            raise ServiceError("the token has characters that no token has: see 'bough token create'")
         self.where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
-        self._prefix = parts.path.rstrip("/") + "/api/v1"
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, port
+        self._prefix = parts.path.rstrip("/").removesuffix("/api/v1") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._mine = threading.local()
 

@@ -350,3 +350,22 @@ def test_beliefs_are_those_of_a_local_study(served: Service) -> None:
     with pytest.raises(StudyError, match="the space has no parameter 'modle'; did you mean 'model'"):
         remote.believe({"modle": ["svm"]})
     remote.believe(None)
+
+
+def test_a_token_may_come_from_a_file_and_an_address_with_the_path(served: Service, study) -> None:
+    for url, token in ((served.url, f" {served.write}\n"), (f"{served.url}/api/v1/", served.write)):
+        assert bough.connect(url, token, "demo").name == "demo"
+
+
+@pytest.mark.parametrize(
+    "url", [5, "http://localhost:port", "http://localhost:99999", "http://[::1", "localhost"]
+)
+def test_an_address_that_is_none_is_named(url: str) -> None:
+    with pytest.raises(ServiceError, match="is not the address of a service"):
+        bough.connect(url, "token", "demo")
+
+
+@pytest.mark.parametrize("token", ["a\nb", "\u00e9"])
+def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(ServiceError, match=r"^the token has characters that no token has"):
+        bough.connect("http://localhost:1", token, "demo")
