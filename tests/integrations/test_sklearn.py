@@ -275,3 +275,17 @@ def test_a_fit_that_fails_on_one_fold_is_named() -> None:
         warnings.simplefilter("ignore")
         search.fit(X, Y)
     assert [t.error for t in search.study_.trials if t.error] == ["on fold 1: RuntimeError: too many rows"]
+
+
+def test_scores_that_are_not_finite_are_warned_of_once() -> None:
+    def score(estimator: SVC, x: object, y: object) -> float:
+        return estimator.C if estimator.C < 2 else np.nan
+
+    search = BoughSearchCV(SVC(), {"C": [0.5, 1.0, 2.0, 3.0, 4.0]}, trials=5, cv=2, scoring=score)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        search.fit(X, Y)
+    assert [str(each.message) for each in warned] == [
+        "3 of 5 candidates have no score; the last one: the score is nan"
+    ]
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 3 and search.best_params_ == {"C": 1.0}

@@ -177,7 +177,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _score_all_folds(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
         if instances_of(study.amendments):
             raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
-        scored, failed = 0, None
+        scored, failed, lost = 0, None, []
         while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
                 results = evaluate([to_params(trial.config) for trial in batch])
@@ -197,8 +197,11 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 else:
                     fold = next((fold for fold, error in enumerate(of_folds) if error), None)
                     why = f"the score is {score}" if fold is None else last_line(of_folds[fold])
-                    study.fail(trial, why if fold is None else f"on fold {fold}: {why}")
+                    lost.append(study.fail(trial, why if fold is None else f"on fold {fold}: {why}"))
             scored += len(batch)
+        if lost:
+            message = f"{len(lost)} of {scored} candidates have no score; the last one: {lost[-1].error}"
+            warnings.warn(message, stacklevel=5)
         if failed is not None and not scored:
             raise failed
 
@@ -265,7 +268,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> dict[str, Any]:
         if isinstance(self.cv, Folds):  # a race makes its table once, at the end
             return {"fold_scores": out}
-        table: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "One or more of the")  # said in the end, not after each batch
+            table: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
         errors = [each.get("fit_error") for each in out]
         starts = range(0, len(errors), n_splits)
         table["fit_errors"] = [errors[start : start + n_splits] for start in starts]  # for the study
