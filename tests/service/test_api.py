@@ -12,6 +12,7 @@ import pytest
 from tests.service.running import SPACE, Service, service
 
 import bough
+from bough.service.studies import OpenStudies
 
 KEY = "Idempotency-Key"
 
@@ -325,6 +326,22 @@ def test_events_tell_what_is_new(api: httpx.Client) -> None:
     api.post("/studies/demo/trials/0/tell", json={"value": 1})
     watcher.join(20)
     assert [(each["trials"], each["done"]) for each in seen] == [(0, 0), (1, 0), (1, 1)]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv"])
+def test_an_export_of_a_study_that_is_being_deleted_is_a_conflict(
+    served: Service, api: httpx.Client, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    find = OpenStudies.open
+
+    def opened_then_deleted(self: OpenStudies, name: str) -> bough.Study:
+        found = find(self, name)
+        self.storage.delete(found.record.id)
+        return found
+
+    monkeypatch.setattr(OpenStudies, "open", opened_then_deleted)
+    reply = api.get("/studies/demo/export", params={"format": format})
+    assert (reply.status_code, reply.json()["error"]["message"]) == (409, "the study was deleted meanwhile")
 
 
 def test_exports_read_back(api: httpx.Client, tmp_path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -319,7 +320,9 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         lines = csv_lines(opened.space, opened.trials, limited) if csv else study_lines(opened)
         kind = "text/csv; charset=utf-8" if csv else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
-        return StreamingResponse(in_chunks(lines), media_type=kind, headers={"Content-Disposition": name})
+        chunks = in_chunks(lines)
+        begun = chain([next(chunks)], chunks)  # an error in reading the study has its status, not half a file
+        return StreamingResponse(begun, media_type=kind, headers={"Content-Disposition": name})
 
 
 def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:

@@ -44,8 +44,8 @@ class _Exportable(Protocol):
 
 
 def study_lines(study: _Exportable) -> Iterator[str]:
-    """The lines of a study's file."""
-    record = study.record
+    """The lines of a study's file, as the study is when the first one is taken."""
+    record, trials, amendments = study.record, study.told_trials(), study.amendments
     header = {
         "bough": FORMAT,
         "name": record.name,
@@ -59,7 +59,7 @@ def study_lines(study: _Exportable) -> Iterator[str]:
     if record.stopping is not None:
         header["stopping"] = record.stopping
     yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
-    for trial in study.told_trials():
+    for trial in trials:
         row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _NOT_WRITTEN}
         for name in _OMITTED_WHEN_EMPTY:
             if not row[name]:
@@ -67,7 +67,7 @@ def study_lines(study: _Exportable) -> Iterator[str]:
         if trial.learn:
             del row["learn"]
         yield json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
-    for amendment in study.amendments:
+    for amendment in amendments:
         yield json.dumps(amendment_row(amendment), allow_nan=False, ensure_ascii=False) + "\n"
 
 
