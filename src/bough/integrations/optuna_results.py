@@ -103,8 +103,9 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequ
     n, signs = len(trials), np.array(goals.signs)
     values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)
     done = np.array([trial.state == TrialState.COMPLETE for trial in trials], dtype=bool)
-    for row in np.flatnonzero(done):
-        values[row] = signs * np.array(trials[row].values, dtype=float)
+    for row, trial in enumerate(trials):
+        if done[row]:
+            values[row] = signs * np.array(trial.values, dtype=float)
     values, slacks = _clipped(values), slacks_of(trials, goals.constraints)
     if len(signs) == 1:
         curves = [_curve(t, b, signs[0], y) for t, b, y in zip(trials, branches, values[:, 0].tolist())]
