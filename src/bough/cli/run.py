@@ -152,7 +152,7 @@ def run(
     """
     from bough.space import Space
     from bough.study import Study
-    from bough.study.running.run_checks import check_run
+    from bough.study.running.run_options import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
     wanted = _load(space, Space)

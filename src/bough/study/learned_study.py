@@ -26,7 +26,13 @@ from bough.study.amendable_study import AMEND_TRIES
 from bough.study.lessons import AskedResult, domains_of, is_news, taught
 from bough.study.results import failure
 from bough.study.revising.revisions import names_asked
-from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.running.objective import (
+    ObjectiveRaised,
+    OnError,
+    ReportTo,
+    check_objective,
+    evaluate_objective,
+)
 from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.study import Study
 from bough.trial import Trial
@@ -34,7 +40,6 @@ from bough.trial import Trial
 if TYPE_CHECKING:
     from bough.storage import Storage
     from bough.study.goals import Goals
-    from bough.study.running.run_handle import ReportTo
 
 __all__ = ["LearnedStudy"]
 
@@ -78,7 +83,6 @@ class LearnedStudy(Study):
         """
         from bough.study.running.loop import run_trials
         from bough.study.running.report_channel import reporting
-        from bough.study.running.run_handle import check_objective
 
         if instances is not None:
             raise StudyError(

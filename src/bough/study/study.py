@@ -27,8 +27,8 @@ from bough.trial import Config, Trial, own_copy
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.study.running.events import ProgressOption
     from bough.study.running.objective import OnError
+    from bough.study.running.progress import ProgressOption
 
 __all__ = ["Study"]
 

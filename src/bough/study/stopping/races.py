@@ -23,8 +23,7 @@ from bough.strategies import streams
 from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import Goals
 from bough.study.results import outcome
-from bough.study.running.objective import NoResult
-from bough.study.running.run_handle import Run
+from bough.study.running.objective import NoResult, Run
 from bough.study.stopping.final_values import TrialCurve
 from bough.study.stopping.race_amendment import KIND, instances_of
 from bough.study.stopping.race_values import LEAST_CHANCE, adjusted_mean, chance_to_win, is_complete, seen_by
