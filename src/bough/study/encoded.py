@@ -22,8 +22,7 @@ from bough.study.sources import present_sources
 from bough.study.stopping.curves import Branches
 from bough.study.stopping.final_values import TrialCurve, predicted_final
 from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
-from bough.study.stopping.race_amendment import instances_of
-from bough.study.stopping.race_values import predicted_in_race
+from bough.study.stopping.race_values import instances_of, predicted_in_race
 from bough.study.stopping.reporting import measured_trial, reports_several
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial

@@ -8,7 +8,6 @@ So ``study.space`` is an ordinary space at any time, and every finished trial is
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -130,7 +129,7 @@ class LearnedStudy(Study):
             body: dict[str, Any] = {"asked": list(result.config)}
             new, moved = taught(trials, names, result, space, self.seed)
             if moved:
-                body["space"] = json.loads(new.to_json())
+                body["space"] = new.to_dict()
             made = Amendment("learned", body, result.number, len(trials))
             text = new.to_json() if moved else None
             with contextlib.suppress(ConflictError):

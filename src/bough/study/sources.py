@@ -28,14 +28,13 @@ from bough.strategies import streams
 from bough.strategies.base import working_rows
 from bough.study.goals import Goals, goals_of
 
-__all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]
+__all__ = ["check_sources", "present_sources", "source_amendments"]
 
 MAX_STUDIES = 8
 MAX_RESULTS = 200
 """Results kept of each study: the best half, the latest, and some of the others."""
 
 MIN_RESULTS = 3
-LARGEST_VALUE = 1e300
 
 
 def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
@@ -79,28 +78,6 @@ def present_sources(space: Space, amendments: Sequence[Amendment]) -> tuple[Sour
             except StudyError:
                 continue
     return tuple(found)
-
-
-def check_source_body(body: dict[str, Any]) -> None:
-    """ValueError unless the body is that of an earlier study."""
-    if set(body) - {"file"} != {"name", "space", "results"}:
-        raise ValueError("an earlier study has 'name', 'space' and 'results'")
-    if not isinstance(body["name"], str) or not isinstance(body.get("file", ""), str):
-        raise ValueError("'name' and 'file' of an earlier study must be texts")
-    space = Space.from_json(body["space"])
-    if not isinstance(body["results"], list):
-        raise ValueError("'results' must be a list")
-    for each in body["results"]:
-        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
-            raise ValueError("a result is a list of a config and a value")
-        space.validate(each[0])
-        number = each[1]
-        if (
-            isinstance(number, bool)
-            or not isinstance(number, (int, float))
-            or not abs(number) < LARGEST_VALUE
-        ):
-            raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
 
 
 def _as_list(learn_from: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from bough.study.handles import number_and_attempt
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
-from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.reporting import checked_report
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial, own_copy

@@ -86,7 +86,7 @@ def space_of(text: str) -> Space:
 
 
 def _audit(study: Study, action: str, number: int, who: str) -> None:
-    study.amend(lambda _: Amendment("audit", {"action": action, "by": who}, number))
+    study.amend(lambda _: Amendment("audit", {"action": action}, number), by=who)
 
 
 def _result(text: str) -> Any:

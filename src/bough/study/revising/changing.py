@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -49,7 +48,6 @@ def space_change(
     space: Space,
     backfill: Mapping[str, Any],
     fix: Mapping[str, Any],
-    by: str | None = None,
 ) -> Amendment | None:
     """The amendment that makes ``space`` the current one; None if it is.
 
@@ -74,13 +72,9 @@ def space_change(
         if trial.state == "queued":
             _check_queued(trial, space)
     _check_union([*revisions, Revision(space, len(trials), values, fixed)], trials)
-    body: dict[str, Any] = {
-        "before": json.loads(current.to_json()),
-        "space": json.loads(space.to_json()),
-        "backfill": values,
-        "fix": fixed,
-    }
-    return Amendment("space", body if by is None else {**body, "by": by})
+    return Amendment(
+        "space", {"before": current.to_dict(), "space": space.to_dict(), "backfill": values, "fix": fixed}
+    )
 
 
 def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, must_be: str) -> dict[str, Any]:

@@ -25,8 +25,15 @@ from bough.study.goals import Goals
 from bough.study.results import outcome
 from bough.study.running.objective import NoResult, Run
 from bough.study.stopping.final_values import TrialCurve
-from bough.study.stopping.race_amendment import KIND, instances_of
-from bough.study.stopping.race_values import LEAST_CHANCE, adjusted_mean, chance_to_win, is_complete, seen_by
+from bough.study.stopping.race_values import (
+    KIND,
+    LEAST_CHANCE,
+    adjusted_mean,
+    chance_to_win,
+    instances_of,
+    is_complete,
+    seen_by,
+)
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
