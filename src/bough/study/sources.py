@@ -130,7 +130,7 @@ def _study(given: Any, storage: Storage) -> Any:
 def _body(study: Any) -> dict[str, Any]:
     """The stored form of an earlier study."""
     goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
-    if len(goals.objectives) != 1 or goals.limits:
+    if not goals.is_single:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
     # Those of the current space are completed by backfill.
     trials = study.current_trials if hasattr(study, "current_trials") else study.trials

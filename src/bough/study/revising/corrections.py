@@ -1,7 +1,7 @@
 """What people say about a study: retracted and corrected results, notes, requests to stop.
 
-All of them are amendments, so nothing that is stored changes. A trial that was retracted or corrected stays as
-it was told; the trial that a study shows has the last correction in its fields and the reason beside it.
+All are amendments, so nothing that is stored changes. A trial that was retracted or corrected stays as it was
+told; the trial that a study shows has the last correction in its fields and the reason beside it.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
     return Amendment("retract", {"reason": why}, number)
 
 
-def correction(
-    view: TrialIndex, number: int, value: Any, reason: str, goals: Goals
-) -> Amendment | None:
+def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Goals) -> Amendment | None:
     """The amendment that corrects a result; None if that is the result already."""
     why, trial = _checked_reason(reason), _finished(view, number, "corrected")
     if trial.retracted is not None:
