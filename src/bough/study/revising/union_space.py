@@ -15,7 +15,7 @@ import numpy as np
 from bough.errors import ConfigError
 from bough.points import Points
 from bough.space import Space
-from bough.space.conditions import All, Compare, Condition, parse, quote, rename
+from bough.space.conditions import All, Compare, Condition, comparisons, parse, quote, rename
 from bough.space.conditions import Any as AnyOf
 from bough.space.conditions import join as joined
 from bough.space.desugar import Parameter
@@ -361,6 +361,6 @@ def _renamed(parameter: Parameter, space: Space, names: Mapping[str, str]) -> Co
 
 def _names_in(condition: Condition | None) -> set[str]:
     found: set[str] = set()
-    if condition is not None:
-        rename(condition, lambda name: found.add(name) or name)  # type: ignore[func-returns-value]
+    for each in () if condition is None else comparisons(condition):
+        found |= {each.name} if isinstance(each, Compare) else {each.left, each.right}
     return found
