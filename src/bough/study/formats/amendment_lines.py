@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
+from bough.study.formats.trial_fields import FIELDS, is_number
 from bough.study.goals import Goals
 from bough.study.results import completed, storable
 from bough.study.revising.corrections import CORRECTED
@@ -47,7 +47,7 @@ def read_amendment(
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
     if before and since < before[-1].since:
         raise ValueError(f"'since' must not fall from one amendment to the next: {before[-1].since}, {since}")
-    if not _is_number(at):
+    if not is_number(at):
         raise ValueError(f"'at' must be a time, not {str(at)[:40]!r}")
     if not isinstance(body, dict):
         raise ValueError("'body' must be an object")
@@ -73,29 +73,11 @@ def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -
     for name in CORRECTED:
         if name not in body:
             raise ValueError(f"a correction needs {name!r}")
-    value, noise, noises, cost, measures = (body[name] for name in CORRECTED)
-    if not isinstance(measures, dict) or not isinstance(noises, dict):
-        raise ValueError("'measures' and 'noises' must be objects")
-    deviations = noises if noise is None else {**noises, "noise": noise}
-    _check_numbers(deviations)
-    _check_numbers({**measures, "value": value, "cost": 0.0 if cost is None else cost})
-    if min(deviations.values(), default=0.0) < 0:
-        raise ValueError("a noise must not be negative")
-    result = completed(Trial(0, {}, "done", value=value, measures=measures), goals)
+    given = [name for name in CORRECTED if name not in ("noise", "cost") or body[name] is not None]
+    fields = {name: FIELDS[name](name, body[name]) for name in given}
+    result = completed(Trial(0, {}, "done", **fields), goals)
     if result.error is not None:
         raise ValueError(result.error)
-
-
-def _check_numbers(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        if not _is_number(value):
-            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    return abs(value) <= sys.float_info.max
 
 
 def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
@@ -136,7 +118,7 @@ def _check_source(body: dict[str, Any], trial: Trial | None, goals: Goals) -> No
         if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
             raise ValueError("a result is a list of a config and a value")
         space.validate(each[0])
-        if not _is_number(each[1]) or abs(each[1]) >= LARGEST_SOURCE_VALUE:
+        if not is_number(each[1]) or abs(each[1]) >= LARGEST_SOURCE_VALUE:
             raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
 
 
