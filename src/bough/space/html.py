@@ -32,7 +32,7 @@ def space_html(space: Space) -> str:
     rest = len(space) - MAX_LINES
     if rest > 0:
         lines.append(f'<div style="{FADED}">and {rest:,} more parameters</div>')
-    for what, clauses in (("forbidden", space.forbid), ("required", getattr(space, "require", ()))):
+    for what, clauses in (("forbidden", space.forbid), ("required", space.require)):
         shown = list(clauses)[:20]
         lines += [f"<div>{what}: <code>{escape(str(clause))}</code></div>" for clause in shown]
         if len(clauses) > len(shown):
