@@ -134,8 +134,7 @@ class RemoteStudy(AmendingClient):
         self._amendments = 0  # that those know of
 
     def __repr__(self) -> str:
-        goal = self.direction if self.goals.is_plain else self.goals.describe()
-        return f"RemoteStudy({self.name!r}, {goal}, at {self._connection.where})"
+        return f"RemoteStudy({self.name!r}, {self.goals.heading}, at {self._connection.where})"
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
@@ -301,8 +300,6 @@ class RemoteStudy(AmendingClient):
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
-        if len(self.goals.objectives) > 1:
-            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
     @listing_options(Study.run, LocalRunOptions)

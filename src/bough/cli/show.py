@@ -74,8 +74,7 @@ def _show_study(study: Study, count: int) -> None:
     states["done"] = len(snapshot.done)
     states["of an earlier space"] = len(snapshot.earlier)
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
-    goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
-    click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
+    click.echo(f"{bold(snapshot.name)}: {study.goals.heading}, method {study.method.name}, {counts}\n")
     click.echo(branch_tree(snapshot))
     if len(study.goals.objectives) > 1:
         click.echo("\n" + front_text(study, count))

@@ -198,6 +198,11 @@ class Goals:
         """Whether these are the same goals, whatever the order of the limits."""
         return self == replace(other, limits=self.limits) and set(self.limits) == set(other.limits)
 
+    @property
+    def heading(self) -> str:
+        """The goals as they stand beside a study's name: the direction alone where it says everything."""
+        return self.direction if self.is_plain else self.describe()
+
     def describe(self) -> str:
         """The goals in a few words."""
         if not self.objectives:

@@ -205,8 +205,6 @@ class Study(AmendableStudy):
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
-        if len(self.goals.objectives) > 1:
-            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
     def run(

@@ -33,8 +33,7 @@ class StudyResults(StoredStudy):
     """The part of a ``Study`` that reads: nothing here changes what is stored."""
 
     def __repr__(self) -> str:
-        goal = self.direction if self.goals.is_plain else self.goals.describe()
-        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
+        return f"Study({self.name!r}, {self.goals.heading}, method={self.method.name!r}, seed={self.seed})"
 
     if not TYPE_CHECKING:  # a type checker is to find names that do not exist
 

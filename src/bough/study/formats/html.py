@@ -31,8 +31,7 @@ def study_html(study: StudyResults) -> str:
     for trial in trials:
         counts[trial.state] = counts.get(trial.state, 0) + 1
     said = ", ".join(f"{count:,} {state}" for state, count in counts.items()) or "no trials yet"
-    goal = study.direction if study.goals.is_plain else study.goals.describe()
-    heading = f"{escape(study.name)} {faded(f'{goal}, method {study.method.name}; {said}')}"
+    heading = f"{escape(study.name)} {faded(f'{study.goals.heading}, method {study.method.name}; {said}')}"
     several = len(study.goals.objectives) > 1
     body = _front(study) if several else _best(study)
     finished = [trial for trial in trials if trial.state == "done" and trial.retracted is None]
