@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -47,12 +47,8 @@ class Limit:
 
     def __str__(self) -> str:
         name = self.name if re.fullmatch(r"\w+", self.name) else f"`{self.name}`"
-        return (
-            f"{name} {self.sign} {self.bound:g}" if self._is_short() else f"{name} {self.sign} {self.bound!r}"
-        )
-
-    def _is_short(self) -> bool:
-        return float(f"{self.bound:g}") == self.bound
+        short = f"{self.bound:g}"
+        return f"{name} {self.sign} {short if float(short) == self.bound else repr(self.bound)}"
 
     @property
     def is_upper(self) -> bool:
@@ -283,8 +279,7 @@ def _checked_name(name: Any, what: str) -> str:
     return name
 
 
-def _check_agreement(limits: Iterable[Limit]) -> None:
-    limits = list(limits)
+def _check_agreement(limits: Sequence[Limit]) -> None:
     for upper in (limit for limit in limits if limit.is_upper):
         for lower in (limit for limit in limits if not limit.is_upper and limit.name == upper.name):
             strict = upper.sign == "<" or lower.sign == ">"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -150,6 +151,7 @@ def _learned_so_far(storage: Storage, name: str | None) -> Space:
     return space
 
 
+@dataclass(frozen=True, eq=False)
 class _Evaluation:
     """Evaluates ``objective(trial)`` where the study is, or alone in a worker process.
 
@@ -157,37 +159,32 @@ class _Evaluation:
     elsewhere.
     """
 
-    def __init__(
-        self,
-        objective: Objective,
-        on_error: OnError,
-        goals: Goals,
-        seed: int,
-        report: ReportTo | None,
-        is_design: bool,
-        study: LearnedStudy | None,
-        domains: Mapping[str, Domain] | None = None,
-    ) -> None:
-        self._objective, self._on_error, self._goals, self._seed = objective, on_error, goals, seed
-        self._report, self._study, self._domains = report, study, domains or {}
-        self._is_design = is_design
+    objective: Objective
+    on_error: OnError
+    goals: Goals
+    seed: int
+    report: ReportTo | None
+    is_design: bool
+    study: LearnedStudy | None
+    domains: Mapping[str, Domain] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A worker process gets what is known now, and no study."""
-        known = self._domains if self._study is None else self._study.domains
-        given = self._objective, self._on_error, self._goals, self._seed, self._report, self._is_design
-        return _Evaluation, (*given, None, known)
+        given = self.objective, self.on_error, self.goals, self.seed, self.report, self.is_design
+        return _Evaluation, (*given, None, self._known_domains())
+
+    def _known_domains(self) -> Mapping[str, Domain]:
+        return self.domains if self.study is None else self.study.domains
 
     def __call__(self, trial: Trial) -> Trial:
-        known = self._domains if self._study is None else self._study.domains
-        asking = AskingTrial(trial.number, self._answer_from(trial), known)
+        asking = AskingTrial(trial.number, self._answer_from(trial), self._known_domains())
         try:
             result = evaluate_objective(
-                lambda _, *run: _checked(self._objective(asking, *run), asking),
-                self._on_error,
+                lambda _, *run: _checked(self.objective(asking, *run), asking),
+                self.on_error,
                 trial,
-                self._goals,
-                self._report,
+                self.goals,
+                self.report,
             )
         except ObjectiveRaised as raised:
             raise ObjectiveRaised(_asked(raised.result, asking), raised.error) from None
@@ -197,9 +194,9 @@ class _Evaluation:
         def answer(name: str, domain: Domain, so_far: Mapping[str, Any]) -> Any:
             if name in trial.config:
                 return trial.config[name]
-            rng = np.random.default_rng([self._seed, trial.number, 1 + len(so_far)])
-            value = None if self._study is None else self._study.answer(name, so_far, rng)
-            return fresh_answer(name, domain, rng, uniform=self._is_design) if value is None else value
+            rng = np.random.default_rng([self.seed, trial.number, 1 + len(so_far)])
+            value = None if self.study is None else self.study.answer(name, so_far, rng)
+            return fresh_answer(name, domain, rng, uniform=self.is_design) if value is None else value
 
         return answer
 

@@ -47,7 +47,9 @@ def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage)
             raise StudyError(f"learn_from names {_name(each)!r} twice")
     amendments: list[Amendment] = []
     for position, each in enumerate(given):
-        body = {**_body(_study(each, storage)), **_file_name(each)}
+        body = _body(_study(each, storage))
+        if _is_file(each):
+            body["file"] = os.path.basename(each)
         _mapped(space, body, position)
         amendments.append(Amendment("source", body, None, 0, position, time.time()))
     return amendments
@@ -90,17 +92,15 @@ def _as_list(learn_from: Any) -> list[Any]:
 
 def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
     """The name of an earlier study. files: names of studies by those of files, for files that are gone."""
+    if _is_file(given):
+        return str(_of_file(given).name)
     if not isinstance(given, (str, os.PathLike)):
         return str(given.name)
-    if os.path.isfile(given):
-        return str(_of_file(given).name)
     return files.get(os.path.basename(given), str(given))
 
 
-def _file_name(given: Any) -> dict[str, str]:
-    """The stored name of the file that an earlier study comes from."""
-    is_file = isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
-    return {"file": os.path.basename(given)} if is_file else {}
+def _is_file(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
 
 
 def _of_file(path: str | os.PathLike[str]) -> Any:
@@ -111,9 +111,9 @@ def _of_file(path: str | os.PathLike[str]) -> Any:
 
 def _study(given: Any, storage: Storage) -> Any:
     """An earlier study: an open one, that of an exported file, or the one of that name in the storage."""
+    if _is_file(given):
+        return _of_file(given)
     if isinstance(given, (str, os.PathLike)):
-        if os.path.isfile(given):
-            return _of_file(given)
         found = storage.find(str(given))
         if not found:
             raise StudyError(
