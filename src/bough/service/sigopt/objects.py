@@ -30,16 +30,23 @@ def is_observation(trial: Trial) -> bool:
     return trial.is_finished and trial.error != DELETED
 
 
-def experiment_json(document: Document, progress: Json) -> Json:
-    body = document.body
-    definition = body["definition"]
-    shared = {
-        "object": body["object"],
+def _document_json(kind: str, document: Document) -> Json:
+    """The keys that all objects have which are documents."""
+    return {
+        "object": kind,
         "id": document.name,
         "client": CLIENT,
         "user": CLIENT,
         "created": int(document.created),
         "updated": int(document.updated),
+    }
+
+
+def experiment_json(document: Document, progress: Json) -> Json:
+    body = document.body
+    definition = body["definition"]
+    shared = {
+        **_document_json(body["object"], document),
         "state": body["state"],
         "name": definition["name"],
         "project": definition["project"],
@@ -141,12 +148,7 @@ def value_json(experiment: Document, trial: Trial) -> Json:
 def run_json(document: Document) -> Json:
     body = document.body
     return {
-        "object": "training_run",
-        "id": document.name,
-        "client": CLIENT,
-        "user": CLIENT,
-        "created": int(document.created),
-        "updated": int(document.updated),
+        **_document_json("training_run", document),
         "finished": body["state"] != "active",
         "completed": int(document.updated) if body["state"] != "active" else None,
         **{key: value for key, value in body.items() if key not in ("trial", "values")},
@@ -173,15 +175,7 @@ def checkpoint_json(document: Document) -> Json:
 
 
 def project_json(document: Document) -> Json:
-    return {
-        "object": "project",
-        "id": document.name,
-        "client": CLIENT,
-        "user": CLIENT,
-        "created": int(document.created),
-        "updated": int(document.updated),
-        **document.body,
-    }
+    return {**_document_json("project", document), **document.body}
 
 
 def page(items: Sequence[Json], query: Json) -> Json:
