@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack, cast, overload
+from typing import Any, Unpack, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -30,7 +30,7 @@ from bough.study.handles import checked_count, number_and_attempt
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure, told
 from bough.study.running.loop import run_objective
-from bough.study.running.run_options import LocalRunOptions, RunOptions, listing_options
+from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.running.spending import checked_budget
 from bough.study.stopping.races import check_no_race, in_order_of, raced_objective
 from bough.study.stopping.reporting import checked_report
@@ -302,13 +302,16 @@ class RemoteStudy(AmendingClient):
         """The tried configuration with the best predicted value, and its 95 % interval."""
         return recommend(self)
 
-    @listing_options(Study.run, LocalRunOptions)
+    @listing_options(Study.run, RunOptions)
     def run(
-        self, objective: Callable[..., Any], trials: int | None = None, **options: Unpack[LocalRunOptions]
+        self,
+        objective: Callable[..., Any],
+        trials: int | None = None,
+        *,
+        instances: Iterable[Any] | None = None,
+        **options: Unpack[RunOptions],
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
-        instances = options.get("instances")
-        shared = cast(RunOptions, {name: each for name, each in options.items() if name != "instances"})
         if instances is None:
             check_no_race(self)
         else:
@@ -316,7 +319,7 @@ class RemoteStudy(AmendingClient):
                 instances, lambda given: self._post("instances", {"instances": given})["instances"]
             )
             objective = raced_objective(objective, order, self.goals)
-        return run_objective(self, objective, trials, **shared)
+        return run_objective(self, objective, trials, **options)
 
     @property
     def spent(self) -> float:

@@ -52,7 +52,7 @@ def explain_branches(
     told = []
     for index, paths in enumerate(branches):
         mine = {path.key for path in paths}
-        own = [trial for trial, key in zip(trials, keys) if key in mine and trial.retracted is None]
+        own = [trial for trial, key in zip(trials, keys) if key in mine]
         values = [sign * trial.value for trial in own if trial.value is not None and not trial.partial]
         entry: dict[str, Any] = {
             "branch": {k: v for k, v in _switch_values(space, paths).items() if k != model.hidden_switch},
