@@ -26,7 +26,7 @@ from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
 from bough.strategies.base import working_rows
-from bough.study.goals import Goals, goals_of
+from bough.study.goals import Goals
 
 __all__ = ["check_sources", "present_sources", "source_amendments"]
 
@@ -122,21 +122,19 @@ def _study(given: Any, storage: Storage) -> Any:
         from bough.study.study import Study
 
         return Study.of_record(found[0], storage)
-    if not all(hasattr(given, name) for name in ("name", "space", "trials", "direction")):
+    if not all(hasattr(given, name) for name in ("name", "space", "trials", "goals")):
         raise StudyError(f"learn_from takes studies, files and names of studies, not {given!r:.80}")
     return given
 
 
 def _body(study: Any) -> dict[str, Any]:
     """The stored form of an earlier study."""
-    goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
+    goals: Goals = study.goals
     if not goals.is_single:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
-    # Those of the current space are completed by backfill.
-    trials = study.current_trials if hasattr(study, "current_trials") else study.trials
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
-        for trial in trials
+        for trial in study.current_trials  # completed by backfill
         if trial.state == "done" and not trial.partial and trial.retracted is None
         if study.space.contains(trial.config)
     ]
