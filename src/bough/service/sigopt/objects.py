@@ -184,22 +184,20 @@ def page(items: Sequence[Json], query: Json) -> Json:
     The newest come first, and ``before`` leads to older ones; with ``after`` it is the other way round.
     Markers are positions, which never change: lists only grow at their end.
     """
-    limit = min(_position(query.get("limit", MOST), "limit"), MOST)
+    limit, count = min(_position(query.get("limit", MOST), "limit"), MOST), len(items)
     if query.get("after") is not None:
-        start = _position(query["after"], "after") + 1
-        chosen = list(range(start, min(start + limit, len(items))))
-        more_after, more_before = bool(chosen) and chosen[-1] + 1 < len(items), start > 0
+        start = min(_position(query["after"], "after") + 1, count)
+        chosen = range(start, min(start + limit, count))
     else:
-        end = _position(query.get("before", len(items)), "before")
-        chosen = list(range(min(end, len(items)) - 1, max(min(end, len(items)) - 1 - limit, -1), -1))
-        more_before, more_after = bool(chosen) and chosen[-1] > 0, end < len(items)
+        end = min(_position(query.get("before", count), "before"), count)
+        chosen = range(max(end - limit, 0), end)[::-1]
     paging = {
-        "before": str(min(chosen)) if chosen and more_before else None,
-        "after": str(max(chosen)) if chosen and more_after else None,
+        "before": str(min(chosen)) if chosen and min(chosen) > 0 else None,
+        "after": str(max(chosen)) if chosen and max(chosen) + 1 < count else None,
     }
     return {
         "object": "pagination",
-        "count": len(items),
+        "count": count,
         "data": [items[index] for index in chosen],
         "paging": {"object": "paging", **paging},
     }
