@@ -24,7 +24,7 @@ from bough.study.running.run_options import RunOptions, RunPlan, check_run, list
 from bough.study.running.runnable import Evaluate, RunnableStudy
 from bough.study.running.settling import ForeseenStudy, Settling
 from bough.study.running.signals import Interruption
-from bough.trial import MAX_ATTEMPTS, Trial
+from bough.trial import MAX_ATTEMPTS, Trial, result_text
 
 __all__ = ["run_objective", "run_trials"]
 
@@ -212,7 +212,7 @@ class _Run:
             self._leases.drop(trial)
             return
         except StorageError:
-            _log.error("the result of trial %d could not be stored: %s", trial.number, _text(result))
+            _log.error("the result of trial %d could not be stored: %s", trial.number, result_text(result))
             raise
         self._leases.drop(trial)
         if recorded.state == "failed":
@@ -252,10 +252,3 @@ class _Run:
                 objectives=self._study.goals.names,
             )
         )
-
-
-def _text(result: Trial) -> str:
-    """A result as one would tell it by hand."""
-    if result.state != "done":
-        return f"failed, {result.error}" if result.state == "failed" else "stopped"
-    return f"value={result.value!r}, noise={result.noise!r}, cost={result.cost!r}"
