@@ -269,13 +269,11 @@ class RemoteStudy(AmendingClient):
     ) -> dict[str, Any]:
         """The rule, the prediction and the reason with which the method chose a trial; or about branches."""
         if trial is None:
-            told: dict[str, Any] = self._post("explain", {"branch": branch}, self._timeout)
-            return told
+            return dict(self._post("explain", {"branch": branch}, self._timeout))
         if branch is not None:
             raise TrialError("explain a trial or a branch, not both")
         number = trial.number if isinstance(trial, Trial) else trial
-        found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
-        return found
+        return dict(self._get(f"trials/{number}/explain", self._timeout))
 
     @property
     def has_model(self) -> bool:
