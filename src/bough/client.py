@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack, cast, overload
+from typing import Any, Unpack, overload
 from urllib.parse import quote
 
 import numpy as np
@@ -30,7 +30,7 @@ from bough.study.handles import checked_count, number_and_attempt
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure, told
 from bough.study.running.loop import run_objective
-from bough.study.running.run_options import LocalRunOptions, RunOptions, listing_options
+from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.running.spending import checked_budget
 from bough.study.stopping.races import check_no_race, in_order_of, raced_objective
 from bough.study.stopping.reporting import checked_report
@@ -134,8 +134,7 @@ class RemoteStudy(AmendingClient):
         self._amendments = 0  # that those know of
 
     def __repr__(self) -> str:
-        goal = self.direction if self.goals.is_plain else self.goals.describe()
-        return f"RemoteStudy({self.name!r}, {goal}, at {self._connection.where})"
+        return f"RemoteStudy({self.name!r}, {self.goals.heading}, at {self._connection.where})"
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
@@ -270,13 +269,11 @@ class RemoteStudy(AmendingClient):
     ) -> dict[str, Any]:
         """The rule, the prediction and the reason with which the method chose a trial; or about branches."""
         if trial is None:
-            told: dict[str, Any] = self._post("explain", {"branch": branch}, self._timeout)
-            return told
+            return dict(self._post("explain", {"branch": branch}, self._timeout))
         if branch is not None:
             raise TrialError("explain a trial or a branch, not both")
         number = trial.number if isinstance(trial, Trial) else trial
-        found: dict[str, Any] = self._get(f"trials/{number}/explain", self._timeout)
-        return found
+        return dict(self._get(f"trials/{number}/explain", self._timeout))
 
     @property
     def has_model(self) -> bool:
@@ -301,17 +298,18 @@ class RemoteStudy(AmendingClient):
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
-        if len(self.goals.objectives) > 1:
-            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
-    @listing_options(Study.run, LocalRunOptions)
+    @listing_options(Study.run, RunOptions)
     def run(
-        self, objective: Callable[..., Any], trials: int | None = None, **options: Unpack[LocalRunOptions]
+        self,
+        objective: Callable[..., Any],
+        trials: int | None = None,
+        *,
+        instances: Iterable[Any] | None = None,
+        **options: Unpack[RunOptions],
     ) -> RemoteStudy:
         """Evaluate ``objective(config)`` here, with proposals from the service; see ``Study.run``."""
-        instances = options.get("instances")
-        shared = cast(RunOptions, {name: each for name, each in options.items() if name != "instances"})
         if instances is None:
             check_no_race(self)
         else:
@@ -319,7 +317,7 @@ class RemoteStudy(AmendingClient):
                 instances, lambda given: self._post("instances", {"instances": given})["instances"]
             )
             objective = raced_objective(objective, order, self.goals)
-        return run_objective(self, objective, trials, **shared)
+        return run_objective(self, objective, trials, **options)
 
     @property
     def spent(self) -> float:

@@ -25,6 +25,7 @@ __all__ = [
     "is_news",
     "own_copy",
     "renewed",
+    "result_text",
 ]
 
 Config = dict[str, Any]
@@ -202,8 +203,8 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
         if _outcome(current) == _outcome(result):
             return current
         raise ConflictError(
-            f"trial {current.number} is already finished ({_text(current)}); "
-            f"another result ({_text(result)}) is refused"
+            f"trial {current.number} is already finished ({result_text(current)}); "
+            f"another result ({result_text(result)}) is refused"
         )
     if result.state != "done" and result.attempt not in (0, current.attempt):
         raise TrialError(
@@ -273,7 +274,8 @@ def _outcome(trial: Trial) -> tuple[object, ...]:
     return trial.state, trial.value, trial.noise, trial.noises, trial.cost, trial.measures, trial.notes
 
 
-def _text(trial: Trial) -> str:
+def result_text(trial: Trial) -> str:
+    """A result as one would tell it by hand."""
     if trial.state == "failed":
         return f"failed: {trial.error}"
     if trial.state == "stopped":

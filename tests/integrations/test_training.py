@@ -15,7 +15,7 @@ from bough.integrations.training import (
     lightning_callback,
     xgboost_callback,
 )
-from bough.study.running.run_handle import Run
+from bough.study.running.objective import Run
 from bough.trial import Trial
 
 

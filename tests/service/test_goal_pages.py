@@ -11,7 +11,7 @@ from tests.service.running import SPACE, Service
 
 import bough
 from bough.errors import StudyError
-from bough.service.dashboard.goal_form import goals_of_form
+from bough.service.dashboard.actions import goals_of_form
 
 GOALS: dict[str, Any] = {"objectives": ["error", "speed"], "constraints": ["memory <= 5"]}
 

@@ -156,14 +156,8 @@ def test_a_relation_leaves_the_signature_open():
 
 
 def test_signature():
-    assert NESTED.tree.signature({"model": "bayes", "scale": "none"}) == (
-        True,
-        False,
-        False,
-        True,
-        False,
-        False,
-    )
+    points = NESTED.encode([{"model": "bayes", "scale": "none"}])
+    assert points.on.tolist() == [[True, False, False, True, False, False]]
 
 
 def test_path_of_ignores_inactive_columns():

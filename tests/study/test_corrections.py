@@ -189,7 +189,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, change: dict[str, Any], message
         ({"noises": {"value": "x"}}, "'value' must be a number|'x'"),
         ({"noise": -1.0}, "must not be negative"),
         ({"noise": True}, "'noise' must be a number"),
-        ({"measures": []}, "'measures' and 'noises' must be objects"),
+        ({"measures": []}, "'measures' must be an object"),
     ],
 )
 def test_a_damaged_correction_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:

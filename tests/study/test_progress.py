@@ -13,8 +13,7 @@ import pytest
 from bough.errors import StudyError
 from bough.space import Choice, Float, Int, Space
 from bough.study import minimize
-from bough.study.running.events import Event, Progress, reporter
-from bough.study.running.progress import bar, describe, log_lines, sparkline
+from bough.study.running.progress import Event, Progress, bar, describe, log_lines, reporter, sparkline
 from bough.trial import Trial
 
 BEST = Trial(3, {"model": "svm", "C": 2.0}, "done", value=0.0213)

@@ -18,8 +18,13 @@ from bough.storage import MemoryStorage, open_storage
 from bough.study import Study, export_study, import_study, maximize, minimize, optimize
 from bough.study.stopping.curves import Curve
 from bough.study.stopping.final_values import TrialCurve
-from bough.study.stopping.race_amendment import instances_of
-from bough.study.stopping.race_values import adjusted_mean, chance_to_win, first_test, predicted_in_race
+from bough.study.stopping.race_values import (
+    adjusted_mean,
+    chance_to_win,
+    first_test,
+    instances_of,
+    predicted_in_race,
+)
 
 FLAT = Space({"x": Float(0, 1)})
 NAMES = [f"i{place}" for place in range(12)]

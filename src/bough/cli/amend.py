@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bough.cli.options import existing, storage_option
+from bough.cli.options import open_named, storage_option
 from bough.cli.style import printable
 
 __all__ = ["believe", "change", "correct", "retract", "stop"]
@@ -69,9 +69,8 @@ def change(
       bough change my-study space.yaml --backfill dropout=0.0 --yes
     """
     from bough.space import Space
-    from bough.study import open_study
 
-    opened = open_study(study, existing(storage))
+    opened = open_named(study, storage)
     wanted, seen = Space.load(space), opened.space
     values: dict[str, Any] = {"backfill": _values(backfill, "--backfill"), "fix": _values(fix, "--fix")}
     lines = opened.change(wanted, **values, preview=True, seen=seen)
@@ -105,12 +104,11 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
       bough believe my-study rate=null
     """
     from bough.space.beliefs import likely_text
-    from bough.study import open_study
     from bough.study.revising.beliefs import present_beliefs
 
     if withdraw_all and beliefs:
         raise click.UsageError("--withdraw-all takes no NAME=LIKELY")
-    opened = open_study(study, existing(storage))
+    opened = open_named(study, storage)
     if beliefs or withdraw_all:
         likely = _values(beliefs, "")
         for name, text in likely.items():
@@ -139,9 +137,7 @@ def stop(study: str, reason: str, storage: str) -> None:
     Examples:
       bough stop my-study --reason "good enough"
     """
-    from bough.study import open_study
-
-    opened = open_study(study, existing(storage))
+    opened = open_named(study, storage)
     opened.stop_runs(reason)
     running = opened.status().leased
     click.echo(f"asked the runs of {study!r} to stop; trials running under a lease: {running}", err=True)
@@ -161,9 +157,7 @@ def retract(study: str, number: int, reason: str, storage: str) -> None:
     Examples:
       bough retract my-study 17 --reason "the sensor was unplugged"
     """
-    from bough.study import open_study
-
-    trial = open_study(study, existing(storage)).retract(number, reason)
+    trial = open_named(study, storage).retract(number, reason)
     click.echo(f"retracted trial {trial.number} of {study!r}", err=True)
 
 
@@ -181,11 +175,9 @@ def correct(study: str, number: int, value: str, reason: str, storage: str) -> N
       bough correct my-study 17 0.25 --reason "it was in percent"
       bough correct my-study 17 '{"error": 0.25}' --reason "it was in percent"
     """
-    from bough.study import open_study
-
     try:
         given = json.loads(value)
     except ValueError:
         raise click.UsageError(f"VALUE must be a number or a JSON object, not {value!r}") from None
-    trial = open_study(study, existing(storage)).correct(number, given, reason)
+    trial = open_named(study, storage).correct(number, given, reason)
     click.echo(f"corrected trial {trial.number} of {study!r}: {trial.value}", err=True)

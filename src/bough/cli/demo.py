@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bough.cli.demo_objectives import GOALS, STUDY, demonstrate_objectives
-from bough.cli.digits import digits_space, error_rate, load_digits
+from bough.cli.digits import digits_space, error_and_size, error_rate, load_digits
 from bough.cli.options import method_of, method_option, progress_of, progress_option
 from bough.cli.style import bold
-from bough.cli.text import branch_tree, config_text, table
+from bough.cli.text import branch_tree, config_text, number, table
 from bough.errors import StorageError
 from bough.plot.snapshot import StudySnapshot
+from bough.trial import Config
 
 if TYPE_CHECKING:
     from bough.study import Study
@@ -25,8 +25,20 @@ __all__ = ["demo"]
 
 INTERRUPTED = 130
 
-VALUE_ONLY: Mapping[str, Any] = {}
-"""The goals of the plain demo: one value to minimise."""
+TASK = """\
+Which of nine classifiers reads {digits} handwritten digits best, with which parameters?
+Two searches of {trials} trials each; the value is the error rate in 3-fold cross-validation.
+"""
+TWO_OBJECTIVES_TASK = """\
+Which classifiers read {digits} handwritten digits well, and which take little memory?
+One search of {trials} trials for two objectives: the error rate in 3-fold cross-validation, and
+the logarithm of the size of the fitted classifier, in kilobytes when pickled. An error above 10 %
+is of no use, which the study knows from its reference point.
+"""
+TWO_OBJECTIVES: dict[str, Any] = {
+    "objectives": {"error": "minimize", "log10_kilobytes": "minimize"},
+    "reference": {"error": 0.1},  # a classifier that misreads more is of no use, however small
+}
 
 
 @click.command()
@@ -71,37 +83,27 @@ def demo(
     """
     folder.mkdir(parents=True, exist_ok=True)
     storage = f"sqlite:///{folder}/demo.db"
-    if objectives:
-        study = _open(STUDY, storage, method, seed, fresh or anew, GOALS)
-        if demonstrate_objectives(study, trials, folder, progress):
-            return 0
-        click.echo(f"\ninterrupted: all results are kept in {folder}; the same command continues")
-        return INTERRUPTED
     features, labels = load_digits()
-    click.echo(
-        f"Which of nine classifiers reads {len(labels)} handwritten digits best, with which parameters?\n"
-        f"Two searches of {trials} trials each; the value is the error rate in 3-fold cross-validation.\n"
-    )
-    objective = partial(error_rate, features=features, labels=labels)
+    click.echo((TWO_OBJECTIVES_TASK if objectives else TASK).format(digits=len(labels), trials=trials))
+    searches = {"demo-objectives": method} if objectives else {"demo": method, "demo-random": "random"}
+    objective = partial(error_and_size if objectives else error_rate, features=features, labels=labels)
+    goals = TWO_OBJECTIVES if objectives else {}
     found: list[Study] = []
-    for name, how in (("demo", method), ("demo-random", "random")):
-        study = _open(name, storage, how, seed, fresh or anew)
-        already = study.status().finished
-        after = f", continuing after {already} trials (--fresh starts again)" if already else ""
-        click.echo(f"{study.method.name} search{after}")
-        with contextlib.suppress(KeyboardInterrupt):  # all results are kept
-            study.run(objective, trials, progress=progress_of(progress))
-        if study.status().finished < trials:
-            click.echo(f"\ninterrupted: all results are kept in {folder}; 'bough demo' continues")
-            return INTERRUPTED
+    for name, how in searches.items():
+        study = _open(name, storage, how, seed, fresh or anew, goals)
         found.append(study)
-    _conclude(found[0], found[1], folder, storage)
+        if not _search(study, objective, trials, progress):
+            command = "the same command" if objectives else "'bough demo'"
+            click.echo(f"\ninterrupted: all results are kept in {folder}; {command} continues")
+            return INTERRUPTED
+    if objectives:
+        _conclude_front(found[0], folder, storage)
+    else:
+        _conclude(found[0], found[1], folder, storage)
     return 0
 
 
-def _open(
-    name: str, storage: str, method: str, seed: int, fresh: bool, goals: Mapping[str, Any] = VALUE_ONLY
-) -> Study:
+def _open(name: str, storage: str, method: str, seed: int, fresh: bool, goals: dict[str, Any]) -> Study:
     """The demo's study of that name: the stored one, or a new one."""
     from bough.study import Study, delete_study, open_study, studies
 
@@ -116,15 +118,23 @@ def _open(
     return Study(digits_space(), name=name, storage=storage, method=method_of(method), seed=seed, **goals)
 
 
+def _search(study: Study, objective: Callable[[Config], Any], trials: int, progress: str | None) -> bool:
+    """Run a study, or go on with it; False if it was interrupted."""
+    already = study.status().finished
+    after = f", continuing after {already} trials (--fresh starts again)" if already else ""
+    click.echo(f"{study.method.name} search{after}")
+    with contextlib.suppress(KeyboardInterrupt):  # all results are kept
+        study.run(objective, trials, progress=progress_of(progress))
+    return study.status().finished >= trials
+
+
 def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
     from bough.plot.html_report import report
 
     best = study.best
-    snapshot = StudySnapshot.of(study)
-    options = {name: value for name, value in best.config.items() if name != "classifier"}
-    click.echo(f"\n{bold('The winner')}  {best.config['classifier']}  {config_text(options)}")
+    click.echo(f"\n{bold('The winner')}  {best.config['classifier']}  {_options(best.config)}")
     click.echo(f"            {best.value:.2%} of the digits misread  (trial {best.number})")
-    click.echo(f"\n{bold('Where the trials went')}\n{branch_tree(snapshot)}")
+    click.echo(f"\n{bold('Where the trials went')}\n{branch_tree(StudySnapshot.of(study))}")
     rows = [
         (
             one.method.name,
@@ -144,3 +154,27 @@ def _conclude(study: Study, random: Study, folder: Path, storage: str) -> None:
         f"        {f'bough demo --trials {more}':<54}  continue the search\n"
         f"        {'bough run --help':<54}  tune your own program"
     )
+
+
+def _conclude_front(study: Study, folder: Path, storage: str) -> None:
+    from bough.plot.html_report import report
+
+    rows = [
+        (
+            f"{trial.measures['error']:.2%}",
+            number(trial.measures["kilobytes"]),
+            str(trial.config["classifier"]),
+            _options(trial.config),
+            f"trial {trial.number}",
+        )
+        for trial in study.front
+    ]
+    click.echo(f"\n{bold('The front')}  no other trial is both better and smaller than one of these")
+    click.echo(table(("error", "kB", "classifier", "parameters", "found in"), rows, right="rr"))
+    page = report(study, folder / "objectives.html")
+    click.echo(f"\n{bold('Report')}  {page}   (open it in a browser)")
+    click.echo(f"{bold('Next')}    bough show {study.name} --storage {storage}")
+
+
+def _options(config: Config) -> str:
+    return config_text({name: value for name, value in config.items() if name != "classifier"})

@@ -10,7 +10,6 @@ from typing import Any
 
 from bough.errors import StudyError, TrialError
 from bough.study import Study
-from bough.study.stopping.reporting import reports_several
 from bough.trial import Trial
 
 __all__ = ["ReportedLines"]
@@ -28,7 +27,7 @@ class ReportedLines:
     def __init__(self, study: Study, trial: Trial, output: Path, ignored: bool = False) -> None:
         self._study, self._trial, self._output = study, trial, output
         self._offset = 0
-        self._needed = study.goals.needed if reports_several(study.goals) else ()
+        self._needed = () if study.goals.is_single else study.goals.needed
         self._refused = ignored
 
     def should_stop(self) -> bool:

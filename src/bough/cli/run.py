@@ -27,7 +27,7 @@ from bough.cli.options import (
 from bough.cli.placeholders import Unit, check_command, example_configs, fill
 from bough.cli.style import printable
 from bough.cli.text import config_text, counted
-from bough.errors import SpaceError, StudyError
+from bough.errors import StudyError
 from bough.study.running.orphans import Guardian
 
 if TYPE_CHECKING:
@@ -152,10 +152,10 @@ def run(
     """
     from bough.space import Space
     from bough.study import Study
-    from bough.study.running.run_checks import check_run
+    from bough.study.running.run_options import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
-    wanted = _load(space, Space)
+    wanted = Space.load(space)
     raced = None if instances is None else read_instances(instances)
     units = check_command(command, wanted, raced is not None)
     wanted.sample(1, 0)  # SpaceError if no configuration is allowed
@@ -238,16 +238,6 @@ def _warn_about_variables(space: Space) -> None:
             "use {name} placeholders or {config}",
             err=True,
         )
-
-
-def _load(path: Path, kind: Any) -> Any:
-    """The space in a file; an error names the file."""
-    try:
-        return kind.load(path)
-    except OSError as error:
-        raise SpaceError(f"cannot read {path}: {error.strerror}") from None
-    except SpaceError as error:
-        raise SpaceError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
 
 
 def _complete(study: Study, trials: int | None, timeout: float | None, seconds: float) -> bool:

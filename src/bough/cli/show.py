@@ -13,7 +13,7 @@ from bough.cli.goals import front_data, front_text, no_feasible_trial
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
 from bough.cli.style import bold, printable, struck
 from bough.cli.text import branch_tree, config_text, number, table, value_text
-from bough.errors import StudyError, TrialError
+from bough.errors import TrialError
 from bough.plot.snapshot import StudySnapshot
 from bough.study.running.progress import sparkline
 from bough.trial import Config, Trial
@@ -74,8 +74,7 @@ def _show_study(study: Study, count: int) -> None:
     states["done"] = len(snapshot.done)
     states["of an earlier space"] = len(snapshot.earlier)
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
-    goal = snapshot.direction if study.goals.is_plain else study.goals.describe()
-    click.echo(f"{bold(snapshot.name)}: {goal}, method {study.method.name}, {counts}\n")
+    click.echo(f"{bold(snapshot.name)}: {study.goals.heading}, method {study.method.name}, {counts}\n")
     click.echo(branch_tree(snapshot))
     if len(study.goals.objectives) > 1:
         click.echo("\n" + front_text(study, count))
@@ -190,8 +189,6 @@ def best(study: str | None, storage: str, json_: bool) -> None:
         as_json(front_data(opened)) if json_ else click.echo(front_text(opened))
         return
     trial = opened.best
-    if trial.value is None:
-        raise StudyError(f"study {opened.name!r} has no trial with a value yet")
     if json_:
         as_json({"number": trial.number, "value": trial.value, "noise": trial.noise, "config": trial.config})
         return

@@ -6,7 +6,7 @@ import json
 
 import click
 
-from bough.cli.options import existing, json_option, listing, storage_option, study_argument
+from bough.cli.options import existing, json_option, listing, open_named, storage_option, study_argument
 from bough.cli.text import counted
 from bough.errors import StudyError
 
@@ -52,11 +52,11 @@ def delete(study: str | None, storage: str, yes: bool) -> None:
       bough delete old-study
       bough delete old-study --yes
     """
-    from bough.study import delete_study, open_study
+    from bough.study import delete_study
 
     if study is None:
         raise StudyError("say which study to delete: bough delete STUDY")
-    count = len(open_study(study, existing(storage)).trials)
+    count = len(open_named(study, storage).trials)
     if not yes:
         click.confirm(
             f"Delete study {study!r} with its {counted(count, 'trial')} for good?", abort=True, err=True

@@ -8,6 +8,7 @@ from bough.cli.style import bold, dim, printable
 from bough.plot.outline import Branch, shortened
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import number
+from bough.plot.traces import counted
 from bough.trial import Config, Trial
 
 __all__ = ["branch_tree", "config_text", "counted", "number", "table", "value_text"]
@@ -29,11 +30,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: str = "") -
         lines.append("  ".join(parts).rstrip())
     lines[0] = bold(lines[0])
     return "\n".join(lines)
-
-
-def counted(count: int, noun: str) -> str:
-    """A count with its noun: ``1 trial``, ``2 trials``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def value_text(value: object) -> str:

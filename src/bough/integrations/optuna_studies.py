@@ -33,7 +33,6 @@ from bough.study.catalogue import create_study
 from bough.study.goals import Goals, Limit, parse_goals
 from bough.study.records import new_record
 from bough.study.results import failure, told
-from bough.study.stopping.reporting import reports_several
 from bough.trial import Trial
 
 __all__ = ["export_study", "import_study"]
@@ -297,7 +296,7 @@ def _imported(
         result,
         config=config,
         curve=curve,
-        curves={goals.names[0]: curve} if curve and reports_several(goals) else {},
+        curves={goals.names[0]: curve} if curve and not goals.is_single else {},
         notes={**result.notes, **_notes(attributes)},
         started=None if started is None else started.timestamp(),
         finished=0.0 if finished is None else finished.timestamp(),

@@ -19,7 +19,7 @@ import numpy as np
 
 from bough.errors import ExhaustedError, MissingExtraError, StudyError
 from bough.study import Study
-from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
 

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any
 
 from bough.errors import MissingExtraError, TrialError
-from bough.study.running.run_handle import Run
+from bough.study.running.objective import Run
 
 __all__ = ["keras_callback", "lightgbm_callback", "lightning_callback", "xgboost_callback"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -11,10 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bough.service.models import Key, TrialOut, trial_json
 from bough.service.routing import Caller, Opened
-from bough.service.studies import OpenStudies, request_mark
+from bough.service.studies import OpenStudies, existing, request_mark
 from bough.space import Space
 from bough.storage import Amendment
-from bough.study import Study
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
 
@@ -95,11 +93,7 @@ class AmendmentsOut(BaseModel):
     told: list[TrialOut]
 
 
-def add_amending_routes(
-    api: APIRouter, studies: OpenStudies, existing: Callable[[Study, int, Callable[[], Trial]], Trial]
-) -> None:
-    """existing: runs an operation on a trial, and answers 404 if there is no such trial."""
-
+def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
     @api.post(
         "/studies/{study:name}/trials/{number:number}/retract", response_model=TrialOut, tags=["trials"]
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -14,7 +14,6 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.security import HTTPBearer
 
 from bough import __version__
-from bough.errors import TrialError
 from bough.plot import StudySnapshot
 from bough.registry import Method, method
 from bough.service.amending import add_amending_routes
@@ -50,7 +49,7 @@ from bough.service.models import (
     trial_json,
 )
 from bough.service.routing import Caller, Name, Opened, StrictRoute
-from bough.service.studies import NoTrial, OpenStudies, request_mark
+from bough.service.studies import OpenStudies, existing, existing_trial, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
 from bough.strict_json import finite
@@ -60,8 +59,6 @@ from bough.study.results import failure
 from bough.trial import State, Trial
 
 __all__ = ["router"]
-
-T = TypeVar("T")
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorOut} for status in (400, 401, 403, 404, 409, 413, 422, 501, 503)
@@ -84,7 +81,7 @@ def router(studies: OpenStudies, figures: FigureCache, watchers: Watchers) -> AP
     _add_asking(api, studies)
     _add_reading(api, studies, figures, watchers)
     add_goal_routes(api)
-    add_amending_routes(api, studies, _existing)
+    add_amending_routes(api, studies)
     return api
 
 
@@ -173,7 +170,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Report how a running trial is doing. The same again changes nothing; steps must grow."""
         trial = Trial(number, {}, "running", attempt=given.attempt)
         reported: Any = given.measures or given.value
-        stop = _existing(opened, number, lambda: opened.report(trial, reported, given.step))
+        stop = existing(opened, number, lambda: opened.report(trial, reported, given.step))
         return JSONResponse({"stop": stop})
 
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
@@ -236,14 +233,14 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.get("/studies/{study:name}/trials/{number:number}", response_model=TrialOut, tags=["trials"])
     def trial(opened: Opened, number: int) -> Response:
-        return JSONResponse(trial_json(_trial(opened, number), curve=True))
+        return JSONResponse(trial_json(existing_trial(opened, number), curve=True))
 
     @api.get(
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
     )
     async def explain(opened: Opened, number: int) -> Response:
         """The prediction and the reason with which the method chose a trial."""
-        found = await studies.consult_model(lambda: _existing(opened, number, lambda: opened.explain(number)))
+        found = await studies.consult_model(lambda: existing(opened, number, lambda: opened.explain(number)))
         return JSONResponse(finite(found))
 
     @api.post("/studies/{study:name}/explain", tags=["studies"])
@@ -352,25 +349,9 @@ def in_chunks(lines: Iterable[str]) -> Iterator[str]:
     yield "".join(held)
 
 
-def _existing(study: Study, number: int, act: Callable[[], T]) -> T:
-    """The result of ``act`` on a trial; NoTrial, not a conflict, if there is no such trial."""
-    try:
-        return act()
-    except TrialError:
-        _trial(study, number)
-        raise
-
-
 def _recorded(study: Study, result: Trial) -> Response:
-    stored = _existing(study, result.number, lambda: study.record_result(result))
+    stored = existing(study, result.number, lambda: study.record_result(result))
     return JSONResponse(trial_json(stored))
-
-
-def _trial(study: Study, number: int) -> Trial:
-    try:
-        return study.trial(number)
-    except TrialError as error:
-        raise NoTrial(str(error)) from None
 
 
 def _trials(

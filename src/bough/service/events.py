@@ -23,16 +23,24 @@ STREAM_SECONDS = 600.0
 HEARTBEAT_SECONDS = 15.0
 """Of silence, after which a comment shows proxies that the stream is alive."""
 
+COUNTS = (
+    "trials", "finished", "done", "failed", "leased", "stopped", "retracted", "spent", "stop_requests"
+)  # fmt: skip
+"""The numbers of a ``Status`` that the service shows."""
+
+
+MAX_STREAMS = 200
+
 
 class Watchers:
     """Bounds how many streams are open at once, and ends all of them when the service stops."""
 
-    def __init__(self, most: int = 200) -> None:
-        self._most, self._open = most, 0
+    def __init__(self) -> None:
+        self._open = 0
         self.closed = False
 
     def enter(self) -> bool:
-        if self._open >= self._most:
+        if self._open >= MAX_STREAMS:
             return False
         self._open += 1
         return True
@@ -49,24 +57,14 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
     """How far a study is; see ``models.StatusOut``."""
     status = study.status()
     return {
-        "trials": status.trials,
-        "finished": status.finished,
-        "done": status.done,
-        "failed": status.failed,
-        "leased": status.leased,
-        "stopped": status.stopped,
-        "retracted": status.retracted,
-        "spent": status.spent,
-        "stop_requests": status.stop_requests,
+        **{name: getattr(status, name) for name in COUNTS},
         "best": None if status.best is None else trial_json(status.best),
         "front": studies.front_size(study),
         "has_model": study.has_model,
     }
 
 
-async def watch(
-    look: Callable[[], Awaitable[dict[str, Any]]], watchers: Watchers, seconds: float = POLL_SECONDS
-) -> AsyncIterator[str]:
+async def watch(look: Callable[[], Awaitable[dict[str, Any]]], watchers: Watchers) -> AsyncIterator[str]:
     """An event "status" at once and whenever ``look`` returns news; "gone" if the study is deleted."""
     last, quiet, alive = "", 0.0, 0.0
     try:
@@ -82,7 +80,7 @@ async def watch(
             elif quiet >= HEARTBEAT_SECONDS:
                 quiet = 0.0
                 yield ": still here\n\n"
-            await asyncio.sleep(seconds)
-            quiet, alive = quiet + seconds, alive + seconds
+            await asyncio.sleep(POLL_SECONDS)
+            quiet, alive = quiet + POLL_SECONDS, alive + POLL_SECONDS
     finally:
         watchers.leave()

@@ -79,8 +79,8 @@ class Document:
 class Records:
     """``url`` is a storage URL; None keeps everything in memory. ``create=False`` makes no tables."""
 
-    def __init__(self, url: str | None, patience: float = 30.0, *, create: bool = True) -> None:
-        self._database = Database(url or "sqlite:///:memory:?check_same_thread=false", patience)
+    def __init__(self, url: str | None, *, create: bool = True) -> None:
+        self._database = Database(url or "sqlite:///:memory:?check_same_thread=false")
         if create:
             migrate(self._database, MIGRATIONS, VERSION_TABLE)
 

@@ -13,7 +13,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,9 +21,12 @@ from bough.storage import Storage, StudyRecord
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "request_mark"]
+__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "existing", "existing_trial", "request_mark"]
 
 T = TypeVar("T")
+
+Version = tuple[int, ...]
+"""Changes whenever the trials of a study, their curves or its space do: a key for caches."""
 
 MAX_OPEN = 32
 """Studies whose trials are kept in memory; the least recently used goes first."""
@@ -38,17 +40,21 @@ class NoTrial(TrialError):
     """The study has no trial of that number."""
 
 
-@dataclass(frozen=True)
-class Version:
-    """Changes whenever the trials of a study, their curves or its space do: a key for caches."""
+def existing(study: Study, number: int, act: Callable[[], T]) -> T:
+    """The result of ``act`` on a trial; NoTrial, not a conflict, if there is no such trial."""
+    try:
+        return act()
+    except TrialError:
+        existing_trial(study, number)
+        raise
 
-    study: int
-    trials: int
-    done: int
-    failed: int
-    leased: int
-    amendments: int
-    reports: int
+
+def existing_trial(study: Study, number: int) -> Trial:
+    """The trial of that number; NoTrial if there is none."""
+    try:
+        return study.trial(number)
+    except TrialError as error:
+        raise NoTrial(str(error)) from None
 
 
 def request_mark(client: str, operation: str, key: str | None, content: str = "") -> str | None:
@@ -124,15 +130,8 @@ class OpenStudies:
 
     def version(self, study: Study) -> Version:
         status = study.status()
-        return Version(
-            study.record.id,
-            status.trials,
-            status.done,
-            status.failed + status.stopped,
-            status.leased,
-            status.amendments,
-            status.reports,
-        )
+        finished = status.done, status.failed + status.stopped
+        return study.record.id, status.trials, *finished, status.leased, status.amendments, status.reports
 
     async def consult_model(self, work: Callable[[], T]) -> T:
         """Compute with a study's model, in threads that no other kind of request needs."""

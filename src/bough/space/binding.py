@@ -119,15 +119,10 @@ def leaf_nodes(condition: Bound) -> Iterator[Test | Relation]:
 
 def columns_read(condition: Bound) -> set[int]:
     """Every column the condition reads."""
-    match condition:
-        case Test(column, _):
-            return {column}
-        case Relation(left, _, right, _):
-            return {left, right}
-        case Conjunction(parts) | Disjunction(parts):
-            return set[int]().union(*map(columns_read, parts))
-        case Negation(part):
-            return columns_read(part)
+    found: set[int] = set()
+    for leaf in leaf_nodes(condition):
+        found |= {leaf.column} if isinstance(leaf, Test) else {leaf.left, leaf.right}
+    return found
 
 
 def needed_active(condition: Bound) -> set[int]:

@@ -16,7 +16,7 @@ from bough.space.render import describe
 if TYPE_CHECKING:
     from bough.space.space import Space
 
-__all__ = ["FADED", "block", "faded", "space_html", "table"]
+__all__ = ["FADED", "and_more", "block", "faded", "space_html", "table"]
 
 FADED = "opacity:.65"
 MAX_LINES = 150
@@ -29,14 +29,11 @@ def space_html(space: Space) -> str:
     """The tree of a space: a line per parameter, the options of each choice below it."""
     budget = iter(range(MAX_LINES))
     lines = [_list(space.declared, budget)]
-    rest = len(space) - MAX_LINES
-    if rest > 0:
-        lines.append(f'<div style="{FADED}">and {rest:,} more parameters</div>')
-    for what, clauses in (("forbidden", space.forbid), ("required", getattr(space, "require", ()))):
+    lines.append(and_more(len(space) - MAX_LINES, "parameters"))
+    for what, clauses in (("forbidden", space.forbid), ("required", space.require)):
         shown = list(clauses)[:20]
         lines += [f"<div>{what}: <code>{escape(str(clause))}</code></div>" for clause in shown]
-        if len(clauses) > len(shown):
-            lines.append(f'<div style="{FADED}">and {len(clauses) - len(shown):,} more {what}</div>')
+        lines.append(and_more(len(clauses) - len(shown), what))
     count = f"{len(space):,} parameter{'' if len(space) == 1 else 's'}"
     return block(f"Space {faded(count)}", "".join(lines))
 
@@ -64,6 +61,11 @@ def block(heading: str, body: str) -> str:
 def faded(text: str) -> str:
     """A text in the background."""
     return f'<span style="{FADED};font-weight:400">{escape(text)}</span>'
+
+
+def and_more(count: int, what: str) -> str:
+    """How many others a list leaves out; nothing if it has all."""
+    return f'<div style="{FADED}">and {count:,} more {what}</div>' if count > 0 else ""
 
 
 def table(rows: Sequence[Sequence[Any]], heads: Sequence[str] = ()) -> str:

@@ -291,7 +291,11 @@ class Space:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Space:
         """The space in a file: bough's JSON or YAML, ConfigSpace's JSON, or a solver's .pcs."""
-        return Space(*serialise.load(path))
+        parts = serialise.load(path)
+        try:
+            return Space(*parts)
+        except SpaceError as error:
+            raise type(error)(f"{os.fspath(path)}: {error}") from None
 
     @staticmethod
     def trace(function: Callable[[AskingTrial], object], *, runs: int = 500) -> Space:

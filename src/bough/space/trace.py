@@ -38,13 +38,13 @@ BISECTIONS = 60
 Ask = Callable[[AskingTrial], object]
 
 
-def trace(function: Ask, runs: int = 500, seed: int = 0) -> Space:
+def trace(function: Ask, runs: int) -> Space:
     """The space of ``function(trial)``, which only asks; at most ``runs`` calls explore it."""
     if not callable(function):
         raise SpaceError(f"Space.trace takes a function of a trial, not {function!r:.80}")
     if not isinstance(runs, int) or runs < 1:
         raise SpaceError(f"runs must be a positive number of calls, not {runs!r}")
-    calls = _Calls(function, np.random.default_rng(seed))
+    calls = _Calls(function, np.random.default_rng(0))
     _walk(calls, runs)
     for _ in range(ROUNDS):
         space = calls.learned()

@@ -23,7 +23,6 @@ from bough.space.activity import Pieces, Rules, cut_columns
 from bough.space.allowed import Allowed, allowed_columns
 from bough.space.binding import Relation, Test, columns_read, leaf_nodes
 from bough.space.desugar import Flat
-from bough.space.encoding import encode_exact
 from bough.space.groups import Group, single_option
 from bough.space.roles import ROLE_PATHS, Roles, find_roles
 from bough.space.walk import INACTIVE, Walk
@@ -83,11 +82,6 @@ class Tree:
         """Whether some condition compares two parameters, so that boxes may hold other signatures."""
         conditions = self._rules.conditions
         return any(isinstance(leaf, Relation) for bound in conditions for leaf in leaf_nodes(bound))
-
-    def signature(self, config: Mapping[str, Any]) -> tuple[bool, ...]:
-        """Which groups are active in a config."""
-        points, _ = encode_exact(self._rules, self._flat.parameters, [config])
-        return tuple(points.on[0].tolist())
 
     @cached_property
     def allowed(self) -> dict[int, Allowed]:

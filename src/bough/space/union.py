@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
-from bough.space.parameters import UNSET, Categorical, Domain, Float, Int
+from bough.space.parameters import UNSET, Categorical, Domain, Int
 from bough.space.scalars import scalar_key
 
 __all__ = ["bare", "join_domains"]
@@ -25,29 +26,21 @@ def join_domains(now: Domain, before: Domain) -> Domain | None:
     agree about the order.
     """
     now, before = bare(now), bare(before)
-    if isinstance(now, Categorical) and isinstance(before, Categorical):
+    if isinstance(now, Categorical) or isinstance(before, Categorical):
         options = _joined_options(now, before)
         return None if options is None else _replaced(now, options=options)
-    if isinstance(now, Float) and isinstance(before, Float):
-        if (now.step is None) != (before.step is None):
-            return None
-        low, high = min(now.low, before.low), max(now.high, before.high)
-        if now.step is None:
-            return _replaced(now, low=low, high=high, log=now.log and low > 0)
-        shift = (before.low - now.low) / now.step
-        if before.step != now.step or abs(shift - round(shift)) > 1e-9:
-            return None
-        return _replaced(now, low=low, high=high)
-    if isinstance(now, Int) and isinstance(before, Int):
-        step = now.step or 1
-        if (before.step or 1) != step or (before.low - now.low) % step:
-            return None
-        low, high = min(now.low, before.low), max(now.high, before.high)
-        return _replaced(now, low=low, high=high, log=now.log and low > 0)
-    return None
+    if type(now) is not type(before) or now.step != before.step:
+        return None
+    step = now.step or (1 if isinstance(now, Int) else None)
+    if step is not None and abs(math.remainder(before.low - now.low, step)) > 1e-9 * step:
+        return None
+    low, high = min(now.low, before.low), max(now.high, before.high)
+    return _replaced(now, low=low, high=high, log=now.log and low > 0)
 
 
-def _joined_options(now: Categorical, before: Categorical) -> list[Any] | None:
+def _joined_options(now: Domain, before: Domain) -> list[Any] | None:
+    if not isinstance(now, Categorical) or not isinstance(before, Categorical):
+        return None
     if now.ordered != before.ordered:
         return None
     joined = list(now.options)

@@ -66,7 +66,7 @@ class Database:
     patience: seconds for which an operation is tried again while the database is locked, full or away.
     """
 
-    def __init__(self, url: str, patience: float) -> None:
+    def __init__(self, url: str, patience: float = 30.0) -> None:
         self._url, self._dialect = parse_url(url)
         self.dialect: str = self._dialect.name
         self.where = sa.make_url(url).set(query={}).render_as_string(hide_password=True)

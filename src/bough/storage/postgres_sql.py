@@ -61,4 +61,4 @@ FINISH = f"""
     WHERE study = :study AND number = :number AND state IN ('queued', 'running')
         AND (CAST(:state AS TEXT) = 'done' OR :attempt IN (0, attempt))
     RETURNING {", ".join(COLUMNS)}"""
-"""The result of a trial that has none yet, where ``transitions.finished`` would accept it."""
+"""The result of a trial that has none yet, where ``trial.finished`` would accept it."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bough.study.formats.table_import import add_results as add_results
     from bough.study.results import failure as failure
     from bough.study.results import outcome as outcome
-    from bough.study.running.events import Event as Event
     from bough.study.running.loop import run_trials as run_trials
+    from bough.study.running.progress import Event as Event
     from bough.study.running.runnable import RunnableStudy as RunnableStudy
     from bough.study.shortcuts import maximize as maximize
     from bough.study.shortcuts import minimize as minimize
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bough.study.study import Study as Study
 
 _HOME = {
-    "Event": "running.events",
+    "Event": "running.progress",
     "RunnableStudy": "running.runnable",
     "Study": "study",
     "add_results": "formats.table_import",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from types import NoneType
 from typing import Any
@@ -14,10 +15,9 @@ from bough.storage import Amendment
 from bough.study.handles import number_and_attempt
 from bough.study.revising.beliefs import belief_amendment
 from bough.study.revising.changing import differences, space_change
-from bough.study.revising.corrections import correction, remark, remarks_of, retraction
+from bough.study.revising.corrections import correction, remark, remarks_of, retraction, stop_request
 from bough.study.revising.revisions import names_asked
 from bough.study.running.spending import new_budget
-from bough.study.running.stop_requests import stop_request
 from bough.study.study_results import StudyResults
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
@@ -39,7 +39,7 @@ class AmendableStudy(StudyResults):
         by: who says so; it is stored with the amendment.
         """
         number, _ = number_and_attempt(trial)
-        self.amend(lambda view: retraction(view, number, reason, by))
+        self.amend(lambda view: retraction(view, number, reason), by=by)
         return self.trial(number)
 
     def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
@@ -49,7 +49,7 @@ class AmendableStudy(StudyResults):
         has the reason in ``trial.corrected`` and the first value in ``trial.value_before``.
         """
         number, _ = number_and_attempt(trial)
-        self.amend(lambda view: correction(view, number, value, reason, self.goals, by))
+        self.amend(lambda view: correction(view, number, value, reason, self.goals), by=by)
         return self.trial(number)
 
     def believe(self, likely: Mapping[str, Any] | None, *, by: str | None = None) -> None:
@@ -60,7 +60,7 @@ class AmendableStudy(StudyResults):
         """
         if not getattr(self._strategy, "uses_beliefs", False):
             raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
-        self.amend(lambda _: belief_amendment(self.space, likely, by))
+        self.amend(lambda _: belief_amendment(self.space, likely), by=by)
 
     def change(
         self,
@@ -96,7 +96,7 @@ class AmendableStudy(StudyResults):
                     "objective"
                 )
             known.append(view.space_changes)
-            made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {}, by)
+            made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {})
             if made is None:
                 return None
             if known[0] != known[-1] or (seen is not None and seen != self.space):
@@ -106,7 +106,7 @@ class AmendableStudy(StudyResults):
             lines[:] = differences(self.space, space)
             return None if preview else made
 
-        self.amend(make, space)
+        self.amend(make, space, by=by)
         return lines
 
     def set_budget(self, budget: float) -> None:
@@ -118,7 +118,7 @@ class AmendableStudy(StudyResults):
 
         Running evaluations are finished and their results kept. A ``run`` that starts later is not affected.
         """
-        made = self.amend(lambda _: stop_request(reason, by))
+        made = self.amend(lambda _: stop_request(reason), by=by)
         assert made is not None
         return made
 
@@ -139,22 +139,28 @@ class AmendableStudy(StudyResults):
 
         def make(view: TrialIndex) -> Amendment | None:
             sent_before[:] = remarks_of(request, view.amendments)
-            return None if sent_before else remark(text, number, by, request)
+            return None if sent_before else remark(text, number, request)
 
-        return self.amend(make) or sent_before[0]
+        return self.amend(make, by=by) or sent_before[0]
 
     def amend(
-        self, make: Callable[[TrialIndex], Amendment | None], space: Space | None = None
+        self,
+        make: Callable[[TrialIndex], Amendment | None],
+        space: Space | None = None,
+        *,
+        by: str | None = None,
     ) -> Amendment | None:
         """Append what ``make`` says of the present view; asked again if another amendment came first.
 
-        space: what becomes the study's space with it.
+        space: what becomes the study's space with it. by: who says so; it is stored in the body.
         """
         for _ in range(AMEND_TRIES):
             with self._current() as view:
                 made, seen = make(view), len(view.amendments)
             if made is None:
                 return None
+            if by is not None:
+                made = replace(made, body={**made.body, "by": by})
             with contextlib.suppress(ConflictError):
                 text = None if space is None else space.to_json()
                 stored = self._storage.amend(self._record.id, made, after=seen, space=text)

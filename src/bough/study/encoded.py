@@ -22,9 +22,8 @@ from bough.study.sources import present_sources
 from bough.study.stopping.curves import Branches
 from bough.study.stopping.final_values import TrialCurve, predicted_final
 from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
-from bough.study.stopping.race_amendment import instances_of
-from bough.study.stopping.race_values import predicted_in_race
-from bough.study.stopping.reporting import measured_trial, reports_several
+from bough.study.stopping.race_values import instances_of, predicted_in_race
+from bough.study.stopping.reporting import measured_trial
 from bough.study.trial_index import TrialIndex
 from bough.trial import Trial
 
@@ -89,7 +88,7 @@ def _measured(trial: Trial, goals: Goals) -> list[float | None]:
 
 
 class EncodedTrials:
-    """Encodes what a ``TrialIndex`` holds, each trial once.
+    """Encodes what a ``TrialIndex`` holds, each trial once. branches: the branch of each trial.
 
     A trial that was stopped early gets the final value that is predicted from the curves of trials that were
     done before it. This value stays, so the history only grows. While nothing can be predicted, the trial
@@ -104,7 +103,7 @@ class EncodedTrials:
             np.empty((0, space.layout.groups), np.bool_),
             np.empty(0, np.uint64),
         )
-        self._branches = Branches(model)
+        self.branches = Branches(model)
         self._said = 0  # how many amendments the next three know of
         self._beliefs = present_beliefs(space, [])
         self._sources: tuple[Source, ...] = ()
@@ -203,7 +202,7 @@ class EncodedTrials:
                 valued.append(trial)
                 if view.curves.has(trial):
                     self._curves.append(self._curve(trial, view))
-                    if reports_several(self._goals):
+                    if not self._goals.is_single:
                         self._measured_curves.append(self._measured(trial, view))
             if self._unpredicted and trial.state in ("done", "stopped"):
                 predicted = [(each, self._predicted(each, view)) for each in self._unpredicted]
@@ -213,7 +212,7 @@ class EncodedTrials:
 
     def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
         """A stopped trial with its predicted value; None if no finished curve got as far."""
-        if reports_several(self._goals):
+        if not self._goals.is_single:
             return self._predicted_measures(trial, view)
         curve, instances = self._curve(trial, view), len(instances_of(view.amendments))
         if instances:
@@ -241,12 +240,10 @@ class EncodedTrials:
         return replace(trial, value=value, measures={**trial.measures, **measures}, noises=noises)
 
     def _measured(self, trial: Trial, view: TrialIndex) -> MeasuredTrial:
-        return measured_trial(trial, view.curves.of(trial), self._branches.of(trial), self._goals)
+        return measured_trial(trial, view.curves.of(trial), self.branches.of(trial), self._goals)
 
     def _curve(self, trial: Trial, view: TrialIndex) -> TrialCurve:
-        sign = self._goals.sign
-        final = None if trial.value is None else sign * trial.value
-        return TrialCurve(self._branches.of(trial), view.curves.of(trial), sign, final)
+        return TrialCurve.of(trial, view.curves.of(trial), self._goals.sign, self.branches.of(trial))
 
     def _encode(self, trials: list[Trial]) -> None:
         new = [trial for trial in trials if trial.number not in self._rows]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -47,12 +47,8 @@ class Limit:
 
     def __str__(self) -> str:
         name = self.name if re.fullmatch(r"\w+", self.name) else f"`{self.name}`"
-        return (
-            f"{name} {self.sign} {self.bound:g}" if self._is_short() else f"{name} {self.sign} {self.bound!r}"
-        )
-
-    def _is_short(self) -> bool:
-        return float(f"{self.bound:g}") == self.bound
+        short = f"{self.bound:g}"
+        return f"{name} {self.sign} {short if float(short) == self.bound else repr(self.bound)}"
 
     @property
     def is_upper(self) -> bool:
@@ -198,6 +194,11 @@ class Goals:
         """Whether these are the same goals, whatever the order of the limits."""
         return self == replace(other, limits=self.limits) and set(self.limits) == set(other.limits)
 
+    @property
+    def heading(self) -> str:
+        """The goals as they stand beside a study's name: the direction alone where it says everything."""
+        return self.direction if self.is_plain else self.describe()
+
     def describe(self) -> str:
         """The goals in a few words."""
         if not self.objectives:
@@ -278,8 +279,7 @@ def _checked_name(name: Any, what: str) -> str:
     return name
 
 
-def _check_agreement(limits: Iterable[Limit]) -> None:
-    limits = list(limits)
+def _check_agreement(limits: Sequence[Limit]) -> None:
     for upper in (limit for limit in limits if limit.is_upper):
         for lower in (limit for limit in limits if not limit.is_upper and limit.name == upper.name):
             strict = upper.sign == "<" or lower.sign == ">"

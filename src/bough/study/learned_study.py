@@ -8,8 +8,8 @@ So ``study.space`` is an ordinary space at any time, and every finished trial is
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -26,7 +26,13 @@ from bough.study.amendable_study import AMEND_TRIES
 from bough.study.lessons import AskedResult, domains_of, is_news, taught
 from bough.study.results import failure
 from bough.study.revising.revisions import names_asked
-from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.running.objective import (
+    ObjectiveRaised,
+    OnError,
+    ReportTo,
+    check_objective,
+    evaluate_objective,
+)
 from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.study import Study
 from bough.trial import Trial
@@ -34,7 +40,6 @@ from bough.trial import Trial
 if TYPE_CHECKING:
     from bough.storage import Storage
     from bough.study.goals import Goals
-    from bough.study.running.run_handle import ReportTo
 
 __all__ = ["LearnedStudy"]
 
@@ -78,7 +83,6 @@ class LearnedStudy(Study):
         """
         from bough.study.running.loop import run_trials
         from bough.study.running.report_channel import reporting
-        from bough.study.running.run_handle import check_objective
 
         if instances is not None:
             raise StudyError(
@@ -126,7 +130,7 @@ class LearnedStudy(Study):
             body: dict[str, Any] = {"asked": list(result.config)}
             new, moved = taught(trials, names, result, space, self.seed)
             if moved:
-                body["space"] = json.loads(new.to_json())
+                body["space"] = new.to_dict()
             made = Amendment("learned", body, result.number, len(trials))
             text = new.to_json() if moved else None
             with contextlib.suppress(ConflictError):
@@ -147,6 +151,7 @@ def _learned_so_far(storage: Storage, name: str | None) -> Space:
     return space
 
 
+@dataclass(frozen=True, eq=False)
 class _Evaluation:
     """Evaluates ``objective(trial)`` where the study is, or alone in a worker process.
 
@@ -154,37 +159,32 @@ class _Evaluation:
     elsewhere.
     """
 
-    def __init__(
-        self,
-        objective: Objective,
-        on_error: OnError,
-        goals: Goals,
-        seed: int,
-        report: ReportTo | None,
-        is_design: bool,
-        study: LearnedStudy | None,
-        domains: Mapping[str, Domain] | None = None,
-    ) -> None:
-        self._objective, self._on_error, self._goals, self._seed = objective, on_error, goals, seed
-        self._report, self._study, self._domains = report, study, domains or {}
-        self._is_design = is_design
+    objective: Objective
+    on_error: OnError
+    goals: Goals
+    seed: int
+    report: ReportTo | None
+    is_design: bool
+    study: LearnedStudy | None
+    domains: Mapping[str, Domain] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A worker process gets what is known now, and no study."""
-        known = self._domains if self._study is None else self._study.domains
-        given = self._objective, self._on_error, self._goals, self._seed, self._report, self._is_design
-        return _Evaluation, (*given, None, known)
+        given = self.objective, self.on_error, self.goals, self.seed, self.report, self.is_design
+        return _Evaluation, (*given, None, self._known_domains())
+
+    def _known_domains(self) -> Mapping[str, Domain]:
+        return self.domains if self.study is None else self.study.domains
 
     def __call__(self, trial: Trial) -> Trial:
-        known = self._domains if self._study is None else self._study.domains
-        asking = AskingTrial(trial.number, self._answer_from(trial), known)
+        asking = AskingTrial(trial.number, self._answer_from(trial), self._known_domains())
         try:
             result = evaluate_objective(
-                lambda _, *run: _checked(self._objective(asking, *run), asking),
-                self._on_error,
+                lambda _, *run: _checked(self.objective(asking, *run), asking),
+                self.on_error,
                 trial,
-                self._goals,
-                self._report,
+                self.goals,
+                self.report,
             )
         except ObjectiveRaised as raised:
             raise ObjectiveRaised(_asked(raised.result, asking), raised.error) from None
@@ -194,9 +194,9 @@ class _Evaluation:
         def answer(name: str, domain: Domain, so_far: Mapping[str, Any]) -> Any:
             if name in trial.config:
                 return trial.config[name]
-            rng = np.random.default_rng([self._seed, trial.number, 1 + len(so_far)])
-            value = None if self._study is None else self._study.answer(name, so_far, rng)
-            return fresh_answer(name, domain, rng, uniform=self._is_design) if value is None else value
+            rng = np.random.default_rng([self.seed, trial.number, 1 + len(so_far)])
+            value = None if self.study is None else self.study.answer(name, so_far, rng)
+            return fresh_answer(name, domain, rng, uniform=self.is_design) if value is None else value
 
         return answer
 

@@ -11,7 +11,8 @@ from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
 from bough.strategies.base import Strategy
-from bough.study.running.run_options import LocalRunOptions, listing_options
+from bough.study.running.objective import check_objective
+from bough.study.running.run_options import LocalRunOptions, check_run, listing_options
 from bough.study.study import Study
 
 __all__ = ["maximize", "minimize", "optimize"]
@@ -137,8 +138,6 @@ def _check(
     rehearsal: Study, objective: Any, trials: int | None, options: LocalRunOptions, in_space: bool
 ) -> None:
     """Let a study in memory refuse a mistake in the options: the real one would be stored by then."""
-    from bough.study.running.run_checks import check_run
-    from bough.study.running.run_handle import check_objective
     from bough.study.stopping.races import begin_race
 
     given: dict[str, Any] = dict(options)

@@ -26,16 +26,15 @@ from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
 from bough.strategies.base import working_rows
-from bough.study.goals import Goals, goals_of
+from bough.study.goals import Goals
 
-__all__ = ["check_source_body", "check_sources", "present_sources", "source_amendments"]
+__all__ = ["check_sources", "present_sources", "source_amendments"]
 
 MAX_STUDIES = 8
 MAX_RESULTS = 200
 """Results kept of each study: the best half, the latest, and some of the others."""
 
 MIN_RESULTS = 3
-LARGEST_VALUE = 1e300
 
 
 def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
@@ -48,7 +47,9 @@ def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage)
             raise StudyError(f"learn_from names {_name(each)!r} twice")
     amendments: list[Amendment] = []
     for position, each in enumerate(given):
-        body = {**_body(_study(each, storage)), **_file_name(each)}
+        body = _body(_study(each, storage))
+        if _is_file(each):
+            body["file"] = os.path.basename(each)
         _mapped(space, body, position)
         amendments.append(Amendment("source", body, None, 0, position, time.time()))
     return amendments
@@ -81,28 +82,6 @@ def present_sources(space: Space, amendments: Sequence[Amendment]) -> tuple[Sour
     return tuple(found)
 
 
-def check_source_body(body: dict[str, Any]) -> None:
-    """ValueError unless the body is that of an earlier study."""
-    if set(body) - {"file"} != {"name", "space", "results"}:
-        raise ValueError("an earlier study has 'name', 'space' and 'results'")
-    if not isinstance(body["name"], str) or not isinstance(body.get("file", ""), str):
-        raise ValueError("'name' and 'file' of an earlier study must be texts")
-    space = Space.from_json(body["space"])
-    if not isinstance(body["results"], list):
-        raise ValueError("'results' must be a list")
-    for each in body["results"]:
-        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
-            raise ValueError("a result is a list of a config and a value")
-        space.validate(each[0])
-        number = each[1]
-        if (
-            isinstance(number, bool)
-            or not isinstance(number, (int, float))
-            or not abs(number) < LARGEST_VALUE
-        ):
-            raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
-
-
 def _as_list(learn_from: Any) -> list[Any]:
     if isinstance(learn_from, (str, os.PathLike)) or hasattr(learn_from, "trials"):
         return [learn_from]
@@ -113,17 +92,15 @@ def _as_list(learn_from: Any) -> list[Any]:
 
 def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
     """The name of an earlier study. files: names of studies by those of files, for files that are gone."""
+    if _is_file(given):
+        return str(_of_file(given).name)
     if not isinstance(given, (str, os.PathLike)):
         return str(given.name)
-    if os.path.isfile(given):
-        return str(_of_file(given).name)
     return files.get(os.path.basename(given), str(given))
 
 
-def _file_name(given: Any) -> dict[str, str]:
-    """The stored name of the file that an earlier study comes from."""
-    is_file = isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
-    return {"file": os.path.basename(given)} if is_file else {}
+def _is_file(given: Any) -> bool:
+    return isinstance(given, (str, os.PathLike)) and os.path.isfile(given)
 
 
 def _of_file(path: str | os.PathLike[str]) -> Any:
@@ -134,9 +111,9 @@ def _of_file(path: str | os.PathLike[str]) -> Any:
 
 def _study(given: Any, storage: Storage) -> Any:
     """An earlier study: an open one, that of an exported file, or the one of that name in the storage."""
+    if _is_file(given):
+        return _of_file(given)
     if isinstance(given, (str, os.PathLike)):
-        if os.path.isfile(given):
-            return _of_file(given)
         found = storage.find(str(given))
         if not found:
             raise StudyError(
@@ -145,21 +122,19 @@ def _study(given: Any, storage: Storage) -> Any:
         from bough.study.study import Study
 
         return Study.of_record(found[0], storage)
-    if not all(hasattr(given, name) for name in ("name", "space", "trials", "direction")):
+    if not all(hasattr(given, name) for name in ("name", "space", "trials", "goals")):
         raise StudyError(f"learn_from takes studies, files and names of studies, not {given!r:.80}")
     return given
 
 
 def _body(study: Any) -> dict[str, Any]:
     """The stored form of an earlier study."""
-    goals: Goals = getattr(study, "goals", None) or goals_of(None, study.direction)
-    if len(goals.objectives) != 1 or goals.limits:
+    goals: Goals = study.goals
+    if not goals.is_single:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
-    # Those of the current space are completed by backfill.
-    trials = study.current_trials if hasattr(study, "current_trials") else study.trials
     results = [
         (dict(trial.config), float(goals.sign * trial.value))
-        for trial in trials
+        for trial in study.current_trials  # completed by backfill
         if trial.state == "done" and not trial.partial and trial.retracted is None
         if study.space.contains(trial.config)
     ]

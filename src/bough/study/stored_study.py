@@ -25,7 +25,6 @@ from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import ModelSpace, model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
-from bough.study.stopping.curves import Branches
 from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
@@ -102,8 +101,7 @@ class StoredStudy:
         if self._model is None:
             self._model = model_space(self._revisions, view.trials)
             self._encoded = EncodedTrials(self._model, self.seed, self.goals)
-            self._branches = Branches(self._model)
-            self._stopping = StoppingDecision(self.stopping, self.goals, self._branches)
+            self._stopping = StoppingDecision(self.stopping, self.goals, self._encoded.branches)
         return self._model
 
     def _in_use(self, view: TrialIndex) -> tuple[ModelSpace, Strategy]:
@@ -125,7 +123,8 @@ class StoredStudy:
         """The configurations to promote to a higher fidelity. Call it within ``_current``."""
         self._model_space(view)
         configs = [found for same in view.by_config() if (found := self._now.trials(same))]
-        return Halving(fidelity, configs, lambda t: self._branches.of(view.trials[t.number]), self.goals)
+        branches = self._encoded.branches
+        return Halving(fidelity, configs, lambda t: branches.of(view.trials[t.number]), self.goals)
 
     @property
     def _strategy(self) -> Strategy:

@@ -19,7 +19,7 @@ from bough.study.handles import number_and_attempt
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
-from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.reporting import checked_report
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial, own_copy
@@ -27,8 +27,8 @@ from bough.trial import Config, Trial, own_copy
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from bough.study.running.events import ProgressOption
     from bough.study.running.objective import OnError
+    from bough.study.running.progress import ProgressOption
 
 __all__ = ["Study"]
 
@@ -205,8 +205,6 @@ class Study(AmendableStudy):
 
     def recommend(self) -> Recommendation:
         """The tried configuration with the best predicted value, and its 95 % interval."""
-        if len(self.goals.objectives) > 1:
-            raise StudyError(f"study {self.name!r} has several objectives: choose from study.front")
         return recommend(self)
 
     def run(

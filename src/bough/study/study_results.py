@@ -33,8 +33,7 @@ class StudyResults(StoredStudy):
     """The part of a ``Study`` that reads: nothing here changes what is stored."""
 
     def __repr__(self) -> str:
-        goal = self.direction if self.goals.is_plain else self.goals.describe()
-        return f"Study({self.name!r}, {goal}, method={self.method.name!r}, seed={self.seed})"
+        return f"Study({self.name!r}, {self.goals.heading}, method={self.method.name!r}, seed={self.seed})"
 
     if not TYPE_CHECKING:  # a type checker is to find names that do not exist
 
@@ -180,14 +179,10 @@ class StudyResults(StoredStudy):
         with self._current() as view:
             model, strategy = self._in_use(view)
             trials, history = list(view.trials), self._history(view)
-        if wanted is None:
-            branches = [[path] for path in known_paths(model, trials)]
-        else:
-            branches = [matching_paths(model, wanted, trials)]
-            others = {path.key: path for path in known_paths(model, trials)}
-            branches += [[path] for key, path in others.items() if key not in {p.key for p in branches[0]}]
-        sign = self.goals.sign
-        told = explain_branches(model, strategy, history, trials, branches, sign)
+        paths = known_paths(model, trials)
+        chosen = [] if wanted is None else [matching_paths(model, wanted, paths)]
+        others = [[path] for path in paths if not any(path in same for same in chosen)]
+        told = explain_branches(model, strategy, history, trials, [*chosen, *others], self.goals.sign)
         if wanted is not None:
             return told[0]
         return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 
 from bough.storage.base import Amendment, Changes
 from bough.study.goals import Goals
-from bough.study.revising.corrections import KINDS, amended
+from bough.study.revising.corrections import KINDS, STOP, amended
 from bough.study.revising.current_trials import CurrentSpace
 from bough.study.revising.revisions import SPACE_KINDS
 from bough.study.running.spending import Costs
-from bough.study.running.stop_requests import KIND as STOP
 from bough.study.stopping.curves import CurveIndex
 from bough.study.stopping.fidelities import config_key, resumed_by
-from bough.study.stopping.race_amendment import instances_of
+from bough.study.stopping.race_values import instances_of
 from bough.trial import Trial, available, own_copy
 
 __all__ = ["Status", "TrialIndex"]

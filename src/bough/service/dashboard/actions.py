@@ -1,8 +1,7 @@
-"""Actions from a page: tell, fail, retract, correct, note, enqueue, stop runs, change
-the space.
+"""Forms of the pages: new studies, and actions such as tell, retract, note, enqueue, stop, change the space.
 
-Each form is sent to ``/act`` of a study or of a trial, which needs a token that may write. Amendments store
-who made them. Results and queued configs leave a line with that name in the log.
+The form of an action is sent to ``/act`` of a study or of a trial, which needs a token that may write.
+Amendments store who made them. Results and queued configs leave a line with that name in the log.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from typing import Any, cast
 import yaml
 
 from bough import Study
-from bough.errors import SpaceError, TrialError
+from bough.errors import SpaceError, StudyError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
 
-__all__ = ["act_on_study", "act_on_trial", "preview", "space_of"]
+__all__ = ["act_on_study", "act_on_trial", "goals_of_form", "preview", "space_of"]
 
 
 def act_on_trial(study: Study, number: int, form: Mapping[str, str], who: str) -> None:
@@ -85,8 +84,36 @@ def space_of(text: str) -> Space:
     return Space.from_json(cast(Any, parse_yaml(text)))
 
 
+def goals_of_form(form: dict[str, str]) -> dict[str, Any]:
+    """The goals of a new study as arguments of ``Study``; names and limits have commas between them."""
+    objectives = dict(_objective(each) for each in _parts(form["objectives"]))
+    return {
+        "direction": form["direction"] if not objectives else "minimize",
+        "objectives": objectives or None,
+        "constraints": _parts(form["constraints"]),
+        "reference": dict(_value(each) for each in _parts(form["reference"])) or None,
+    }
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _objective(text: str) -> tuple[str, str]:
+    name, colon, direction = text.rpartition(":")
+    return (name.strip(), direction.strip()) if colon else (text, "minimize")
+
+
+def _value(text: str) -> tuple[str, float]:
+    name, sign, value = text.rpartition("=")
+    try:
+        return name.strip(), float(value if sign else "none")
+    except ValueError:
+        raise StudyError(f"the reference {text!r} cannot be read: write name=number") from None
+
+
 def _audit(study: Study, action: str, number: int, who: str) -> None:
-    study.amend(lambda _: Amendment("audit", {"action": action, "by": who}, number))
+    study.amend(lambda _: Amendment("audit", {"action": action}, number), by=who)
 
 
 def _result(text: str) -> Any:

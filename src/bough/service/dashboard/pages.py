@@ -28,9 +28,8 @@ from bough.service.auth import (
     principal_of_token,
 )
 from bough.service.dashboard import filters
-from bough.service.dashboard.actions import act_on_study, act_on_trial, preview, space_of
+from bough.service.dashboard.actions import act_on_study, act_on_trial, goals_of_form, preview, space_of
 from bough.service.dashboard.assets import assets, style_ids
-from bough.service.dashboard.goal_form import goals_of_form
 from bough.service.events import status_json
 from bough.service.figures import SHOWN, FigureCache
 from bough.service.records import Records

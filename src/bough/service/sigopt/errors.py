@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-__all__ = ["SigOptError", "known_keys", "number", "object_of", "one_of", "text"]
+__all__ = ["SigOptError", "deviation", "known_keys", "number", "object_of", "one_of", "text"]
 
 
 class SigOptError(Exception):
@@ -32,6 +32,15 @@ def number(value: Any, what: str) -> float | int:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SigOptError(f"Invalid value for {what}: expected a number, not {value!r}")
     return value
+
+
+def deviation(value: Any) -> float | None:
+    """A standard deviation; null stands for none."""
+    if value is None:
+        return None
+    if number(value, "value_stddev") < 0:
+        raise SigOptError("Invalid value for value_stddev: it may not be negative")
+    return float(value)
 
 
 def one_of(value: Any, known: Collection[str], what: str) -> str:

@@ -30,16 +30,23 @@ def is_observation(trial: Trial) -> bool:
     return trial.is_finished and trial.error != DELETED
 
 
-def experiment_json(document: Document, progress: Json) -> Json:
-    body = document.body
-    definition = body["definition"]
-    shared = {
-        "object": body["object"],
+def _document_json(kind: str, document: Document) -> Json:
+    """The keys that all objects have which are documents."""
+    return {
+        "object": kind,
         "id": document.name,
         "client": CLIENT,
         "user": CLIENT,
         "created": int(document.created),
         "updated": int(document.updated),
+    }
+
+
+def experiment_json(document: Document, progress: Json) -> Json:
+    body = document.body
+    definition = body["definition"]
+    shared = {
+        **_document_json(body["object"], document),
         "state": body["state"],
         "name": definition["name"],
         "project": definition["project"],
@@ -141,12 +148,7 @@ def value_json(experiment: Document, trial: Trial) -> Json:
 def run_json(document: Document) -> Json:
     body = document.body
     return {
-        "object": "training_run",
-        "id": document.name,
-        "client": CLIENT,
-        "user": CLIENT,
-        "created": int(document.created),
-        "updated": int(document.updated),
+        **_document_json("training_run", document),
         "finished": body["state"] != "active",
         "completed": int(document.updated) if body["state"] != "active" else None,
         **{key: value for key, value in body.items() if key not in ("trial", "values")},
@@ -173,15 +175,7 @@ def checkpoint_json(document: Document) -> Json:
 
 
 def project_json(document: Document) -> Json:
-    return {
-        "object": "project",
-        "id": document.name,
-        "client": CLIENT,
-        "user": CLIENT,
-        "created": int(document.created),
-        "updated": int(document.updated),
-        **document.body,
-    }
+    return {**_document_json("project", document), **document.body}
 
 
 def page(items: Sequence[Json], query: Json) -> Json:
@@ -190,22 +184,20 @@ def page(items: Sequence[Json], query: Json) -> Json:
     The newest come first, and ``before`` leads to older ones; with ``after`` it is the other way round.
     Markers are positions, which never change: lists only grow at their end.
     """
-    limit = min(_position(query.get("limit", MOST), "limit"), MOST)
+    limit, count = min(_position(query.get("limit", MOST), "limit"), MOST), len(items)
     if query.get("after") is not None:
-        start = _position(query["after"], "after") + 1
-        chosen = list(range(start, min(start + limit, len(items))))
-        more_after, more_before = bool(chosen) and chosen[-1] + 1 < len(items), start > 0
+        start = min(_position(query["after"], "after") + 1, count)
+        chosen = range(start, min(start + limit, count))
     else:
-        end = _position(query.get("before", len(items)), "before")
-        chosen = list(range(min(end, len(items)) - 1, max(min(end, len(items)) - 1 - limit, -1), -1))
-        more_before, more_after = bool(chosen) and chosen[-1] > 0, end < len(items)
+        end = min(_position(query.get("before", count), "before"), count)
+        chosen = range(max(end - limit, 0), end)[::-1]
     paging = {
-        "before": str(min(chosen)) if chosen and more_before else None,
-        "after": str(max(chosen)) if chosen and more_after else None,
+        "before": str(min(chosen)) if chosen and min(chosen) > 0 else None,
+        "after": str(max(chosen)) if chosen and max(chosen) + 1 < count else None,
     }
     return {
         "object": "pagination",
-        "count": len(items),
+        "count": count,
         "data": [items[index] for index in chosen],
         "paging": {"object": "paging", **paging},
     }

@@ -9,7 +9,7 @@ from bough.errors import ConflictError
 from bough.service.records import Document
 from bough.service.sigopt.assignments import config_of
 from bough.service.sigopt.context import Call, SigOptContext, find_trial
-from bough.service.sigopt.errors import SigOptError, known_keys, number
+from bough.service.sigopt.errors import SigOptError, deviation, known_keys, number
 from bough.service.sigopt.metrics import is_plain, optimised, told_values
 from bough.service.sigopt.objects import DELETED, is_observation, observation_json, page
 from bough.study import Study
@@ -112,15 +112,9 @@ def _values(definition: Json, body: Json) -> dict[str | None, Json]:
         name = each.get("name", names[0] if len(names) == 1 else None)
         if name not in names or name in found:
             raise SigOptError(f"Invalid value for values: {name!r} is not a metric, or is given twice")
-        deviation = each.get("value_stddev")
-        if deviation is not None and number(deviation, "value_stddev") < 0:
-            raise SigOptError("Invalid value for value_stddev: it may not be negative")
+        spread = deviation(each.get("value_stddev"))
         value = float(number(each.get("value"), f"the value of metric {name}"))
-        found[name] = {
-            "name": name,
-            "value": value,
-            "value_stddev": None if deviation is None else float(deviation),
-        }
+        found[name] = {"name": name, "value": value, "value_stddev": spread}
     missing = next((name for name in names if name not in found), None)
     if len(found) < len(names):
         raise SigOptError(f"Missing value for metric {missing}")

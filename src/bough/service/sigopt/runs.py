@@ -10,7 +10,7 @@ from anyio import to_thread
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.service.records import Document
 from bough.service.sigopt.context import Call, SigOptContext
-from bough.service.sigopt.errors import SigOptError, known_keys, number, object_of, one_of, text
+from bough.service.sigopt.errors import SigOptError, deviation, known_keys, number, object_of, one_of, text
 from bough.service.sigopt.experiments import change_experiment, create
 from bough.service.sigopt.metrics import best_trials, is_plain, optimised, told_values
 from bough.service.sigopt.objects import checkpoint_json, experiment_json, page, project_json, run_json
@@ -31,16 +31,8 @@ _MERGED = (
     "dev_metadata", "datasets", "logs",
 )  # fmt: skip
 _PLAIN = (
-    "name",
-    "state",
-    "model",
-    "source_code",
-    "deleted",
-    "favorite",
-    "tags",
-    "best_checkpoint",
-    "finished",
-)
+    "name", "state", "model", "source_code", "deleted", "favorite", "tags", "best_checkpoint", "finished"
+)  # fmt: skip
 _STATES = ("active", "completed", "failed")
 _PROJECT = re.compile(r"[a-z0-9\-_.]{1,100}")
 
@@ -300,8 +292,7 @@ def _merged(body: Json, changes: Json) -> Json:
         if not isinstance(value, dict):
             raise SigOptError(f"Invalid value for metric {name}: expected an object with a value")
         number(value.get("value"), f"metric {name}")
-        if value.get("value_stddev") is not None and number(value["value_stddev"], "value_stddev") < 0:
-            raise SigOptError("Invalid value for value_stddev: it may not be negative")
+        deviation(value.get("value_stddev"))
     return merged
 
 

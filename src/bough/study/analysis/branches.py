@@ -52,7 +52,7 @@ def explain_branches(
     told = []
     for index, paths in enumerate(branches):
         mine = {path.key for path in paths}
-        own = [trial for trial, key in zip(trials, keys) if key in mine and trial.retracted is None]
+        own = [trial for trial, key in zip(trials, keys) if key in mine]
         values = [sign * trial.value for trial in own if trial.value is not None and not trial.partial]
         entry: dict[str, Any] = {
             "branch": {k: v for k, v in _switch_values(space, paths).items() if k != model.hidden_switch},
@@ -70,8 +70,8 @@ def explain_branches(
     return told
 
 
-def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], tried: Sequence[Trial]) -> list[Path]:
-    """The paths on which these switches have these values; ConfigError if there are none."""
+def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
+    """Those of the paths on which these switches have these values; ConfigError if there are none."""
     space = model.space
     switches = {space.parameters[column].name for column in space.tree.switches} - {model.hidden_switch}
     if not isinstance(wanted, Mapping):
@@ -80,7 +80,6 @@ def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], tried: Sequence
         if name not in switches:
             there = f"the switches are {', '.join(sorted(switches))}" if switches else "the space has none"
             raise ConfigError(f"{str(name)[:40]!r} is not a switch: {there}")
-    paths = known_paths(model, tried)
     found = [path for path in paths if all(_holds(space, path, *item) for item in wanted.items())]
     if not found:
         text = ", ".join(f"{name}={value!r}" for name, value in wanted.items())

@@ -54,15 +54,13 @@ def _volume(front: FloatArray, point: FloatArray) -> float:
 
 
 @_huge
-def hypervolume_course(
-    goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
-) -> FloatArray:
+def hypervolume_course(goals: Goals, trials: Sequence[Trial]) -> FloatArray:
     """(n,) the hypervolume after each of the n finished trials, all from the same reference point."""
     done = [trial for trial in trials if trial.state == "done"]
     course = np.zeros(len(done))
     if not any(trial.feasible for trial in done):
         return course
-    point = np.array(goals.signs) * np.array(list(reference_of(goals, done, reference).values()))
+    point = np.array(goals.signs) * np.array(list(reference_of(goals, done).values()))
     front = np.empty((0, len(goals.names)))
     for row, trial in enumerate(done):
         course[row] = course[row - 1] if row else 0.0

@@ -10,6 +10,7 @@ import numpy as np
 
 from bough.errors import StudyError
 from bough.points import FloatArray
+from bough.study.goals import Goals
 from bough.trial import Config, Trial
 
 __all__ = ["Recommendation", "recommend"]
@@ -38,7 +39,7 @@ class Predictable(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def direction(self) -> str: ...
+    def goals(self) -> Goals: ...
     @property
     def current_trials(self) -> list[Trial]: ...
     @property
@@ -51,13 +52,15 @@ def recommend(study: Predictable) -> Recommendation:
 
     Without a model the best reported value decides, and its reported noise is the standard deviation.
     """
+    if len(study.goals.objectives) > 1:
+        raise StudyError(f"study {study.name!r} has several objectives: choose from study.front")
     done = [trial for trial in study.current_trials if trial.feasible]
     if not done:
         raise StudyError(f"study {study.name!r} has no trial to recommend yet")
     values = np.array([trial.value for trial in done], dtype=float)
     noise = np.array([trial.noise or 0.0 for trial in done])
     mean, sd = study.predict([trial.config for trial in done]) if study.has_model else (values, noise)
-    best = int(np.argmin(mean if study.direction == "minimize" else -mean))
+    best = int(np.argmin(study.goals.sign * mean))
     centre, spread = float(mean[best]), float(sd[best])
     half = INTERVAL_SDS * spread
     return Recommendation(done[best], centre, spread, (centre - half, centre + half))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
+from bough.study.formats.trial_fields import FIELDS, is_number
 from bough.study.goals import Goals
 from bough.study.results import completed, storable
-from bough.study.revising.beliefs import check_belief_body
 from bough.study.revising.corrections import CORRECTED
 from bough.study.running.spending import checked_budget
-from bough.study.running.stop_requests import check_stop_body
-from bough.study.sources import check_source_body
-from bough.study.stopping.race_amendment import check_race_body
 from bough.trial import Trial
 
 __all__ = ["amendment_row", "read_amendment"]
@@ -51,7 +47,7 @@ def read_amendment(
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
     if before and since < before[-1].since:
         raise ValueError(f"'since' must not fall from one amendment to the next: {before[-1].since}, {since}")
-    if isinstance(at, bool) or not isinstance(at, (int, float)) or not math.isfinite(at):
+    if not is_number(at):
         raise ValueError(f"'at' must be a time, not {str(at)[:40]!r}")
     if not isinstance(body, dict):
         raise ValueError("'body' must be an object")
@@ -59,6 +55,10 @@ def read_amendment(
         raise ValueError(f"there is no trial {str(trial)[:40]}")
     _CHECKS[kind](body, None if trial is None else trials[trial], goals)
     return Amendment(kind, body, trial, since, len(before), float(at))
+
+
+LARGEST_SOURCE_VALUE = 1e300
+"""Larger results of an earlier study cannot be standardised."""
 
 
 def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
@@ -73,23 +73,11 @@ def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -
     for name in CORRECTED:
         if name not in body:
             raise ValueError(f"a correction needs {name!r}")
-    value, noise, noises, cost, measures = (body[name] for name in CORRECTED)
-    if not isinstance(measures, dict) or not isinstance(noises, dict):
-        raise ValueError("'measures' and 'noises' must be objects")
-    deviations = noises if noise is None else {**noises, "noise": noise}
-    _check_numbers(deviations)
-    _check_numbers({**measures, "value": value, "cost": 0.0 if cost is None else cost})
-    if min(deviations.values(), default=0.0) < 0:
-        raise ValueError("a noise must not be negative")
-    result = completed(Trial(0, {}, "done", value=value, measures=measures), goals)
+    given = [name for name in CORRECTED if name not in ("noise", "cost") or body[name] is not None]
+    fields = {name: FIELDS[name](name, body[name]) for name in given}
+    result = completed(Trial(0, {}, "done", **fields), goals)
     if result.error is not None:
         raise ValueError(result.error)
-
-
-def _check_numbers(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
 
 
 def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
@@ -113,6 +101,38 @@ def _check_lesson(body: dict[str, Any], trial: Trial | None, goals: Goals) -> No
         Space.from_json(body["space"])
 
 
+def _check_belief(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    if set(body) - {"by"} != {"likely"} or not isinstance(body["likely"], dict):
+        raise ValueError("a belief has an object 'likely'")
+
+
+def _check_source(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    if set(body) - {"file"} != {"name", "space", "results"}:
+        raise ValueError("an earlier study has 'name', 'space' and 'results'")
+    if not isinstance(body["name"], str) or not isinstance(body.get("file", ""), str):
+        raise ValueError("'name' and 'file' of an earlier study must be texts")
+    space = Space.from_json(body["space"])
+    if not isinstance(body["results"], list):
+        raise ValueError("'results' must be a list")
+    for each in body["results"]:
+        if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
+            raise ValueError("a result is a list of a config and a value")
+        space.validate(each[0])
+        if not is_number(each[1]) or abs(each[1]) >= LARGEST_SOURCE_VALUE:
+            raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
+
+
+def _check_race(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    given = body.get("instances")
+    if not isinstance(given, list) or not given:
+        raise ValueError("'instances' must be a list of at least one instance")
+
+
+def _check_stop(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    if not isinstance(body.get("reason"), str):
+        raise ValueError("'reason' must be a text")
+
+
 def _check_budget(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
     try:
         checked_budget(body.get("budget"))
@@ -129,11 +149,11 @@ _CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
     "learned": _check_lesson,
     "retract": _check_retraction,
     "correct": _check_correction,
-    "belief": lambda body, *_: check_belief_body(body),
-    "source": lambda body, *_: check_source_body(body),
+    "belief": _check_belief,
+    "source": _check_source,
     "note": _check_nothing,
     "audit": _check_nothing,
     "budget": _check_budget,
-    "instances": lambda body, *_: check_race_body(body),
-    "stop": lambda body, *_: check_stop_body(body),
+    "instances": _check_race,
+    "stop": _check_stop,
 }

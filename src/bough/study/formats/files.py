@@ -6,9 +6,9 @@ a file is checked before anything is stored, since a file may come from anywhere
 
 from __future__ import annotations
 
+import contextlib
 import json
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, get_args
@@ -19,9 +19,9 @@ from bough.space import Space
 from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, loads
 from bough.study.formats.amendment_lines import amendment_row, read_amendment
+from bough.study.formats.trial_fields import FIELDS
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
-from bough.study.results import storable
 from bough.study.revising.revisions import revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
 
@@ -88,7 +88,7 @@ def read_study_file(
         raise StudyError(f"{path} is empty, not an exported study")
     start = 1
     if "bough" in rows[0]:
-        with _Where(f"{path}, line 1"):
+        with _at(f"{path}, line 1"):
             record = _record(rows[0], name)
     elif "config" in rows[0]:
         if space is None:
@@ -103,7 +103,7 @@ def read_study_file(
     trials: list[Trial] = []
     amendments: list[Amendment] = []
     for line, row in enumerate(rows[start:], start=start + 1):
-        with _Where(f"{path}, line {line}"):
+        with _at(f"{path}, line {line}"):
             if "amendment" in row:
                 amendments.append(read_amendment(row, amendments, trials, goals))
             elif amendments:
@@ -115,7 +115,7 @@ def read_study_file(
         raise StudyError(f"{path}: the space of line 1 is not that of the last change")
     checked = []
     for trial in trials:
-        with _Where(f"{path}, line {trial.number + start + 1}"):
+        with _at(f"{path}, line {trial.number + start + 1}"):
             space = revisions[revision_of(trial.number, revisions)].space
             checked.append(replace(trial, config=space.validate(trial.config)))
     return replace(record, trials=len(trials)), checked, amendments
@@ -130,18 +130,13 @@ def _check_no_space(path: str | Path) -> None:
     raise StudyError(f"{path} describes a space, not a study: 'bough run {path} ...' makes a study in it")
 
 
-class _Where:
+@contextlib.contextmanager
+def _at(place: str) -> Iterator[None]:
     """Puts the place in a file before the message of an error."""
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (BoughError, ValueError)):
-            raise StudyError(f"{self._place}: {error}") from None
+    try:
+        yield
+    except (BoughError, ValueError) as error:
+        raise StudyError(f"{place}: {error}") from None
 
 
 def _rows(path: str | Path) -> list[dict[str, Any]]:
@@ -149,7 +144,7 @@ def _rows(path: str | Path) -> list[dict[str, Any]]:
     try:
         with open(path, "rb") as file:
             for number, line in enumerate(file, start=1):
-                with _Where(f"{path}, line {number}"):
+                with _at(f"{path}, line {number}"):
                     row = loads(line, max_depth=1000, any_text=True)
                     if not isinstance(row, dict):
                         raise JsonError("not a JSON object")
@@ -205,7 +200,7 @@ def _trial(row: dict[str, Any], number: int, goals: Goals) -> Trial:
         raise ValueError(f"the state {row['state']!r} is none of {', '.join(get_args(State))}")
     if not isinstance(row["config"], dict):
         raise ValueError("'config' must be an object")
-    values = {name: _READ[name](name, row[name]) for name in row if name in _READ and row[name] is not None}
+    values = {name: FIELDS[name](name, row[name]) for name in row if name in FIELDS and row[name] is not None}
     trial = Trial(number, row["config"], row["state"], **values)
     if (trial.state == "done") != (trial.value is not None):
         raise ValueError(
@@ -227,84 +222,3 @@ def _check_keys(row: dict[str, Any], known: Any, needed: Any, what: str) -> None
     for name in row:
         if name not in known:
             raise ValueError(f"{what} has the unknown key {name[:60]!r}")
-
-
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(float(value)):
-        raise ValueError(f"{name!r} must be a number, not {str(value)[:40]!r}")
-    return float(value)
-
-
-def _noise(name: str, value: Any) -> float:
-    if _number(name, value) < 0:
-        raise ValueError(f"{name!r} must not be negative, not {value}")
-    return float(value)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{name!r} must be a text, not {str(value)[:40]!r}")
-    return storable(value)
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
-        raise ValueError(f"{name!r} must be a number of attempts, not {str(value)[:40]!r}")
-    return value
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"{name!r} must be true or false, not {str(value)[:40]!r}")
-    return value
-
-
-def _object(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"{name!r} must be an object")
-    return value
-
-
-def _measures(name: str, value: Any) -> dict[str, float]:
-    return {key: _number(f"{name}.{key}", each) for key, each in _object(name, value).items()}
-
-
-def _curve(name: str, value: Any) -> tuple[tuple[int, float], ...]:
-    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in value):
-        raise ValueError(f"{name!r} must be a list of [step, value]")
-    curve: list[tuple[int, float]] = []
-    for step, reported in value:
-        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < 2**62:
-            raise ValueError(f"a step in {name!r} must be an integer from 0 on, not {str(step)[:40]!r}")
-        if curve and step <= curve[-1][0]:
-            raise ValueError(f"the steps in {name!r} must grow, but {step} comes after {curve[-1][0]}")
-        curve.append((step, _number(f"{name} at step {step}", reported)))
-    return tuple(curve)
-
-
-def _curves(name: str, value: Any) -> dict[str, tuple[tuple[int, float], ...]]:
-    return {key: _curve(f"{name}.{key}", each) for key, each in _object(name, value).items()}
-
-
-def _noises(name: str, value: Any) -> dict[str, float]:
-    return {key: _noise(f"{name}.{key}", each) for key, each in _object(name, value).items()}
-
-
-_READ: dict[str, Callable[[str, Any], Any]] = {
-    "value": _number,
-    "noise": _noise,
-    "cost": _number,
-    "error": _text,
-    "attempt": _count,
-    "started": _number,
-    "finished": _number,
-    "worker": _text,
-    "expires": _number,
-    "measures": _measures,
-    "notes": _object,
-    "traceback": _text,
-    "curve": _curve,
-    "curves": _curves,
-    "learn": _flag,
-    "noises": _noises,
-}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bough.space.html import FADED, block, faded, table
+from bough.space.html import FADED, and_more, block, faded, table
 from bough.trial import Trial
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def study_html(study: StudyResults) -> str:
     for trial in trials:
         counts[trial.state] = counts.get(trial.state, 0) + 1
     said = ", ".join(f"{count:,} {state}" for state, count in counts.items()) or "no trials yet"
-    goal = study.direction if study.goals.is_plain else study.goals.describe()
-    heading = f"{escape(study.name)} {faded(f'{goal}, method {study.method.name}; {said}')}"
+    heading = f"{escape(study.name)} {faded(f'{study.goals.heading}, method {study.method.name}; {said}')}"
     several = len(study.goals.objectives) > 1
     body = _front(study) if several else _best(study)
     finished = [trial for trial in trials if trial.state == "done" and trial.retracted is None]
@@ -56,8 +55,7 @@ def _front(study: StudyResults) -> str:
         [str(t.number), *(f"{study.goals.measured(t, name):.6g}" for name in study.goals.names), _config(t)]
         for t in front[:MAX_ROWS]
     ]
-    more = len(front) - len(rows)
-    rest = f'<div style="{FADED}">and {more:,} more on the front</div>' if more > 0 else ""
+    rest = and_more(len(front) - len(rows), "on the front")
     return table(rows, ["front", *study.goals.names, "config"]) + rest
 
 
@@ -98,8 +96,8 @@ def _branches(study: StudyResults, trials: Sequence[Trial]) -> str:
         (label, f"{count:,}", "" if best == math.inf else f"{sign * best:.6g}")
         for best, label, count in rows[:MAX_ROWS]
     ]
-    more = f'<div style="{FADED}">and {len(rows) - MAX_ROWS:,} more</div>' if len(rows) > MAX_ROWS else ""
-    return table(shown, ["branch", "trials", f"best {study.goals.value_name}"]) + more
+    heads = ["branch", "trials", f"best {study.goals.value_name}"]
+    return table(shown, heads) + and_more(len(rows) - MAX_ROWS, "branches")
 
 
 def _history(study: StudyResults, trials: Sequence[Trial]) -> str:

@@ -16,10 +16,10 @@ from bough.space.beliefs import Belief, beliefs_of, checked_likely, likely_json
 from bough.space.desugar import Parameter
 from bough.storage import Amendment
 
-__all__ = ["belief_amendment", "check_belief_body", "present_beliefs"]
+__all__ = ["belief_amendment", "present_beliefs"]
 
 
-def belief_amendment(space: Space, given: Mapping[str, Any] | None, by: str | None = None) -> Amendment:
+def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment:
     """The stored form of ``study.believe(given)``, or a StudyError that says what would be right."""
     if given is not None and not isinstance(given, Mapping):
         raise StudyError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
@@ -33,7 +33,7 @@ def belief_amendment(space: Space, given: Mapping[str, Any] | None, by: str | No
         except SpaceError as error:
             raise StudyError(str(error)) from None
         likely[parameter.path] = None if checked is None else likely_json(checked)
-    return Amendment("belief", {"likely": likely} | ({} if by is None else {"by": by}))
+    return Amendment("belief", {"likely": likely})
 
 
 def _parameter(space: Space, name: Any) -> Parameter:
@@ -68,9 +68,3 @@ def _fits(domain: Any, likely: Any) -> bool:
     except SpaceError:
         return False
     return True
-
-
-def check_belief_body(body: dict[str, Any]) -> None:
-    """ValueError unless the body is that of a belief."""
-    if set(body) - {"by"} != {"likely"} or not isinstance(body["likely"], dict):
-        raise ValueError("a belief has an object 'likely'")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -49,7 +48,6 @@ def space_change(
     space: Space,
     backfill: Mapping[str, Any],
     fix: Mapping[str, Any],
-    by: str | None = None,
 ) -> Amendment | None:
     """The amendment that makes ``space`` the current one; None if it is.
 
@@ -74,13 +72,9 @@ def space_change(
         if trial.state == "queued":
             _check_queued(trial, space)
     _check_union([*revisions, Revision(space, len(trials), values, fixed)], trials)
-    body: dict[str, Any] = {
-        "before": json.loads(current.to_json()),
-        "space": json.loads(space.to_json()),
-        "backfill": values,
-        "fix": fixed,
-    }
-    return Amendment("space", body if by is None else {**body, "by": by})
+    return Amendment(
+        "space", {"before": current.to_dict(), "space": space.to_dict(), "backfill": values, "fix": fixed}
+    )
 
 
 def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, must_be: str) -> dict[str, Any]:
@@ -105,18 +99,21 @@ def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mappi
     before, after = _by_path(old), _by_path(new)
     for path in (each for each in after if each in before):
         gone, come = _options_apart(before[path].domain, after[path].domain)
-        for option, meant in _options_alike(come, gone):
-            raise StudyError(
-                f"option {option!r} of {path!r} comes and {meant!r} goes: is it misspelt? If not, change the "
-                f"space in two steps: first with both, then without {meant!r}"
-            )
+        for option in come:
+            if (meant := _meant(option, gone)) is not None:
+                raise StudyError(
+                    f"option {option!r} of {path!r} comes and {meant!r} goes: is it misspelt? If not, change "
+                    f"the space in two steps: first with both, then without {meant!r}"
+                )
     gone = [path for path in before if path not in after and path not in fix]
-    come = [path for path in after if path not in before and path not in backfill]
-    for path, meant in _look_alike(come, gone):
-        raise StudyError(
-            f"{path!r} comes and {meant!r} goes: is it misspelt? If not, give {path!r} a value by "
-            f"backfill, or {meant!r} one by fix, or change the space in two steps"
-        )
+    for path in (each for each in after if each not in before and each not in backfill):
+        branch = path.rpartition("/")[0]
+        meant = _meant(path, [each for each in gone if each.rpartition("/")[0] == branch])
+        if meant is not None:
+            raise StudyError(
+                f"{path!r} comes and {meant!r} goes: is it misspelt? If not, give {path!r} a value by "
+                f"backfill, or {meant!r} one by fix, or change the space in two steps"
+            )
 
 
 def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
@@ -127,36 +124,26 @@ def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
     return [each for each in before if each not in after], [each for each in after if each not in before]
 
 
-def _look_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of a new and a removed name, of one branch where they are paths, that are nearly the same."""
-    for one in come:
-        branch, _, name = one.rpartition("/")
-        names = {each.rpartition("/")[2]: each for each in gone if each.rpartition("/")[0] == branch}
-        folded = {known.casefold(): known for known in names if not _numbered(known, name)}
-        for near in difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=ALIKE):
-            yield one, names[folded[near]]
+def _meant(name: str, gone: Sequence[str]) -> str | None:
+    """The name that goes of which a new one is a likely misspelling; None if there is none."""
+    alike = {known: _alike(name, known) for known in gone}
+    nearest = max(alike, key=alike.__getitem__, default=None)
+    return nearest if nearest is not None and alike[nearest] >= ALIKE else None
 
 
-def _options_alike(come: Sequence[str], gone: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of a new and a removed option that are nearly the same, slashes or not.
+def _alike(one: str, other: str) -> float:
+    """How alike two names are. Names that differ in their digits alone are not, as units1 and units2.
 
-    Parts between slashes that both have count for nothing: org/t5 and org/opt are different models.
+    Parts between slashes that both have count for nothing: org/t5 and org/opt are different models, and two
+    parameters of one branch differ in their last parts.
     """
-    for one in come:
-        for known in gone:
-            mine, theirs = (text.casefold().split("/") for text in (one, known))
-            if len(mine) == len(theirs):
-                apart = [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-                mine, theirs = [pair[0] for pair in apart], [pair[1] for pair in apart]
-            texts = "/".join(mine), "/".join(theirs)
-            alike = difflib.SequenceMatcher(None, *texts).ratio() >= ALIKE
-            if alike and not _numbered(one, known):
-                yield one, known
-
-
-def _numbered(one: str, other: str) -> bool:
-    """Whether two names differ in their digits alone, as units1 and units2 do."""
-    return one.translate(NO_DIGITS) == other.translate(NO_DIGITS)
+    if one.translate(NO_DIGITS) == other.translate(NO_DIGITS):
+        return 0.0
+    mine, theirs = (text.casefold().split("/") for text in (one, other))
+    if len(mine) == len(theirs):
+        apart = [pair for pair in zip(mine, theirs) if pair[0] != pair[1]]
+        mine, theirs = [pair[0] for pair in apart], [pair[1] for pair in apart]
+    return difflib.SequenceMatcher(None, "/".join(mine), "/".join(theirs)).ratio()
 
 
 def _check_queued(trial: Trial, space: Space) -> None:
@@ -196,13 +183,12 @@ def _by_path(space: Space) -> dict[str, Parameter]:
 def _changed(path: str, old: Parameter, new: Parameter) -> list[str]:
     lines = []
     if isinstance(old.domain, Categorical) and isinstance(new.domain, Categorical):
-        before = {scalar_key(option): option for option in old.domain.options}
-        after = {scalar_key(option): option for option in new.domain.options}
-        lines += [f"- {path}: option {before[key]!r}" for key in before if key not in after]
-        lines += [f"+ {path}: option {after[key]!r}" for key in after if key not in before]
-        if not lines and _bare(old) != _bare(new):
-            lines.append(f"~ {path}: {_bare(old)} -> {_bare(new)}")
-    elif _bare(old) != _bare(new):
+        before, after = old.domain, new.domain
+        gone = [each for each in before.options if scalar_key(each) not in after.index]
+        come = [each for each in after.options if scalar_key(each) not in before.index]
+        lines += [f"- {path}: option {each!r}" for each in gone]
+        lines += [f"+ {path}: option {each!r}" for each in come]
+    if not lines and _bare(old) != _bare(new):
         lines.append(f"~ {path}: {_bare(old)} -> {_bare(new)}")
     if _condition(old) != _condition(new):
         lines.append(f"~ {path}: when {_condition(old)} -> when {_condition(new)}")

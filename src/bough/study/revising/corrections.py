@@ -1,7 +1,7 @@
-"""Retracted and corrected results. Nothing that is stored changes.
+"""What people say about a study: retracted and corrected results, notes, requests to stop.
 
-A retraction or a correction is an amendment that names a trial. The stored trial stays as it was told; the
-trial that a study shows has the last correction in its fields and the reason beside it.
+All are amendments, so nothing that is stored changes. A trial that was retracted or corrected stays as it was
+told; the trial that a study shows has the last correction in its fields and the reason beside it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bough.errors import ConflictError, TrialError
+from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import Amendment
 from bough.study.goals import Goals
 from bough.study.results import storable, told
@@ -20,31 +20,35 @@ from bough.trial import Trial
 if TYPE_CHECKING:
     from bough.study.trial_index import TrialIndex
 
-__all__ = ["CORRECTED", "KINDS", "amended", "correction", "remark", "remarks_of", "retraction"]
+__all__ = [
+    "CORRECTED", "KINDS", "STOP", "amended", "correction", "remark", "remarks_of", "retraction",
+    "stop_request",
+]  # fmt: skip
 
 KINDS = ("retract", "correct")
-"""The kinds of amendments that this module makes and applies."""
+"""The kinds of amendments about the result of a trial."""
+
+STOP = "stop"
+"""The kind that asks runs to stop."""
 
 CORRECTED = ("value", "noise", "noises", "cost", "measures")
 """The fields of a trial that a correction replaces."""
 
 MAX_REASON = 2000
-"""Characters of a reason that are kept."""
+"""Characters of a reason or a note that are kept."""
 
 
-def retraction(view: TrialIndex, number: int, reason: str, by: str | None = None) -> Amendment | None:
+def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
     """The amendment that retracts a trial; None if it is retracted for that reason already."""
     why, trial = _checked_reason(reason), _finished(view, number, "retracted")
     if trial.retracted == why:
         return None
     if trial.retracted is not None:
         raise ConflictError(f"trial {number} is retracted already: {trial.retracted}")
-    return Amendment("retract", _body({"reason": why}, by), number)
+    return Amendment("retract", {"reason": why}, number)
 
 
-def correction(
-    view: TrialIndex, number: int, value: Any, reason: str, goals: Goals, by: str | None = None
-) -> Amendment | None:
+def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Goals) -> Amendment | None:
     """The amendment that corrects a result; None if that is the result already."""
     why, trial = _checked_reason(reason), _finished(view, number, "corrected")
     if trial.retracted is not None:
@@ -62,7 +66,7 @@ def correction(
     new = {name: getattr(result, name) for name in CORRECTED}
     if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
         return None
-    return Amendment("correct", _body({**new, "reason": why}, by), number)
+    return Amendment("correct", {**new, "reason": why}, number)
 
 
 def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -73,12 +77,12 @@ def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) ->
             raise TrialError(f"trial {number} has no measure {name!r}: did you mean {near[0]!r}?")
 
 
-def remark(text: str, number: int | None, by: str | None = None, request: str | None = None) -> Amendment:
+def remark(text: str, number: int | None, request: str | None = None) -> Amendment:
     """A note about the study or one of its trials; ``request`` marks who sent it, for ``remarks_of``."""
     if not isinstance(text, str) or not text.strip():
         raise TrialError(f"a note needs a text, not {str(text)[:40]!r}")
-    body = {"text": storable(text.strip())[:MAX_REASON]} | ({} if request is None else {"request": request})
-    return Amendment("note", _body(body, by), number)
+    body = {"text": _kept(text)} | ({} if request is None else {"request": request})
+    return Amendment("note", body, number)
 
 
 def remarks_of(request: str | None, amendments: Sequence[Amendment]) -> list[Amendment]:
@@ -86,6 +90,17 @@ def remarks_of(request: str | None, amendments: Sequence[Amendment]) -> list[Ame
     if request is None:
         return []
     return [each for each in amendments if each.kind == "note" and each.body.get("request") == request]
+
+
+def stop_request(reason: str) -> Amendment:
+    """The amendment that asks runs to stop.
+
+    A run starts no further trial once there are more such requests than when it began. It finishes the
+    evaluations that are going on, so no result is lost. Runs that begin later ignore earlier requests.
+    """
+    if not isinstance(reason, str):
+        raise StudyError(f"reason must be a text, not {reason!r:.40}")
+    return Amendment(STOP, {"reason": _kept(reason)})
 
 
 def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
@@ -121,8 +136,8 @@ def _finished(view: TrialIndex, number: int, what: str) -> Trial:
 def _checked_reason(reason: Any) -> str:
     if not isinstance(reason, str) or not reason.strip():
         raise TrialError(f"reason must say why, in a few words, not {str(reason)[:40]!r}")
-    return storable(reason.strip())[:MAX_REASON]
+    return _kept(reason)
 
 
-def _body(body: dict[str, Any], by: str | None) -> dict[str, Any]:
-    return body if by is None else {**body, "by": by}
+def _kept(text: str) -> str:
+    return storable(text.strip())[:MAX_REASON]

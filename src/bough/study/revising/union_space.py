@@ -6,7 +6,7 @@ for each earlier revision those that do not. A column has a condition in each cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from bough.errors import ConfigError
 from bough.points import Points
 from bough.space import Space
-from bough.space.conditions import All, Compare, Condition, parse, quote, rename
+from bough.space.conditions import All, Compare, Condition, comparisons, parse, quote, rename
 from bough.space.conditions import Any as AnyOf
 from bough.space.conditions import join as joined
 from bough.space.desugar import Parameter
@@ -78,13 +78,13 @@ class Union:
         for every combination of names and such values.
         """
         names, last = self.names[index], len(self.names) - 1
-        checks = {parameter.name: parameter.domain.check for parameter in self.space.parameters}
+        domains = {parameter.name: parameter.domain for parameter in self.space.parameters}
         switches = {self.space.parameters[column].name for column in self.space.tree.switches}
         known: dict[object, bool] = {}
         found = []
         for row in rows:
             config = {names[path]: value for path, value in row.items()}
-            if not all(_accepts(checks[name], value) for name, value in config.items()):
+            if not all(_accepts(domains[name], value) for name, value in config.items()):
                 found.append(False)
                 continue
             key = tuple((name, scalar_key(config[name]) if name in switches else None) for name in config)
@@ -108,9 +108,9 @@ class Union:
         return encode_exact(self.space.rules, self.space.parameters, configs, self.fills[index])[0]
 
 
-def _accepts(check: Callable[[Any], Any], value: Any) -> bool:
+def _accepts(domain: Domain, value: Any) -> bool:
     try:
-        check(value)
+        domain.check(value)
     except ConfigError:
         return False
     return True
@@ -135,11 +135,12 @@ def make_union(
     values = {path: value for path, (value, _) in fixed.items()}
     for path, (_, had) in fixed.items():
         _keep_fixed(columns, revisions[had].space, path, [last, *(index for index in rows if index > had)])
+    # A parameter may have become another one since it was backfilled.
     fills = [
         {
             path: value
             for path, value in fill.items()
-            if path not in names[index] and _has(columns, path, value)
+            if path not in names[index] and path in columns and _accepts(columns[path].domain, value)
         }
         | {path: value for path, (value, had) in fixed.items() if index > had}
         for index, fill in enumerate(backfills(revisions))
@@ -196,14 +197,8 @@ def _widened(now: Domain, before: Domain, values: Iterable[Any], is_read: bool) 
 
     is_read: conditions of the earlier space read the parameter, so all values that they name must be there.
     """
-    if is_read:
-        return join_domains(now, before)
-    try:
-        for value in values:
-            now.check(value)
-        return now
-    except ConfigError:
-        return join_domains(now, before)
+    fits = not is_read and all(_accepts(now, value) for value in values)
+    return now if fits else join_domains(now, before)
 
 
 def _keep_fixed(columns: dict[str, _Column], space: Space, path: str, classes: Iterable[int]) -> None:
@@ -259,15 +254,6 @@ def _settle_dormant(columns: dict[str, _Column], space: Space, index: int) -> No
         newest = conditions[max(conditions)]
         if all(condition == newest for condition in conditions.values()):
             conditions[index] = newest
-
-
-def _has(columns: Mapping[str, _Column], path: str, value: Any) -> bool:
-    """Whether a column can have a value; a parameter may have become another one since it was backfilled."""
-    try:
-        columns[path].domain.check(value)
-        return True
-    except (KeyError, ConfigError):
-        return False
 
 
 def _let_fills_join(
@@ -361,6 +347,6 @@ def _renamed(parameter: Parameter, space: Space, names: Mapping[str, str]) -> Co
 
 def _names_in(condition: Condition | None) -> set[str]:
     found: set[str] = set()
-    if condition is not None:
-        rename(condition, lambda name: found.add(name) or name)  # type: ignore[func-returns-value]
+    for each in () if condition is None else comparisons(condition):
+        found |= {each.name} if isinstance(each, Compare) else {each.left, each.right}
     return found

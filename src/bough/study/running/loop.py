@@ -7,26 +7,24 @@ import logging
 import math
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar, Unpack, cast
+from typing import Any, Literal, TypeVar, Unpack, cast
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.study.results import failure
-from bough.study.running.events import Event, Progress, ProgressOption, reporter
 from bough.study.running.executors import Pool, WorkerLost, open_pool
 from bough.study.running.leases import LEASE, Leases
-from bough.study.running.objective import ObjectiveRaised, OnError, evaluate_objective
+from bough.study.running.objective import ObjectiveRaised, check_objective, evaluate_objective
+from bough.study.running.progress import Event, reporter
 from bough.study.running.repeated_failures import RepeatedFailures
 from bough.study.running.report_channel import reporting
-from bough.study.running.run_checks import Budget, check_run, warn_at_start
-from bough.study.running.run_handle import check_objective
-from bough.study.running.run_options import RunOptions
+from bough.study.running.run_options import RunOptions, RunPlan, check_run, listing_options, warn_at_start
 from bough.study.running.runnable import Evaluate, RunnableStudy
 from bough.study.running.settling import ForeseenStudy, Settling
 from bough.study.running.signals import Interruption
-from bough.trial import MAX_ATTEMPTS, Trial
+from bough.trial import MAX_ATTEMPTS, Trial, result_text
 
 __all__ = ["run_objective", "run_trials"]
 
@@ -52,47 +50,18 @@ def run_objective(
         return run_trials(study, evaluate, trials, **options)
 
 
-def run_trials(
-    study: S,
-    evaluate: Evaluate,
-    trials: int | None = None,
-    *,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    timeout: float | None = None,
-    trial_timeout: float | None = None,
-    callbacks: Sequence[Callable[[S, Trial], Any]] = (),
-    progress: ProgressOption = None,
-    on_error: OnError = "record",
-    budget: float | None = None,
-    until: str | None = None,
-) -> S:
+@listing_options(RunPlan, RunOptions)
+def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **options: Unpack[RunOptions]) -> S:
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
-    callbacks = list(callbacks) if isinstance(callbacks, Iterable) else callbacks
-    limits = check_run(
-        study,
-        trials,
-        workers=workers,
-        executor=executor,
-        timeout=timeout,
-        trial_timeout=trial_timeout,
-        callbacks=callbacks,
-        progress=progress,
-        on_error=on_error,
-        budget=budget,
-        until=until,
-    )
-    report = reporter(progress)
-    warn_at_start(study, limits, until, callbacks)
-    if budget is not None:
-        study.set_budget(budget)
+    plan = check_run(study, trials, **options)
+    warn_at_start(study, plan)
+    if plan.budget is not None:
+        study.set_budget(plan.budget)
     with Interruption() as interruption:
-        pool = open_pool(workers, executor, limits.trial_timeout, interruption.allowed)
+        pool = open_pool(plan.workers, plan.executor, plan.trial_timeout, interruption.allowed)
         # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
-            this = _Run(study, evaluate, limits, pool, leases, interruption, callbacks, report, on_error)
-            if until is not None:
-                this.settling = Settling(cast(ForeseenStudy, study))
+            this = _Run(study, evaluate, plan, pool, leases, interruption)
             this.report("start")
             try:
                 this.until_done()
@@ -112,32 +81,29 @@ def run_trials(
     return study
 
 
-class _Run(Generic[S]):
+class _Run:
     """One call of ``run``: the evaluations that are going on, each with its trial and its deadline."""
 
     def __init__(
         self,
-        study: S,
+        study: RunnableStudy,
         evaluate: Evaluate,
-        budget: Budget,
+        plan: RunPlan,
         pool: Pool,
         leases: Leases,
         interruption: Interruption,
-        callbacks: Sequence[Callable[[S, Trial], Any]],
-        report: Progress,
-        on_error: OnError,
     ) -> None:
-        self._study, self._evaluate, self._budget = study, evaluate, budget
+        self._study, self._evaluate, self._plan = study, evaluate, plan
         self._pool, self._leases, self._interruption = pool, leases, interruption
-        self._callbacks, self._report, self._on_error = callbacks, report, on_error
+        self._report = reporter(plan.progress)
+        self._settling = None if plan.until is None else Settling(cast(ForeseenStudy, study))
         self._failures = RepeatedFailures(study)
         self._began = time.monotonic()
-        self._limit = math.inf if budget.trials is None else budget.trials
+        self._limit = math.inf if plan.trials is None else plan.trials
         self._stopped = False
         self._status = study.status()
         self._requests_before = self._status.stop_requests
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
-        self.settling: Settling | None = None
         self._exhausted: ExhaustedError | None = None
 
     def until_done(self) -> None:
@@ -157,7 +123,7 @@ class _Run(Generic[S]):
             if not self._pool.ready():
                 return True
             try:
-                trial = self._study.ask_within(self._budget.trials, LEASE)
+                trial = self._study.ask_within(self._plan.trials, LEASE)
             except ExhaustedError as error:
                 self._exhausted = error
                 self._status = self._study.status()
@@ -166,16 +132,16 @@ class _Run(Generic[S]):
                 self._status = self._study.status()
                 return self._status.finished < self._limit
             self._leases.hold(trial)
-            deadline = time.monotonic() + (self._budget.trial_timeout or math.inf)
+            deadline = time.monotonic() + (self._plan.trial_timeout or math.inf)
             self._running[self._pool.submit(self._evaluate, trial)] = trial, deadline
         return False
 
     def _over(self) -> bool:
         """Whether no new trial may start."""
-        late = time.monotonic() - self._began > (self._budget.timeout or math.inf)
-        spent = self._status.spent >= (self._budget.cost or math.inf)
-        if not self._stopped and self.settling is not None:
-            self._stopped = self.settling.settled(self._status.finished)
+        late = time.monotonic() - self._began > (self._plan.timeout or math.inf)
+        spent = self._status.spent >= (self._plan.budget or math.inf)
+        if not self._stopped and self._settling is not None:
+            self._stopped = self._settling.settled(self._status.finished)
         if not self._stopped and self._status.stop_requests > self._requests_before:
             _log.warning("the run was asked to stop: it starts no further trial")
             self._stopped = True
@@ -234,7 +200,7 @@ class _Run(Generic[S]):
             if deadline < now and not future.done():
                 del self._running[future]
                 self._pool.stop(future)
-                why = f"stopped after {self._budget.trial_timeout:g} s (trial_timeout)"
+                why = f"stopped after {self._plan.trial_timeout:g} s (trial_timeout)"
                 self._record(trial, failure(trial.number, why, trial.attempt))
 
     def _record(self, trial: Trial, result: Trial, raised: BaseException | None = None) -> None:
@@ -246,7 +212,7 @@ class _Run(Generic[S]):
             self._leases.drop(trial)
             return
         except StorageError:
-            _log.error("the result of trial %d could not be stored: %s", trial.number, _text(result))
+            _log.error("the result of trial %d could not be stored: %s", trial.number, result_text(result))
             raise
         self._leases.drop(trial)
         if recorded.state == "failed":
@@ -257,9 +223,9 @@ class _Run(Generic[S]):
         if warning := self._failures.warning(recorded):
             _log.error("%s", warning)
         self.report("trial", recorded)
-        for callback in self._callbacks:
+        for callback in self._plan.callbacks:
             self._stopped |= bool(callback(self._study, recorded))
-        if recorded.state == "failed" and self._on_error == "raise":
+        if recorded.state == "failed" and self._plan.on_error == "raise":
             raise raised or TrialError(f"trial {recorded.number} failed: {recorded.error}")
         if recorded.state == "failed" and self._status.done == 0 and self._status.finished >= _MAX_FAILURES:
             raise StudyError(
@@ -279,17 +245,10 @@ class _Run(Generic[S]):
                 finished=self._status.finished,
                 failed=self._status.failed,
                 stopped=self._status.stopped,
-                limit=self._budget.trials,
+                limit=self._plan.trials,
                 running=len(self._running),
                 best=self._status.best,
                 elapsed=time.monotonic() - self._began,
                 objectives=self._study.goals.names,
             )
         )
-
-
-def _text(result: Trial) -> str:
-    """A result as one would tell it by hand."""
-    if result.state != "done":
-        return f"failed, {result.error}" if result.state == "failed" else "stopped"
-    return f"value={result.value!r}, noise={result.noise!r}, cost={result.cost!r}"

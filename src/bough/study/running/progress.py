@@ -1,4 +1,4 @@
-"""Progress of a run as one line that rewrites itself: in a terminal, or in a notebook cell.
+"""Progress of a run: its events, and one line that rewrites itself in a terminal or a notebook cell.
 
     ━━━━━━━━━━━━╌╌╌╌ 42/60  best 0.0213 (svm)  ▇▆▅▃▂▁  now forest  3.2/s  0:06 left  2 failed
 
@@ -15,20 +15,67 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TextIO
+from typing import Any, Literal, TextIO
 
-from bough.study.running.events import Event, Progress
+from bough.errors import StudyError
 from bough.trial import Trial
 
-__all__ = ["bar", "describe", "log_lines", "someone_watches", "sparkline"]
+__all__ = ["Event", "Progress", "ProgressOption", "bar", "describe", "log_lines", "reporter", "sparkline"]
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _BAR = 16
 _REDRAW_SECONDS = 0.1
 
 _log = logging.getLogger("bough")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A moment of a run.
+
+    kind:     "start", then "trial" for each trial that this run finished, then "end" (always sent).
+    study:    the study's name; direction: "minimize" or "maximize".
+    trial:    the trial that was just finished.
+    finished: trials of the study that are done, failed or stopped; failed, stopped: how many of them.
+    limit:    how many the run is to reach; None without a limit.
+    running:  evaluations going on in this run.
+    best:     the best trial so far; None before the first value.
+    elapsed:  seconds since the start of this run.
+    objectives: their names.
+    """
+
+    kind: Literal["start", "trial", "end"]
+    study: str
+    direction: str
+    trial: Trial | None
+    finished: int
+    failed: int
+    limit: int | None
+    running: int
+    best: Trial | None
+    elapsed: float
+    objectives: tuple[str, ...] = ("value",)
+    stopped: int = 0
+
+
+Progress = Callable[[Event], None]
+
+ProgressOption = bool | Literal["bar", "log"] | Progress | None
+"""True and None show what fits: a bar in terminals and notebooks, otherwise a log line per trial."""
+
+
+def reporter(progress: ProgressOption) -> Progress:
+    """The function to report to: the user's own, one that shows a bar or log lines, or a silent one."""
+    if callable(progress):
+        return progress
+    if progress is False:
+        return lambda event: None
+    if progress not in (None, True, "bar", "log"):
+        raise StudyError(f"progress must be True, False, None, 'bar', 'log' or a callable, not {progress!r}")
+    return bar() if progress == "bar" or (progress != "log" and someone_watches()) else log_lines()
 
 
 def someone_watches() -> bool:

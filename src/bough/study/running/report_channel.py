@@ -19,7 +19,7 @@ from typing import Any
 
 from bough.errors import BoughError, StudyError, TrialError
 from bough.study.results import real_number
-from bough.study.running.run_handle import ReportTo, takes_run
+from bough.study.running.objective import ReportTo, takes_run
 from bough.study.running.run_options import RunOptions
 from bough.trial import Trial
 

@@ -1,25 +1,37 @@
-"""The options that everything which runs a study shares: ``run``, ``minimize``, ``maximize``, ``optimize``.
+"""The options of ``run``: their names for all that take them, their defaults, and what is checked of them.
 
-``Study.run`` says what each one means and has its default. The others take ``**options: Unpack[RunOptions]``:
-type checkers and editors read the names here, and ``listing_options`` shows them to ``help`` and notebooks.
+``Study.run`` says what each one means. The others take ``**options: Unpack[RunOptions]``: type checkers and
+editors read the names here, and ``listing_options`` shows them to ``help`` and notebooks. A run begins with
+``check_run``, which stores nothing.
 """
 
 from __future__ import annotations
 
 import inspect
+import logging
+import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any, SupportsIndex, TypedDict, TypeVar, Unpack
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from bough.errors import StudyError
+from bough.study.running.executors import check_pool
+from bough.study.running.objective import OnError
+from bough.study.running.progress import ProgressOption, reporter
+from bough.study.running.runnable import RunnableStudy
+from bough.study.running.settling import check_until
+from bough.study.running.spending import checked_budget
+from bough.trial import Trial
 
-    from bough.study.running.events import ProgressOption
-    from bough.study.running.objective import OnError
-    from bough.trial import Trial
-
-__all__ = ["LocalRunOptions", "RunOptions", "listing_options"]
+__all__ = ["LocalRunOptions", "RunOptions", "RunPlan", "check_run", "listing_options", "warn_at_start"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+MAX_PATHS = 256
+"""In a space with more paths, no one looks for parameters that are never active."""
+
+_log = logging.getLogger("bough")
 
 
 class RunOptions(TypedDict, total=False):
@@ -42,6 +54,22 @@ class LocalRunOptions(RunOptions, total=False):
     instances: Iterable[Any] | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RunPlan:
+    """What ``run`` was told to do, with its defaults."""
+
+    trials: int | None = None
+    workers: int | None = None
+    executor: Executor | None = None
+    timeout: float | None = None
+    trial_timeout: float | None = None
+    callbacks: Sequence[Callable[[Any, Trial], Any]] = ()
+    progress: ProgressOption = None
+    on_error: OnError = "record"
+    budget: float | None = None
+    until: str | None = None
+
+
 def listing_options(source: Callable[..., Any], options: type) -> Callable[[F], F]:
     """Let the signature of a function list what its ``**options`` may be, with the defaults of ``source``."""
 
@@ -54,3 +82,37 @@ def listing_options(source: Callable[..., Any], options: type) -> Callable[[F], 
         return function
 
     return decorate
+
+
+def check_run(study: object, trials: int | None = None, **options: Unpack[RunOptions]) -> RunPlan:
+    """The plan of a run; StudyError if one of its options is wrong."""
+    plan = RunPlan(trials=trials, **options)
+    if trials is not None and (not isinstance(trials, SupportsIndex) or trials < 0):
+        raise StudyError(f"trials must be a number of trials or None, not {trials!r}")
+    for name, seconds in (("timeout", plan.timeout), ("trial_timeout", plan.trial_timeout)):
+        if seconds is not None and not seconds > 0:
+            raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
+    if plan.budget is not None:
+        checked_budget(plan.budget)
+    check_until(plan.until, study)
+    reporter(plan.progress)
+    if plan.on_error not in ("record", "raise"):
+        raise StudyError(f"on_error must be 'record' or 'raise', not {plan.on_error!r}")
+    callbacks = list(plan.callbacks) if isinstance(plan.callbacks, Iterable) else plan.callbacks
+    if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
+        raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
+    check_pool(plan.workers, plan.executor, plan.trial_timeout)
+    return replace(plan, callbacks=callbacks)
+
+
+def warn_at_start(study: RunnableStudy, plan: RunPlan) -> None:
+    """Log parameters that are never active, and a run that only an interruption ends."""
+    space = study.space
+    for column in space.tree.never_active(MAX_PATHS):
+        path, condition = space.parameters[column].path, space.parameters[column].condition
+        _log.warning("parameter %r is never active: no configuration meets %s", path, condition)
+    limits = (plan.trials, plan.timeout, plan.budget, plan.until)
+    if all(limit is None for limit in limits) and not plan.callbacks and space.size == math.inf:
+        _log.warning(
+            "this run has no limit, such as trials= or timeout=: Ctrl-C ends it and keeps all results"
+        )

@@ -13,12 +13,13 @@ everything minimises.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import hypot
 from statistics import median, stdev
 
 from bough.study.stopping.curves import Curve
+from bough.trial import Trial
 
 __all__ = ["MIN_CURVES", "TrialCurve", "predicted_final"]
 
@@ -51,6 +52,16 @@ class TrialCurve:
     final: float | None = None
     upto: int | None = None
 
+    @staticmethod
+    def of(trial: Trial, curve: Curve, sign: float, branch: bytes = b"") -> TrialCurve:
+        """The curve of a trial in the user's own direction."""
+        return TrialCurve(branch, curve, sign, None if trial.value is None else sign * trial.value)
+
+    @property
+    def result(self) -> float:
+        """The final value; infinite for a trial that is not done."""
+        return math.inf if self.final is None else self.final
+
     @property
     def last_step(self) -> int:
         """The last step; -1 without a report."""
@@ -80,13 +91,13 @@ def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[
         return None
     changes: dict[bytes, list[float]] = {}
     for other in reached:
-        changes.setdefault(other.branch, []).append(_final(other) - other.at(step))
+        changes.setdefault(other.branch, []).append(other.result - other.at(step))
     own = changes.get(trial.branch, [])
     change = median(own or [each for branch in changes.values() for each in branch])
-    finals = [_final(other) for other in finished if other.final is not None]
+    finals = [other.result for other in finished if other.final is not None]
     value, spread = trial.at(step), max(finals) - min(finals)
     peers = [other.at(step) for other in reached if not own or other.branch == trial.branch]
-    noise = hypot(
+    noise = math.hypot(
         _sd_of_change(own, list(changes.values()), spread),
         FAR_SHARE * abs(value - median(peers)),
         LEAST_SHARE * spread or LEAST_SHARE * abs(change) or 1e-12,
@@ -111,8 +122,3 @@ def _spread(values: list[float]) -> float:
     """The standard deviation, or the robust one if it is larger."""
     centre = median(values)
     return max(stdev(values), MAD_TO_SD * median(abs(value - centre) for value in values))
-
-
-def _final(trial: TrialCurve) -> float:
-    assert trial.final is not None
-    return trial.final

@@ -89,7 +89,7 @@ def _reason(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[M
     )
     if feasible < 1 - CERTAIN:
         return f"the chance to meet the limits was {feasible:.2g}"
-    front = [[_final(other.curves[name]) for name in goals.names] for other in finished if other.on_front]
+    front = [[other.curves[name].result for name in goals.names] for other in finished if other.on_front]
     dominated = max(
         (_dominated([predicted[name] for name in goals.names], each) for each in front), default=0.0
     )
@@ -113,8 +113,3 @@ def _dominated(predicted: Sequence[tuple[float, float]], point: Sequence[float])
 def _normal(z: float) -> float:
     """The distribution function of a standard normal variable."""
     return 0.5 * math.erfc(-z / math.sqrt(2.0))
-
-
-def _final(curve: TrialCurve) -> float:
-    assert curve.final is not None
-    return curve.final

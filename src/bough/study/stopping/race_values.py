@@ -1,4 +1,4 @@
-"""A race over instances: compares trials that ran on some of them. Functions of curves, without storage.
+"""A race over instances: which they are, and how trials compare that ran on some of them.
 
 Step i of a curve is the i-th instance in the order of the race. The value of configuration c there is
 modelled as
@@ -26,13 +26,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from bough.points import FloatArray
+from bough.storage import Amendment
 from bough.study.stopping.final_values import LEAST_SHARE, TrialCurve
 
-__all__ = ["adjusted_mean", "chance_to_win", "first_test", "is_complete", "predicted_in_race", "seen_by"]
+__all__ = [
+    "KIND", "adjusted_mean", "chance_to_win", "first_test", "instances_of", "is_complete",
+    "predicted_in_race", "seen_by",
+]  # fmt: skip
+
+KIND = "instances"
+"""The kind of the amendment that keeps the instances."""
 
 LEAST_CHANCE = 0.1
 """A challenger with a smaller chance of beating the incumbent over all instances is dropped.
@@ -46,6 +54,11 @@ FIRST_TEST = 5
 
 FEWEST_INSTANCES = 3
 """Instances before the first test of a short race, such as one over five folds."""
+
+
+def instances_of(amendments: Sequence[Amendment]) -> list[Any]:
+    """The instances that a study races over, in the order of the race; none if it does not race."""
+    return next((list(each.body["instances"]) for each in amendments if each.kind == KIND), [])
 
 
 def first_test(count: int) -> int:

@@ -23,11 +23,17 @@ from bough.strategies import streams
 from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import Goals
 from bough.study.results import outcome
-from bough.study.running.objective import NoResult
-from bough.study.running.run_handle import Run
+from bough.study.running.objective import NoResult, Run
 from bough.study.stopping.final_values import TrialCurve
-from bough.study.stopping.race_amendment import KIND, instances_of
-from bough.study.stopping.race_values import LEAST_CHANCE, adjusted_mean, chance_to_win, is_complete, seen_by
+from bough.study.stopping.race_values import (
+    KIND,
+    LEAST_CHANCE,
+    adjusted_mean,
+    chance_to_win,
+    instances_of,
+    is_complete,
+    seen_by,
+)
 from bough.study.trial_index import TrialIndex
 from bough.trial import Config, Trial
 
@@ -77,7 +83,7 @@ def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
     StudyError if they are not those of the study, or if it cannot race.
     """
     goals = study.goals
-    if len(goals.objectives) != 1 or goals.limits:
+    if not goals.is_single:
         raise StudyError(
             f"study {study.name!r} has several objectives or constraints: a race needs one objective without "
             "limits; leave the instances out and let each evaluation return means over them"
@@ -215,11 +221,11 @@ def _value(result: Trial) -> float:
 def reason_to_drop(view: TrialIndex, number: int, sign: float) -> str | None:
     """Why a running trial should stop: it lost against the incumbent. None if it should go on."""
     count = len(instances_of(view.amendments))
-    trial = _curve(view, view.trials[number], sign)
+    trial = TrialCurve.of(view.trials[number], view.curves.of(view.trials[number]), sign)
     complete = _complete(view, sign, count)
     if not complete:
         return None
-    best = min(complete, key=lambda each: complete[each].final or 0.0)
+    best = min(complete, key=lambda each: complete[each].result)
     chance = chance_to_win(trial, complete[best], count)
     if chance >= LEAST_CHANCE:
         return None
@@ -240,7 +246,7 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
     if not 0 <= result.number < len(view.trials):  # the storage says that there is no such trial
         return result
     known = view.stored.get(result.number, view.trials[result.number])
-    trial = _curve(view, known, sign)
+    trial = TrialCurve.of(known, view.curves.of(known), sign)
     if not is_complete(trial, count):
         return result
     if known.is_finished:  # told again: others have run since, but its standard error stays
@@ -254,10 +260,5 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
 def _complete(view: TrialIndex, sign: float, count: int) -> dict[int, TrialCurve]:
     """The trials that ran on all instances and count, by number."""
     done = [trial for trial in view.trials if trial.feasible and view.curves.has(trial)]
-    curves = {trial.number: _curve(view, trial, sign) for trial in done}
+    curves = {trial.number: TrialCurve.of(trial, view.curves.of(trial), sign) for trial in done}
     return {number: curve for number, curve in curves.items() if is_complete(curve, count)}
-
-
-def _curve(view: TrialIndex, trial: Trial, sign: float) -> TrialCurve:
-    final = None if trial.value is None else sign * trial.value
-    return TrialCurve(b"", view.curves.of(trial), sign, final)

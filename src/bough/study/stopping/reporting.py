@@ -17,7 +17,7 @@ from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
 from bough.study.trial_index import TrialIndex
 from bough.trial import Report, Trial
 
-__all__ = ["StoppingDecision", "checked_report", "measured_trial", "reports_several"]
+__all__ = ["StoppingDecision", "checked_report", "measured_trial"]
 
 
 def checked_report(number: int, attempt: int, value: Any, step: Any, goals: Goals, study: str) -> Report:
@@ -28,7 +28,7 @@ def checked_report(number: int, attempt: int, value: Any, step: Any, goals: Goal
         at = None
     if at is None or not 0 <= at < 2**62:
         raise TrialError(f"a step must be an integer from 0 on, not {step!r}")
-    if not reports_several(goals):
+    if goals.is_single:
         if isinstance(value, Mapping) and set(value) == set(goals.names):
             value = value[goals.names[0]]
         return Report(number, at, _finite(value, f"the value that trial {number} reports", at), attempt)
@@ -47,11 +47,6 @@ def checked_report(number: int, attempt: int, value: Any, step: Any, goals: Goal
     violated = sum(limit.slack(measures[limit.name]) > 0 for limit in goals.limits)
     first = measures[goals.names[0]] if goals.names else float(violated)
     return Report(number, at, first, attempt, measures)
-
-
-def reports_several(goals: Goals) -> bool:
-    """Whether a report is a dict of measures instead of one value."""
-    return len(goals.objectives) > 1 or bool(goals.limits)
 
 
 def _finite(value: Any, what: str, step: int) -> float:
@@ -83,7 +78,7 @@ class StoppingDecision:
 
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
-        self._goals, self._sign, self._branches = goals, goals.sign, branches
+        self._goals, self._branches = goals, branches
         self._replayed = (-1, -1)  # how many trials were over, and how many corrected, at the last replay
         self._trust = Trust()
 
@@ -92,9 +87,12 @@ class StoppingDecision:
         if self._rule is None:
             return None
         others = [trial for trial in self._comparable(view) if trial.number != number]
-        if reports_several(self._goals):
+        if not self._goals.is_single:
             return self._by_goals(self._rule, view, view.trials[number], others)
-        trial, curves = self._curve(view, view.trials[number]), [self._curve(view, t) for t in others]
+        trial, *curves = [
+            TrialCurve.of(each, view.curves.of(each), self._goals.sign, self._branches.of(each))
+            for each in (view.trials[number], *others)
+        ]
         if reason_to_stop(self._rule, trial, curves) is None:
             return None
         if (moment := (len(view.over), view.corrections)) != self._replayed:
@@ -103,9 +101,7 @@ class StoppingDecision:
         return reason_to_stop(self._rule, trial, curves, self._trust)
 
     def _by_goals(self, rule: Rule, view: TrialIndex, trial: Trial, others: list[Trial]) -> str | None:
-        from bough.study.analysis.fronts import (
-            front_of,  # NumPy's array functions, which one objective does without
-        )
+        from bough.study.analysis.fronts import front_of  # array functions, which one objective does without
 
         front = {each.number for each in front_of(self._goals, others)}
 
@@ -122,7 +118,3 @@ class StoppingDecision:
             known = trial.value is not None or view.curves.has(trial)
             if known and trial.state != "failed" and trial.retracted is None:
                 yield trial
-
-    def _curve(self, view: TrialIndex, trial: Trial) -> TrialCurve:
-        final = None if trial.value is None else self._sign * trial.value
-        return TrialCurve(self._branches.of(trial), view.curves.of(trial), self._sign, final)

@@ -132,7 +132,7 @@ def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str |
     predicted = predicted_final(trial, finished) if len(reached) >= MIN_CURVES else None
     if predicted is None:
         return None
-    (value, noise), best = predicted, sorted(map(_final, finished))
+    (value, noise), best = predicted, sorted(other.result for other in finished)
     if value - CERTAIN_SDS * noise <= best[rule.kept - 1]:
         return None
     expected = f"its predicted value {trial.sign * value:.6g} ± {noise:.2g}"
@@ -144,7 +144,8 @@ def trust(rule: Rule, others: Sequence[TrialCurve]) -> Trust:
 
     It is judged at each of its steps against all other curves as they are now.
     """
-    best = min((other for other in others if other.final is not None), key=_final, default=None)
+    done = (other for other in others if other.final is not None)
+    best = min(done, key=lambda other: other.result, default=None)
     if not rule.replays or best is None or not best.curve.steps:
         return FULL_TRUST
     steps = best.curve.steps[:: math.ceil(len(best.curve.steps) / MAX_REPLAYED_STEPS)]
@@ -154,7 +155,3 @@ def trust(rule: Rule, others: Sequence[TrialCurve]) -> Trust:
         places=not any(reason_to_stop(rule, each, rivals, Trust(losers=False)) for each in past),
         losers=not any(reason_to_stop(rule, each, rivals, Trust(places=False)) for each in past),
     )
-
-
-def _final(trial: TrialCurve) -> float:
-    return math.inf if trial.final is None else trial.final
