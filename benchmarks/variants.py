@@ -8,7 +8,8 @@ noise, as other Gaussian processes here have. With ``branches``, a trial that ex
 another branch than the incumbent's tries to improve on that branch's own best observation. Expected
 improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
 ``ranks`` sees the worse half of the values by their ranks alone. With ``doubt``, every fourth trial distrusts
-a model that expects no gain: its length-scales are 2, 4 or 8 times as short then.
+a model that expects no gain: its length-scales are 2, 4 or 8 times as short then. ``samples`` averages over
+five slice samples of the hyperparameters. ``starts`` searches the criterion from half as many points.
 Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
 shared seed would give all of them the same initial design.
 """
@@ -205,6 +206,8 @@ VARIANTS = {
     "branches": compared_branches,
     "ranks": ranked_bad_half,
     "doubt": doubtful,
+    "samples": Auto(samples=5).strategy,
+    "starts": Auto(search_starts=8).strategy,
 }
 
 
