@@ -6,6 +6,7 @@ import base64
 import http.client
 import json
 import re
+import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -227,6 +228,14 @@ def test_only_our_own_host_is_answered(guarded: Service, host: str, status: int)
     connection.putheader("Host", host)
     connection.endheaders()
     assert connection.getresponse().status in (status, 400 if status == 421 else status)
+
+
+@pytest.mark.parametrize(("path", "status"), [("/api/v1/health", b"200"), ("/api/v1/studies", b"401")])
+def test_http_1_0_needs_no_host(guarded: Service, path: str, status: bytes) -> None:
+    parts = urlsplit(guarded.url)
+    with socket.create_connection((parts.hostname, parts.port)) as connection:
+        connection.sendall(f"GET {path} HTTP/1.0\r\n\r\n".encode())
+        assert connection.recv(100).split(b" ")[1] == status
 
 
 def test_a_name_can_be_allowed() -> None:
