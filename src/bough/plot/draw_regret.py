@@ -10,7 +10,7 @@ import numpy as np
 from bough.plot.axes import ValueAxis
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import CATEGORIES, checked_template, graph_objects, label, number
-from bough.plot.traces import counted, empty_note, joined
+from bough.plot.traces import counted, empty_figure, joined
 from bough.points import FloatArray
 
 __all__ = ["draw_regret", "one_each", "regret"]
@@ -50,19 +50,18 @@ def draw_regret(
     groups: Mapping[str, Sequence[StudySnapshot]], optimum: float | None = None, *, log: bool = False
 ) -> Any:
     """The median best value so far per group of studies, and a band for the middle half."""
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     shown = {name: [each for each in group if each.done] for name, group in groups.items()}
     shown = {name: group for name, group in shown.items() if group}
     named = next((group[0].goals.value_name for group in shown.values()), "value")
     what = f"Best {label(named)} so far" if optimum is None else "Regret"
     if not shown:
-        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "no finished trial yet")
+        return empty_figure("no finished trial yet").update_layout(title_text=f"<b>{what}</b>")
     minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
     curves = {name: _curves(group, optimum) for name, group in shown.items()}
     medians = np.concatenate([_quantiles(each)[1] for each in curves.values()])
     if not np.isfinite(medians).any():
-        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "nothing is feasible yet")
+        return empty_figure("nothing is feasible yet").update_layout(title_text=f"<b>{what}</b>")
     medians = medians[np.isfinite(medians)]
     axis = ValueAxis.of(medians, minimizes=minimizes, log=log or optimum is not None)
     count = 0

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, figure
 from bough.plot.outline import Branch, Tally, shortened
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
-from bough.plot.traces import counted, titled
+from bough.plot.traces import counted
 from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
 from bough.space import Space
 
@@ -27,7 +27,7 @@ COLUMN_PX = 120
 
 
 @figure("Branches of the space", wide=True, branching=True)
-def tree(snapshot: StudySnapshot) -> Any:
+def tree(snapshot: StudySnapshot) -> Drawing:
     """The branching space as a tree: the wider a ribbon, the more trials; colour = best value.
 
     Hovering a branch lists its parameters and its best trial.
@@ -98,7 +98,7 @@ def tree(snapshot: StudySnapshot) -> Any:
         note += "; ribbons that start together carry the same trials"
     if any(condition for bar in layout.bars for _, condition in bar.branch.parameters):
         note += "; * has a further condition"
-    return titled(drawn, snapshot, "Branches of the space", note)
+    return drawn, note
 
 
 class _Colours:
