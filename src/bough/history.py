@@ -14,7 +14,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
 SAME_POSITION = 1e-9
-"""Positions closer than this are the same."""
+"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
 
 __all__ = ["SAME_POSITION", "History", "Outcomes", "Source", "Spending"]
 
