@@ -17,7 +17,7 @@ from bough.errors import ExhaustedError
 from bough.history import History
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
-from bough.space.sampling import path_points, sample_points
+from bough.space.sampling import latin_hypercube, path_points, sample_points
 from bough.space.size import AtMost
 from bough.space.tree import Path
 from bough.strategies import streams
@@ -89,17 +89,15 @@ class LatinHypercube(SameReason, Options):
         while True:
             few = len(space.tree.all_paths(PATHS_PER_ROUND)) <= PATHS_PER_ROUND
             paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
-            cubes = np.stack([latin_hypercube(path, self.points_per_path, rng) for path in paths], axis=1)
+            cubes = np.stack([self._cube(path, rng) for path in paths], axis=1)
             turns = rng.permuted(np.tile(np.arange(len(paths)), (self.points_per_path, 1)), axis=1)
             mixed = np.take_along_axis(cubes, turns[:, :, None], axis=1)
             yield space.scatter(mixed.reshape(-1, cubes.shape[2]))
 
-
-def latin_hypercube(path: Path, rows: int, rng: np.random.Generator) -> FloatArray:
-    """(rows, columns) points of a path's box: in each column, one in each of ``rows`` equal slices."""
-    slices = rng.permuted(np.tile(np.arange(rows), (len(path.low), 1)), axis=1).T
-    unit = (slices + rng.random(slices.shape)) / rows
-    return path.low + unit * (path.high - path.low)
+    def _cube(self, path: Path, rng: np.random.Generator) -> FloatArray:
+        """(points_per_path, columns) the hypercube of a path's box."""
+        unit = latin_hypercube(self.points_per_path, len(path.low), rng)
+        return path.low + unit * (path.high - path.low)
 
 
 def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:
