@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys, rows_among
+from bough.points import BoolArray, FloatArray, IntArray, Points, distinct, row_hashes, row_keys, rows_among
 from bough.space import Space
 from bough.space.halton import halton
 from bough.space.neighbourhood import perturb
@@ -24,7 +24,6 @@ __all__ = [
     "CandidateFilter",
     "best_of_each",
     "best_row",
-    "distinct",
     "every_point",
     "near_incumbents",
     "select_starts",
@@ -49,14 +48,6 @@ MAX_INCUMBENTS = 8
 
 MIN_START_DISTANCE = 0.25
 """Two starts on one branch differ by at least this much in some column, or they would reach the same peak."""
-
-
-def distinct(layout: Layout, points: Points) -> Points:
-    """The rows without repeats, each where it first occurs."""
-    first: dict[bytes, int] = {}
-    for row, key in enumerate(row_keys(layout, points)):
-        first.setdefault(key, row)
-    return points.take(list(first.values()))
 
 
 @dataclass(frozen=True, eq=False)

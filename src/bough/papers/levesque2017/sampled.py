@@ -19,7 +19,7 @@ from bough.gp.fit import fit_map
 from bough.gp.kernels.conditional import MIDDLE
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.side_by_side import slice_side_by_side
-from bough.gp.solvers import factor_lower
+from bough.gp.solvers import factor_stack
 from bough.points import FloatArray, IntArray, Layout, rows_by_signature
 from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP
 from bough.surrogates.kernel_gp import all_columns
@@ -59,7 +59,7 @@ class ChainDensities:
             matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # its factor needs no more
             added = self.data.reported[rows] + noise[:, None] * self.data.unreported[rows]
             matrix[:, np.arange(size), np.arange(size)] = variance[:, None] + added
-            lower = _cholesky(matrix)
+            lower = factor_stack(matrix)
             y = np.broadcast_to(self.data.y[rows, None], (len(thetas), size, 1))
             white = np.linalg.solve(lower, y)[..., 0]
             logs = np.log(np.einsum("cii->ci", lower)).sum(axis=1)
@@ -138,11 +138,3 @@ class SampledGP(KernelGP):
             burn=burn,
         )
         return states.transpose(1, 0, 2).reshape(-1, len(low))[: self.samples]
-
-
-def _cholesky(matrices: FloatArray) -> FloatArray:
-    """Lower factors of a stack, of which only the lower triangles are read; with jitter where one fails."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrices))
-    except np.linalg.LinAlgError:
-        return np.stack([factor_lower(np.tril(each) + np.tril(each, -1).T) for each in matrices])
