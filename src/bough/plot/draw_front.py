@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bough.acquisition.hypervolume import non_dominated
 from bough.errors import ConfigError
 from bough.plot.axes import MARGIN_SHARE, ValueAxis
 from bough.plot.figure import Drawing, NothingToShow, figure
@@ -132,7 +133,5 @@ def _staircase(
 
 def _front(values: FloatArray) -> FloatArray:
     """The rows that no other row dominates, by the first column."""
-    ordered = values[np.lexsort((values[:, 1], values[:, 0]))]
-    best = np.minimum.accumulate(ordered[:, 1]) if len(ordered) else ordered[:, 1]
-    keep = np.r_[True, best[1:] < best[:-1]] if len(ordered) else np.zeros(0, dtype=bool)
-    return np.asarray(ordered[keep])
+    front = values[non_dominated(values)]
+    return np.asarray(front[np.argsort(front[:, 0])])
