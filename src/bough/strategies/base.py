@@ -17,8 +17,8 @@ from bough.space import Space
 from bough.space.encoding import snap
 
 __all__ = [
-    "LIMIT",
-    "PAPER_LIMIT",
+    "PAPER_WORKING_SET_SIZE",
+    "WORKING_SET_SIZE",
     "Explains",
     "ForeseesGain",
     "Predicts",
@@ -37,10 +37,10 @@ __all__ = [
     "working_rows",
 ]
 
-LIMIT = 400
+WORKING_SET_SIZE = 400
 """How many observations a model sees at most, unless the option ``working_set`` says otherwise."""
 
-PAPER_LIMIT = 2000
+PAPER_WORKING_SET_SIZE = 2000
 """The same of the papers' methods, which condition on all observations; a fit then takes seconds."""
 
 
@@ -145,7 +145,7 @@ def noise_seen(space: Space, history: History) -> bool:
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
 
 
-def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
+def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
     """Row numbers of the working set of observations y (n,), in the order in which they came.
 
     Inference costs n³. Beyond a limit, the option ``working_set``, a model sees that many observations. Half

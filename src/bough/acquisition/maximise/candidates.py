@@ -16,7 +16,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points, distinct, row_
 from bough.space import Space
 from bough.space.halton import halton
 from bough.space.neighbourhood import perturb
-from bough.space.tree import Path
+from bough.space.tree import Path, bounds_of
 
 __all__ = [
     "CANDIDATES",
@@ -109,8 +109,7 @@ def spread(
 
     A box in which all columns are fixed gets one point.
     """
-    low = np.stack([box.low for box in boxes])
-    high = np.stack([box.high for box in boxes])
+    low, high = bounds_of(boxes)
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
     unit = halton(len(owner), rng.random(space.layout.columns))
@@ -120,7 +119,7 @@ def spread(
 def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
     """One point per box: the values of ``point`` (one row) in the columns that both have."""
     x = np.where(space.layout.active(point.on), point.x, 0.5)
-    return space.snap(np.clip(x, np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])))
+    return space.snap(np.clip(x, *bounds_of(boxes)))
 
 
 def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Generator) -> Points:

@@ -14,7 +14,7 @@ from bough.papers.assael2014.treed import LEAF_KERNELS, Treed
 from bough.papers.assael2014.warp import Warp
 from bough.points import Layout
 from bough.space import Space
-from bough.strategies.base import PAPER_LIMIT, Strategy
+from bough.strategies.base import PAPER_WORKING_SET_SIZE, Strategy
 from bough.strategies.composition import model_based
 from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
@@ -41,7 +41,7 @@ class TreedGP(Options):
     samples: int = option(10, at_least(0, "a number of slice samples, 0 for the maximum of eq. 8"))
     candidates: int = option(20_000, at_least(1))
     initial: int | str | tuple[str, int] | None = option(None, INITIAL)
-    working_set: int = option(PAPER_LIMIT, WORKING_SET)
+    working_set: int = option(PAPER_WORKING_SET_SIZE, WORKING_SET)
     warp: ClassVar[bool] = False
 
     def strategy(self, space: Space) -> Strategy:

@@ -1,7 +1,7 @@
 """Slice sampling of several chains at once, for the kernels of Lévesque et al. 2017.
 
 A density costs little beside the work around it, so ``CHAINS`` chains advance side by side
-(``gp.side_by_side``). Distances of all pairs of rows are computed once, column by column. For hyperparameters
+(``gp.slice``). Distances of all pairs of rows are computed once, column by column. For hyperparameters
 (chains, p) one matrix product then gives the scaled distances of all chains. Under the conditional kernel
 only pairs of equal signature are compared, and each block is factorised alone (eq. 9).
 """
@@ -18,7 +18,7 @@ import numpy as np
 from bough.gp.fit import fit_map
 from bough.gp.kernels.conditional import MIDDLE
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.side_by_side import slice_side_by_side
+from bough.gp.slice import slice_side_by_side
 from bough.gp.solvers import factor_stack
 from bough.points import FloatArray, IntArray, Layout, rows_by_signature
 from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP
