@@ -22,8 +22,7 @@ from bough.strategies.gp import PlainOptions
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import INITIAL, POSITIVE, WORKING_SET, Options, at_least, one_of, option
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import VARIANCE, all_columns
+from bough.surrogates.base import VARIANCE, KernelGP, all_columns
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from bough.gp.likelihood import Data, GPModel
 from bough.gp.slice import slice_side_by_side
 from bough.gp.solvers import factor_stack
 from bough.points import FloatArray, IntArray, Layout, rows_by_signature
-from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP
-from bough.surrogates.kernel_gp import all_columns
+from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP, all_columns
 
 __all__ = ["ChainDensities", "SampledGP"]
 
