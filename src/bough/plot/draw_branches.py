@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.axes import ValueAxis
+from bough.plot.axes import ValueAxis, mark_entry
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.outline import Branch, Switch
 from bough.plot.snapshot import StudySnapshot
@@ -90,24 +90,10 @@ def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log:
         return ""
     axis = ValueAxis.of(finite, minimizes=minimizes, log=log)
     drawn.update_yaxes(row=2, col=1, **axis.layout)
-    count = 0
-    for best, colour, name in curves:
-        beyond = np.flatnonzero(axis.beyond(best))
-        if not len(beyond):
-            continue
-        count += 1
-        enters = min(beyond[-1] + 1, len(when) - 1)
-        drawn.add_scatter(
-            x=[when[enters]],
-            y=[axis.edge],
-            mode="markers",
-            marker={"symbol": axis.symbol, "size": 9, "color": colour},
-            showlegend=False,
-            legendgroup=name,
-            hovertemplate=f"first {number(best[beyond[0]])}<extra></extra>",
-            row=2,
-            col=1,
-        )
+    count = sum(
+        mark_entry(drawn, axis, when, best, size=9, colour=colour, legendgroup=name, row=2, col=1)
+        for best, colour, name in curves
+    )
     mark, side = ("▲", "above") if minimizes else ("▼", "below")
     return f"{mark} {counted(count, 'line')} from {side} the axis" if count else ""
 

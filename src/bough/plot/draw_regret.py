@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.axes import ValueAxis
+from bough.plot.axes import ValueAxis, mark_entry
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import CATEGORIES, checked_template, graph_objects, label, number
 from bough.plot.traces import counted, empty_figure, joined
@@ -105,8 +105,8 @@ def _quantiles(curves: FloatArray) -> FloatArray:
         return np.asarray(np.quantile(curves, [0.25, 0.5, 0.75], axis=0))
 
 
-def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> int:
-    """Draw the curves of one group; 1 if it starts beyond the axis, else 0."""
+def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> bool:
+    """Draw the curves of one group; whether it starts beyond the axis."""
     picked = np.unique(np.linspace(0, curves.shape[1] - 1, MAX_POINTS).astype(np.intp))
     x = picked + 1
     low, middle, high = _quantiles(curves[:, picked])
@@ -133,16 +133,5 @@ def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: Val
         line={"color": colour, "width": 2.4, "shape": "hv"},
         hovertemplate="%{y:.4g}",
     )
-    beyond = np.flatnonzero(axis.beyond(middle))
-    if not len(beyond):
-        return 0
-    drawn.add_scatter(
-        x=[x[min(beyond[-1] + 1, len(x) - 1)]],
-        y=[axis.edge],
-        mode="markers",
-        marker={"symbol": axis.symbol, "size": 10, "color": colour},
-        showlegend=False,
-        legendgroup=name,
-        hovertemplate=f"{label(name)}: first {number(middle[beyond[0]])}<extra></extra>",
-    )
-    return 1
+    named = f"{label(name)}: "
+    return mark_entry(drawn, axis, x, middle, size=10, colour=colour, named=named, legendgroup=name)
