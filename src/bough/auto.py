@@ -14,7 +14,7 @@ from bough.acquisition.maximise.paths import search_paths
 from bough.errors import MethodError
 from bough.gp.output_transform import OutputTransform
 from bough.space import Space
-from bough.strategies.branch_exploration import BranchExploration
+from bough.strategies.branch_exploration import explore_branches
 from bough.strategies.composition import ACQUISITIONS, THOMPSON
 from bough.strategies.context import Decision
 from bough.strategies.decisions import exploit, explore_late_branches, maximise_with, thompson_sampling
@@ -83,12 +83,12 @@ class Auto(ModelOptions):
         """For several objectives, or under constraints."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
-        model, explore = self.strategy(space), BranchExploration().wrap
+        model = self.strategy(space)
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard),
-            decide=explore(self._exploiting()),
-            find_feasible=explore(maximise_with(partial(search_paths, starts=self.search_starts))),
+            decide=explore_branches(self._exploiting()),
+            find_feasible=explore_branches(maximise_with(partial(search_paths, starts=self.search_starts))),
         )
 
     def _exploiting(self) -> Decision:

@@ -6,7 +6,7 @@ trial number), so resuming, serving and benchmarking a study use the same code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
 SAME_POSITION = 1e-9
-"""Positions closer than this are the same."""
+"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
 
 __all__ = ["SAME_POSITION", "History", "Outcomes", "Source", "Spending"]
 
@@ -121,3 +121,25 @@ class History:
             return np.zeros(len(self.done), np.bool_)
         column, full = self.fidelity
         return np.asarray(self.done.x[:, column] < full - SAME_POSITION)
+
+    def of_results(self, done: Points, y: FloatArray, numbers: IntArray) -> History:
+        """A history of these results alone, for a model of something else than the objective.
+
+        Nothing has failed or is pending, no noise was told, and earlier studies and beliefs do not count.
+        """
+        nothing, no_numbers = done.take([]), numbers[:0]
+        return replace(
+            self,
+            done=done,
+            y=y,
+            noise=np.full(len(y), np.nan),
+            done_numbers=numbers,
+            failed=nothing,
+            failed_numbers=no_numbers,
+            pending=nothing,
+            pending_numbers=no_numbers,
+            outcomes=None,
+            beliefs=(),
+            stopped=None,
+            sources=(),
+        )

@@ -21,6 +21,7 @@ __all__ = [
     "Kind",
     "Layout",
     "Points",
+    "distinct",
     "row_hashes",
     "row_keys",
     "rows_among",
@@ -109,6 +110,14 @@ def row_keys(layout: Layout, points: Points) -> list[bytes]:
     rows = np.hstack([seen, points.on.astype(float)])
     whole, width = rows.tobytes(), rows.shape[1] * rows.itemsize
     return [whole[start : start + width] for start in range(0, len(whole), width)]
+
+
+def distinct(layout: Layout, points: Points) -> Points:
+    """The rows without repeats, each where it first occurs."""
+    first: dict[bytes, int] = {}
+    for row, key in enumerate(row_keys(layout, points)):
+        first.setdefault(key, row)
+    return points.take(list(first.values()))
 
 
 def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:

@@ -9,10 +9,12 @@ import pytest
 from scipy.optimize import minimize, rosen, rosen_der
 
 from bough.acquisition.criterion import Expected
-from bough.acquisition.maximise.gradient import gradient_ascent, projected_bfgs
+from bough.acquisition.maximise.gradient import RULES, gradient_ascent, projected_bfgs
 from bough.points import Points
 
 from .fakes import SquaredExponential, flat
+
+PATIENT = RULES._replace(race=False, gain_tolerance=1e-9)
 
 
 def by_scipy(function, gradient, start, low, high) -> np.ndarray:
@@ -41,7 +43,9 @@ def test_convex_quadratics_with_bounds_reach_the_constrained_minimum(seed: int) 
     low, high = np.zeros((n, d)), np.ones((n, d))
     low[n // 2 :, 0] = high[n // 2 :, 0] = 0.3  # half of them with a pinned coordinate
     start = rng.uniform(size=(n, d))
-    x, value = projected_bfgs(negated(function, gradient), start, low, high, steps=200, value_tolerance=1e-15)
+    x, value = projected_bfgs(
+        negated(function, gradient), start, low, high, PATIENT._replace(steps=200, gain_tolerance=1e-15)
+    )
     assert value == pytest.approx(by_scipy(function, gradient, start, low, high), rel=1e-7, abs=1e-8)
     assert (x >= low).all() and (x <= high).all()
     # Kuhn-Tucker: the slope is zero inside and points outwards at a bound.
@@ -58,7 +62,7 @@ def test_rosenbrock_valleys_reach_what_scipy_reaches(d: int) -> None:
     start = rng.uniform(-1.5, 1.5, (10, d))
     low, high = np.full((10, d), -2.0), np.full((10, d), 2.0)
     high[:5, 0] = 0.5  # the valley's end is cut off
-    _, value = projected_bfgs(negated(rosen, rosen_der), start, low, high, steps=500)
+    _, value = projected_bfgs(negated(rosen, rosen_der), start, low, high, PATIENT._replace(steps=500))
     reference = by_scipy(rosen, rosen_der, start, low, high)
     # From d = 4 on there is a second valley; each start may fall into either, but never stop between.
     for reached in value:
@@ -69,10 +73,10 @@ def test_rosenbrock_valleys_reach_what_scipy_reaches(d: int) -> None:
 def test_starts_do_not_influence_each_other() -> None:
     rng = np.random.default_rng(0)
     start, low, high = rng.uniform(-1, 1, (6, 3)), np.full((6, 3), -2.0), np.full((6, 3), 2.0)
-    together = projected_bfgs(negated(rosen, rosen_der), start, low, high, steps=40)
+    together = projected_bfgs(negated(rosen, rosen_der), start, low, high, PATIENT._replace(steps=40))
     for row in range(6):
         own = (whole[row : row + 1] for whole in (start, low, high))
-        alone = projected_bfgs(negated(rosen, rosen_der), *own, steps=40)
+        alone = projected_bfgs(negated(rosen, rosen_der), *own, PATIENT._replace(steps=40))
         assert alone[0][0] == pytest.approx(together[0][row], abs=1e-12)
 
 
@@ -89,7 +93,7 @@ def test_each_step_is_one_evaluation_and_values_never_fall() -> None:
     values = [before]
     for steps in (0, 3, 10, 30):
         batches.clear()
-        values.append(projected_bfgs(objective, start, low, high, steps=steps)[1])
+        values.append(projected_bfgs(objective, start, low, high, PATIENT._replace(steps=steps))[1])
         assert len(batches) <= steps + 1
         assert batches == sorted(batches, reverse=True)  # finished starts leave the batch
     assert all((later >= earlier).all() for earlier, later in pairwise(values))
@@ -102,7 +106,7 @@ def test_a_function_that_breaks_down_is_survived() -> None:
         return np.where(bad, np.nan, value), np.where(bad[:, None], np.nan, slope)
 
     start = np.array([[0.1, 0.1], [0.9, 0.9]])
-    x, value = projected_bfgs(objective, start, np.zeros((2, 2)), np.ones((2, 2)))
+    x, value = projected_bfgs(objective, start, np.zeros((2, 2)), np.ones((2, 2)), PATIENT)
     assert value[0] > -0.1 and x[0, 0] <= 0.45  # went as far as it could
     assert (x[1] == start[1]).all()  # never had a value
 
@@ -132,7 +136,9 @@ def test_gradients_too_small_to_be_squared_are_survived(scale: float) -> None:
 
     start = np.random.default_rng(3).random((8, 2))
     with np.errstate(divide="raise", invalid="raise", over="raise"):
-        x, value = projected_bfgs(objective, start, np.zeros((8, 2)), np.ones((8, 2)), value_tolerance=0.0)
+        x, value = projected_bfgs(
+            objective, start, np.zeros((8, 2)), np.ones((8, 2)), PATIENT._replace(gain_tolerance=0.0)
+        )
     assert (value >= objective(None, start)[0]).all()
     if scale > 1e-150:
         assert x == pytest.approx(np.broadcast_to(centre, x.shape), abs=1e-5)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bough.gp.side_by_side import slice_side_by_side
-from bough.gp.slice import slice_sample
+from bough.gp.slice import slice_sample, slice_side_by_side
 
 
 def test_moments_of_a_correlated_normal() -> None:

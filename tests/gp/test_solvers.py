@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bough.gp.solvers import factor, factor_lower
+from bough.gp.solvers import factor, factor_lower, factor_stack
 
 
 @pytest.fixture(params=[1, 5, 64, 65, 150])
@@ -63,3 +63,9 @@ def test_a_repeated_point_can_be_appended() -> None:
 def test_what_is_not_finite_is_refused() -> None:
     with pytest.raises(np.linalg.LinAlgError):
         factor(np.array([[np.nan]]))
+
+
+def test_a_stack_with_a_singular_matrix_is_factorised_with_jitter() -> None:
+    singular, regular = np.ones((2, 2)), np.array([[2.0, 0.5], [0.5, 1.0]])
+    found = factor_stack(np.tril([singular, regular]))  # only the lower triangles are read
+    np.testing.assert_allclose(found @ found.transpose(0, 2, 1), [singular, regular], atol=1e-6)

@@ -7,7 +7,7 @@ import pytest
 
 import bough
 from bough.gp.likelihood import Data, log_density
-from bough.papers.levesque2017.sampled import ChainDensities, _cholesky
+from bough.papers.levesque2017.sampled import ChainDensities
 from bough.papers.levesque2017.surrogates import conditional, joint
 from bough.points import Points
 from bough.space.sampling import sample_points
@@ -39,12 +39,6 @@ def test_densities_of_chains_are_those_of_the_model(kind: str) -> None:
     found = ChainDensities(made.model, SPACE.layout, data, kind == "laplace", kind == "conditional")(thetas)
     expected = [log_density(made.model, theta, data) for theta in thetas]
     np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-def test_a_stack_with_a_singular_matrix_is_factorised_with_jitter() -> None:
-    singular, regular = np.ones((2, 2)), np.array([[2.0, 0.5], [0.5, 1.0]])
-    found = _cholesky(np.tril([singular, regular]))  # as the densities fill them: the lower triangles
-    np.testing.assert_allclose(found @ found.transpose(0, 2, 1), [singular, regular], atol=1e-6)
 
 
 def test_states_follow_the_density() -> None:

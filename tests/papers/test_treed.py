@@ -14,7 +14,7 @@ from bough.gp.kernels import Matern52, Scale
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.params import LogNormal
 from bough.gp.posterior import posterior
-from bough.papers.assael2014 import pooled_density, stacked
+from bough.papers.assael2014 import pooled_density
 from bough.papers.assael2014.cart import leaves
 from bough.papers.assael2014.pooled_density import Densities, padded, sample_targets
 from bough.papers.assael2014.pooling import Hyper, Part, Target, ancestors, pool
@@ -195,13 +195,6 @@ def test_portions_and_ends_of_chains_change_nothing(monkeypatch: pytest.MonkeyPa
     alone = sample_targets(surrogate.compared, targets, data, np.random.default_rng(0), samples=2, burn=1)
     for a, b in zip(once, alone):
         np.testing.assert_allclose(a[:, 1:], b[:, 1:], rtol=1e-6)
-
-
-def test_singular_matrices_of_a_stack_get_jitter() -> None:
-    ones = np.ones((3, 3))
-    good = np.diag([1.0, 4.0, 9.0])
-    lower = stacked._factor(np.stack([ones, good]))
-    np.testing.assert_allclose(lower @ lower.swapaxes(1, 2), [ones, good], atol=1e-6)
 
 
 def test_the_known_tree_continues_the_path() -> None:

@@ -15,7 +15,7 @@ from bough.acquisition.functions import LOG_EI
 from bough.gp.output_transform import OutputTransform
 from bough.points import Points
 from bough.registry import build, method
-from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
+from bough.strategies.branch_exploration import explore_branches, other_branches, promising
 from bough.strategies.context import Choice, ConditionedModel, ProposalContext
 from bough.strategies.model_based import ModelBased
 
@@ -81,7 +81,7 @@ def known(context: ProposalContext, rng: np.random.Generator) -> Choice:
 
 
 OPTIMISM, STALL = 3.0, 8
-EXPLORE = BranchExploration(2, OPTIMISM, 0.03, STALL, starts=6).wrap(known)
+EXPLORE = explore_branches(known)
 
 LEADER = [({"kind": "a", "x": 0.1 * i}, -2.0 + 0.01 * i) for i in range(5)]
 
@@ -91,7 +91,7 @@ def test_the_branch_that_may_reach_the_lowest_value_gets_the_turn() -> None:
     better_known = [({"kind": "c", "z": 0.1 * i}, 0.0) for i in range(1, 5)]
     context = context_of([*LEADER, poor_but_new, *better_known], level=-10.0)
     assert 0.0 - OPTIMISM / math.sqrt(4) > 0.9 - OPTIMISM
-    branch = promising(context, other_branches(context), OPTIMISM)
+    branch = promising(context, other_branches(context))
     assert branch is not None
     assert branch.rows.tolist() == [5]
     point = EXPLORE(context, np.random.default_rng(0)).points
@@ -101,7 +101,7 @@ def test_the_branch_that_may_reach_the_lowest_value_gets_the_turn() -> None:
 def test_nothing_is_explored_where_no_branch_can_beat_the_incumbent() -> None:
     hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
     context = context_of([*hopeless, ({"kind": "only"}, 0.0), *reversed(LEADER)], level=-10.0)
-    assert promising(context, other_branches(context), OPTIMISM) is None
+    assert promising(context, other_branches(context)) is None
     assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0] == {"kind": "a", "x": 0.25}
 
 
@@ -115,7 +115,7 @@ def test_a_stalled_search_draws_from_the_branch_with_the_fewest_trials() -> None
     hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
     fewer = [({"kind": "c", "z": 0.01 * i}, 3.0) for i in range(10)]
     context = context_of([*LEADER, *hopeless, *fewer], level=-1.0)
-    assert promising(context, other_branches(context), OPTIMISM) is None
+    assert promising(context, other_branches(context)) is None
     looks = [SPACE.decode(EXPLORE(context, np.random.default_rng(seed)).points)[0] for seed in range(20)]
     assert {look["kind"] for look in looks} == {"c"}
     places = np.sort([look["z"] for look in looks])

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bough.strategies.base import PAPER_LIMIT
+from bough.strategies.base import PAPER_WORKING_SET_SIZE
 from bough.strategies.hyperparameters import LONGEST_CHAIN, begin_of_block, earlier, scheduled
 
 
@@ -29,7 +29,7 @@ def test_no_growth_means_every_trial_and_the_start_is_dense() -> None:
 @pytest.mark.parametrize("n", [129, 300, 500, 1_000, 2_000])
 def test_a_reopened_study_reaches_the_beginning_in_few_fits(n: int) -> None:
     lengths = [scheduled(n, 0.05)]
-    while (before := earlier(lengths[-1], 0.05, PAPER_LIMIT)) is not None:
+    while (before := earlier(lengths[-1], 0.05, PAPER_WORKING_SET_SIZE)) is not None:
         assert before < lengths[-1]
         assert before == scheduled(before, 0.05)
         lengths.append(before)

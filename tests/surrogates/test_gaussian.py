@@ -20,8 +20,7 @@ from bough.papers.levesque2017.surrogates import conditional, joint, mondrian
 from bough.papers.ma2020.additive_tree import additive_tree
 from bough.points import FloatArray, Points
 from bough.space.sampling import sample_points
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import flat
+from bough.surrogates.base import KernelGP, flat
 
 SURROGATES: dict[str, Callable[[bough.Space], KernelGP]] = {
     "add-tree": lambda s: additive_tree(s.layout, s.tree),

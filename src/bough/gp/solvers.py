@@ -15,7 +15,7 @@ from scipy.linalg import blas, lapack
 
 from bough.points import FloatArray
 
-__all__ = ["Dense", "Solver", "factor", "factor_lower", "invert_triangle"]
+__all__ = ["Dense", "Solver", "factor", "factor_lower", "factor_stack", "invert_triangle"]
 
 FIRST_JITTER = 1e-10
 """Relative to the mean of the diagonal; tried after a plain factorisation fails, then times 10."""
@@ -118,6 +118,15 @@ def factor_lower(matrix: FloatArray, scale: float | None = None) -> FloatArray:
     if failed or not np.isfinite(lower[-1:, -1:]).all():
         raise np.linalg.LinAlgError("the covariance matrix has entries that are not finite")
     return np.asarray(lower)
+
+
+def factor_stack(matrices: FloatArray, scale: float | None = None) -> FloatArray:
+    """``factor_lower`` of each of (stack, n, n), of which only the lower triangles are read."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrices))
+    except np.linalg.LinAlgError:
+        full = np.tril(matrices) + np.tril(matrices, -1).swapaxes(1, 2)
+        return np.stack([factor_lower(each, scale) for each in full])
 
 
 def invert_triangle(triangle: FloatArray, lower: bool = True) -> FloatArray:

@@ -12,7 +12,7 @@ from bough.errors import ConfigError
 from bough.plot.theme import number
 from bough.points import BoolArray, FloatArray
 
-__all__ = ["ValueAxis", "log_axis", "log_ticks", "round_ticks", "tick_text"]
+__all__ = ["ValueAxis", "log_axis", "log_ticks", "mark_entry", "round_ticks", "tick_text"]
 
 MIN_VALUES_TO_CLIP = 8
 MARGIN_SHARE = 0.06
@@ -79,6 +79,36 @@ class ValueAxis:
             return ""
         mark, side = ("▲", "above") if self.minimizes else ("▼", "below")
         return f"{mark} marks {count} {'value' if count == 1 else 'values'} {side} the axis"
+
+
+def mark_entry(
+    figure: Any,
+    axis: ValueAxis,
+    x: Any,
+    y: FloatArray,
+    *,
+    size: int,
+    colour: str,
+    named: str = "",
+    **place: Any,
+) -> bool:
+    """Mark where a line (n,) that begins beyond the axis comes in; whether it does.
+
+    named: what the hover text says before the first value.
+    """
+    beyond = np.flatnonzero(axis.beyond(y))
+    if not len(beyond):
+        return False
+    figure.add_scatter(
+        x=[x[min(beyond[-1] + 1, len(x) - 1)]],
+        y=[axis.edge],
+        mode="markers",
+        marker={"symbol": axis.symbol, "size": size, "color": colour},
+        showlegend=False,
+        hovertemplate=f"{named}first {number(y[beyond[0]])}<extra></extra>",
+        **place,
+    )
+    return True
 
 
 def log_axis(low: float, high: float) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.axes import ValueAxis
-from bough.plot.figure import figure
+from bough.plot.axes import ValueAxis, mark_entry
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.outline import Branch, Switch
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label, number
-from bough.plot.traces import counted, empty_note, joined, titled
+from bough.plot.traces import counted, joined
 
 __all__ = ["branches"]
 
@@ -22,7 +22,7 @@ MAX_POINTS = 400
 
 
 @figure("Branches over time", branching=True)
-def branches(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+def branches(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     """Above: the share of each branch in the trials so far. Below: the best value of each so far.
 
     ``log=True`` draws the values on a logarithmic axis.
@@ -30,14 +30,15 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     graph_objects()
     from plotly.subplots import make_subplots
 
-    drawn = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.42, 0.58])
     switch = _main_switch(snapshot)
-    if not snapshot.trials or switch is None:
-        why = "no trial yet" if switch is not None else "this space does not branch"
-        return empty_note(titled(drawn, snapshot, "Branches over time"), why)
+    if switch is None:
+        raise NothingToShow("this space does not branch")
+    if not snapshot.trials:
+        raise NothingToShow("no trial yet")
     reaching = [t for t in snapshot.trials if t.number in snapshot.where[switch.path]]
     if not reaching:
-        return empty_note(titled(drawn, snapshot, "Branches over time"), "this branch has no switch below it")
+        raise NothingToShow("this branch has no switch below it")
+    drawn = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.42, 0.58])
     ranked = sorted(switch.branches, key=lambda branch: -branch.tally.trials)
     ranked = [branch for branch in ranked if branch.tally.trials]
     shown, rest = ranked[:MAX_LINES], ranked[MAX_LINES:]
@@ -78,7 +79,7 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     clipped = _fit_axis(drawn, curves, when[picked], minimizes=snapshot.minimizes, log=log)
     drawn.update_xaxes(title_text="trial", row=2, col=1)
     note = joined(f"by {label(switch.path)}", _winner(ranked, snapshot), clipped)
-    return titled(drawn, snapshot, "Branches over time", note)
+    return drawn, note
 
 
 def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log: bool) -> str:
@@ -89,24 +90,10 @@ def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log:
         return ""
     axis = ValueAxis.of(finite, minimizes=minimizes, log=log)
     drawn.update_yaxes(row=2, col=1, **axis.layout)
-    count = 0
-    for best, colour, name in curves:
-        beyond = np.flatnonzero(axis.beyond(best))
-        if not len(beyond):
-            continue
-        count += 1
-        enters = min(beyond[-1] + 1, len(when) - 1)
-        drawn.add_scatter(
-            x=[when[enters]],
-            y=[axis.edge],
-            mode="markers",
-            marker={"symbol": axis.symbol, "size": 9, "color": colour},
-            showlegend=False,
-            legendgroup=name,
-            hovertemplate=f"first {number(best[beyond[0]])}<extra></extra>",
-            row=2,
-            col=1,
-        )
+    count = sum(
+        mark_entry(drawn, axis, when, best, size=9, colour=colour, legendgroup=name, row=2, col=1)
+        for best, colour, name in curves
+    )
     mark, side = ("▲", "above") if minimizes else ("▼", "below")
     return f"{mark} {counted(count, 'line')} from {side} the axis" if count else ""
 

@@ -11,11 +11,11 @@ from bough.errors import ConfigError
 from bough.plot.axes import log_axis
 from bough.plot.columns import centre_row, column_named, column_values, varied
 from bough.plot.draw_importance import importances
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import MIN_TRIALS, predictor
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import SCALE, graph_objects, label, number
-from bough.plot.traces import empty_note, hover_text, thinned, titled
+from bough.plot.traces import add_trials, hover_text, thinned
 from bough.space.parameters import Categorical
 
 __all__ = ["contour"]
@@ -25,7 +25,7 @@ MAX_TRIALS = 500
 
 
 @figure("Contour")
-def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
+def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Drawing:
     """The model's mean over two numeric parameters, given by name or path.
 
     Without names, the two that explain most of the variance, of the best trial that has two.
@@ -36,7 +36,7 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
         raise ConfigError(f"a contour needs two parameters, not {x!r} twice")
     model = predictor(snapshot)
     if model is None or snapshot.best is None:
-        return empty_note(titled(drawn, snapshot, "Contour"), f"needs {MIN_TRIALS} finished trials")
+        raise NothingToShow(f"needs {MIN_TRIALS} finished trials")
     pair = _pair(snapshot, named[0], named[1])
     if pair is None:
         why = "no finished trial has two numeric parameters"
@@ -44,7 +44,7 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
             why = "these parameters are never active together"
         elif named != [None, None]:
             why = f"no finished trial has {label(str(x or y))} and another numeric parameter"
-        return empty_note(titled(drawn, snapshot, "Contour"), why)
+        raise NothingToShow(why)
     across, up = pair
     row = centre_row(snapshot, [across, up])
     assert row is not None
@@ -70,12 +70,12 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
         hovertemplate=hover + "<br>mean %{z:.4g}<extra></extra>",
     )
     rows = [r for r in thinned(snapshot, MAX_TRIALS) if snapshot.active[r, [across, up]].all()]
-    drawn.add_scatter(
-        x=[snapshot.done[r].config[one.name] for r in rows],
-        y=[snapshot.done[r].config[other.name] for r in rows],
-        mode="markers",
-        text=[hover_text(snapshot.done[r]) for r in rows],
-        hovertemplate="%{text}<extra></extra>",
+    trials = [snapshot.done[row] for row in rows]
+    add_trials(
+        drawn,
+        trials,
+        [trial.config[one.name] for trial in trials],
+        [trial.config[other.name] for trial in trials],
         marker={"size": 6, "color": "#ffffff", "line": {"color": "#24292f", "width": 1}},
         showlegend=False,
     )
@@ -95,7 +95,7 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
     drawn.update_layout(height=520, hovermode="closest")
     best = "best " if centre.number == snapshot.best.number else ""
     note = f"{model[1]}, around trial {centre.number} ({best}{number(centre.value)}, star)"
-    return titled(drawn, snapshot, "Contour", note)
+    return drawn, note
 
 
 def _numeric_column(snapshot: StudySnapshot, name: str) -> int:

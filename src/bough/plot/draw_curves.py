@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from bough.plot.axes import ValueAxis
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
-from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.plot.traces import add_trials, branch_name, counted, hover_text, joined
 from bough.study.stopping.fidelities import Fidelity, results_by_config
 from bough.study.stopping.rules import RULES
 from bough.trial import Trial
@@ -23,25 +23,24 @@ MAX_CURVES, MAX_STEPS = 300, 200
 
 
 @figure("Curves", wide=True)
-def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+def curves(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     """The values that trials reported, step by step. A cross marks where a trial was stopped.
 
     Lines have the colour of their branch; those of stopped trials are faded. Dotted lines are the rungs of
     the rule ``asha``. The note says how many steps were saved. If the space has a fidelity, a line joins the
     results of one configuration, and ends where it was not promoted.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     fidelity = Fidelity.of(snapshot.space)
     reported = [trial for trial in snapshot.trials if trial.curve]
     if fidelity is not None:
         reported = results_by_config(snapshot.trials, fidelity)
     if not reported:
-        return empty_note(titled(drawn, snapshot, "Curves"), "no trial has reported anything")
+        raise NothingToShow("no trial has reported anything")
     shown, stopped = _sample(reported), "stopped" if fidelity is None else "not promoted"
     values = np.array([value for trial in shown for _, value in _thinned(trial)])
     axis = ValueAxis.of(values, minimizes=snapshot.minimizes, log=log)
-    branches = {trial.number: _branch(snapshot, trial) for trial in shown}
+    branches = {trial.number: branch_name(snapshot, trial) for trial in shown}
     for index, branch in enumerate(dict.fromkeys(branches.values())):
         colour = CATEGORIES[index % len(CATEGORIES)]
         mine = [trial for trial in shown if branches[trial.number] == branch]
@@ -63,7 +62,7 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     )
     if fidelity is not None:
         drawn.update_xaxes(type="log", tickvals=fidelity.rungs)
-    return titled(drawn, snapshot, "Curves", joined(*_notes(reported, len(shown), stopped)))
+    return drawn, joined(*_notes(reported, len(shown), stopped))
 
 
 def _notes(reported: Sequence[Trial], shown: int, stopped: str) -> list[str]:
@@ -87,13 +86,6 @@ def saved_share(reported: Sequence[Trial]) -> float:
     spent = sum(trial.curve[-1][0] for trial in reported)
     saved = sum(max(longest - trial.curve[-1][0], 0) for trial in reported if trial.state == "stopped")
     return saved / (spent + saved) if saved else 0.0
-
-
-def _branch(snapshot: StudySnapshot, trial: Trial) -> str:
-    """The value of the first switch; nothing in a space without any."""
-    if not snapshot.root.switches:
-        return "trials"
-    return label(trial.config.get(snapshot.root.switches[0].name))
 
 
 def _sample(reported: Sequence[Trial]) -> list[Trial]:
@@ -135,12 +127,11 @@ def _add_lines(drawn: Any, trials: Sequence[Trial], name: str, colour: str, opac
 def _add_ends(drawn: Any, stopped: Sequence[Trial], word: str) -> None:
     if not stopped:
         return
-    drawn.add_scatter(
-        x=[trial.curve[-1][0] for trial in stopped],
-        y=[trial.curve[-1][1] for trial in stopped],
-        mode="markers",
+    add_trials(
+        drawn,
+        stopped,
+        [trial.curve[-1][0] for trial in stopped],
+        [trial.curve[-1][1] for trial in stopped],
         name=f"{word} here",
-        text=[hover_text(trial) for trial in stopped],
-        hovertemplate="%{text}<extra></extra>",
         marker={"symbol": "x-thin", "size": 7, "line": {"color": FADED, "width": 1.5}},
     )

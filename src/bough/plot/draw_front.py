@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from bough.acquisition.hypervolume import non_dominated
 from bough.errors import ConfigError
 from bough.plot.axes import MARGIN_SHARE, ValueAxis
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot, near
 from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
-from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.plot.traces import add_trials, branch_name, counted, joined
 from bough.points import BoolArray, FloatArray
 from bough.study.analysis.fronts import front_of
 from bough.trial import Trial
@@ -21,27 +22,26 @@ __all__ = ["front"]
 
 
 @figure("Front", several=True, measured=False)
-def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Any:
+def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Drawing:
     """Every trial by two of its objectives. The line is the front of the two, a faint one that of a branch.
 
     x, y: names of objectives, by default the first two. Hollow marks do not meet the constraints.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     names = snapshot.goals.names
     if len(names) < 2:
-        return empty_note(titled(drawn, snapshot, "Front"), "one objective has no front: see history")
+        raise NothingToShow("one objective has no front: see history")
     first = x or next(name for name in names if name != y)
     chosen = [_objective(each, names) for each in (first, y or next(n for n in names if n != first))]
     if chosen[0] == chosen[1]:
         raise ConfigError(f"x and y are both {chosen[0]!r}: give two objectives")
     if not snapshot.done:
-        return empty_note(titled(drawn, snapshot, "Front"), "no finished trial yet")
+        raise NothingToShow("no finished trial yet")
     goals = snapshot.goals
     values = np.array([[goals.measured(trial, name) for name in chosen] for trial in snapshot.done])
     signs = np.array([goals.signs[names.index(name)] for name in chosen])
     feasible = np.array([trial.feasible for trial in snapshot.done])
-    owners = _branches(snapshot)
+    owners = [branch_name(snapshot, trial) for trial in snapshot.done]
     for index, branch in enumerate(dict.fromkeys(owners)):
         colour = CATEGORIES[index % len(CATEGORIES)]
         mine = np.array([owner == branch for owner in owners])
@@ -61,7 +61,7 @@ def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -
         f"{missed} not feasible (hollow)" if missed else "",
         f"{beyond.sum()} beyond the axes" if beyond.any() else "",
     )
-    return titled(drawn, snapshot, "Front", note)
+    return drawn, note
 
 
 def _axis(values: FloatArray, front: FloatArray, sign: float) -> ValueAxis:
@@ -81,14 +81,6 @@ def _objective(name: str, names: tuple[str, ...]) -> str:
     return name
 
 
-def _branches(snapshot: StudySnapshot) -> list[str]:
-    """The branch of each finished trial: the value of its first switch, or nothing in a space without any."""
-    if not snapshot.root.switches:
-        return ["trials"] * len(snapshot.done)
-    switch = snapshot.root.switches[0]
-    return [label(trial.config.get(switch.name)) for trial in snapshot.done]
-
-
 def _points(
     drawn: Any,
     trials: tuple[Trial, ...],
@@ -102,15 +94,14 @@ def _points(
     """The marks of a branch. Feasible and other ones share an entry of the legend, unless all are others."""
     if not rows.any():
         return
-    drawn.add_scatter(
-        x=values[rows, 0],
-        y=values[rows, 1],
-        mode="markers",
+    add_trials(
+        drawn,
+        [trials[row] for row in np.flatnonzero(rows)],
+        values[rows, 0],
+        values[rows, 1],
         name=name if symbol == "circle" else f"{name}, not feasible",
         showlegend=symbol == "circle" or lonely,
         legendgroup=name,
-        text=[hover_text(trials[row]) for row in np.flatnonzero(rows)],
-        hovertemplate="%{text}<extra></extra>",
         marker={"size": 8, "color": colour, "symbol": symbol, "opacity": 0.85},
     )
 
@@ -142,7 +133,5 @@ def _staircase(
 
 def _front(values: FloatArray) -> FloatArray:
     """The rows that no other row dominates, by the first column."""
-    ordered = values[np.lexsort((values[:, 1], values[:, 0]))]
-    best = np.minimum.accumulate(ordered[:, 1]) if len(ordered) else ordered[:, 1]
-    keep = np.r_[True, best[1:] < best[:-1]] if len(ordered) else np.zeros(0, dtype=bool)
-    return np.asarray(ordered[keep])
+    front = values[non_dominated(values)]
+    return np.asarray(front[np.argsort(front[:, 0])])

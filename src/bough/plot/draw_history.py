@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from bough.plot.axes import ValueAxis
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label, number
-from bough.plot.traces import counted, empty_note, hover_text, joined, titled
+from bough.plot.traces import add_trials, counted, joined
 
 __all__ = ["history"]
 
@@ -19,16 +19,15 @@ MAX_POINTS = 1500
 
 
 @figure("History")
-def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
+def history(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     """Every value in the order of the trials, the best so far, and the failures.
 
     A few values far worse than the others do not stretch the axis: triangles at its end mark them.
     ``log=True`` draws a logarithmic axis with all values.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     if not snapshot.done:
-        return empty_note(titled(drawn, snapshot, "History"), "no finished trial yet")
+        raise NothingToShow("no finished trial yet")
     axis = ValueAxis.of(snapshot.values, minimizes=snapshot.minimizes, log=log)
     beyond = axis.beyond(snapshot.values)
     if len(snapshot.done) <= MAX_POINTS:
@@ -46,14 +45,13 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         line={"shape": "hv", "color": GOOD, "width": 2.5},
         hoverinfo="skip",
     )
-    drawn.add_scatter(
-        x=snapshot.numbers[better],
-        y=snapshot.incumbent[better],
-        mode="markers",
+    add_trials(
+        drawn,
+        [snapshot.done[row] for row in np.flatnonzero(better)],
+        snapshot.numbers[better],
+        snapshot.incumbent[better],
         name="improvements",
         showlegend=False,
-        text=[hover_text(snapshot.done[i]) for i in np.flatnonzero(better)],
-        hovertemplate="%{text}<extra></extra>",
         marker={"size": 8, "color": GOOD},
     )
     if beyond.any():
@@ -62,13 +60,12 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
         marks = {"symbol": axis.symbol, "size": 8, "color": FADED}
         _add_points(drawn, snapshot, rows, name="beyond the axis", y=axis.edge, marker=marks)
     if shown := [t for t in snapshot.retracted if t.value is not None]:
-        drawn.add_scatter(
-            x=[t.number for t in shown],
-            y=[t.value for t in shown],
-            mode="markers",
+        add_trials(
+            drawn,
+            shown,
+            [t.number for t in shown],
+            [t.value for t in shown],
             name="retracted",
-            text=[hover_text(t) for t in shown],
-            hovertemplate="%{text}<extra></extra>",
             marker={"symbol": "line-ew", "size": 11, "line": {"color": FADED, "width": 2}},
         )
     if snapshot.failed:
@@ -87,7 +84,7 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Any:
     )
     note = f"{found}; {counted(len(snapshot.trials), 'trial')}"
     hollow = f"{missed} not feasible (hollow)" if missed else ""
-    return titled(drawn, snapshot, "History", joined(note, hollow, axis.note(int(beyond.sum()))))
+    return drawn, joined(note, hollow, axis.note(int(beyond.sum())))
 
 
 def _add_points(
@@ -95,13 +92,12 @@ def _add_points(
 ) -> None:
     """Finished trials as points at their values, or all at the height ``y``."""
     size = 7 if len(snapshot.done) < 300 else 4
-    drawn.add_scatter(
-        x=snapshot.numbers[rows],
-        y=snapshot.values[rows] if y is None else np.full(len(rows), y),
-        mode="markers",
+    add_trials(
+        drawn,
+        [snapshot.done[row] for row in rows],
+        snapshot.numbers[rows],
+        snapshot.values[rows] if y is None else np.full(len(rows), y),
         name=name,
-        text=[hover_text(snapshot.done[row]) for row in rows],
-        hovertemplate="%{text}<extra></extra>",
         marker=marker or {"size": size, "color": FADED, "opacity": 0.65, **_hollow(snapshot, rows)},
     )
 
@@ -150,14 +146,13 @@ def _add_failures(drawn: Any, snapshot: StudySnapshot) -> None:
         "size": 8,
         "line": {"color": BAD, "width": 1.6 if few else 0.5},
     }
-    drawn.add_scatter(
-        x=[t.number for t in shown],
-        y=[0.965] * len(shown),
+    add_trials(
+        drawn,
+        shown,
+        [t.number for t in shown],
+        [0.965] * len(shown),
         yaxis="y2",
-        mode="markers",
         name="failed",
-        text=[hover_text(t) for t in shown],
-        hovertemplate="%{text}<extra></extra>",
         marker=mark,
     )
     drawn.update_layout(yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})

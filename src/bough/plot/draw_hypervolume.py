@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, GOOD, graph_objects, label, number
-from bough.plot.traces import counted, empty_note, hover_text, titled
+from bough.plot.traces import add_trials, counted
 from bough.study.analysis.fronts import front_of, hypervolume_course, reference_of
 
 __all__ = ["hypervolume"]
 
 
 @figure("Hypervolume", several=True, measured=False)
-def hypervolume(snapshot: StudySnapshot) -> Any:
+def hypervolume(snapshot: StudySnapshot) -> Drawing:
     """The volume between the front and the reference point after each finished trial.
 
     Every step is measured from the same point: the study's reference, and where it has none, a point a little
     behind the worst values of the present front. Marks are the trials that are on the front now.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     goals = snapshot.goals
     if len(goals.objectives) < 2:
-        return empty_note(titled(drawn, snapshot, "Hypervolume"), "one objective has no front: see history")
+        raise NothingToShow("one objective has no front: see history")
     if not any(trial.feasible for trial in snapshot.done):
-        return empty_note(titled(drawn, snapshot, "Hypervolume"), "no trial is on the front yet")
+        raise NothingToShow("no trial is on the front yet")
     course = hypervolume_course(goals, snapshot.done)
     drawn.add_scatter(
         x=snapshot.numbers,
@@ -40,13 +37,12 @@ def hypervolume(snapshot: StudySnapshot) -> Any:
     )
     on_front = {trial.number for trial in front_of(goals, snapshot.done)}
     rows = np.array([row for row, trial in enumerate(snapshot.done) if trial.number in on_front])
-    drawn.add_scatter(
-        x=snapshot.numbers[rows],
-        y=course[rows],
-        mode="markers",
+    add_trials(
+        drawn,
+        [snapshot.done[row] for row in rows],
+        snapshot.numbers[rows],
+        course[rows],
         name="on the front",
-        text=[hover_text(snapshot.done[row]) for row in rows],
-        hovertemplate="%{text}<extra></extra>",
         marker={"size": 8, "color": GOOD},
     )
     drawn.update_layout(
@@ -56,4 +52,4 @@ def hypervolume(snapshot: StudySnapshot) -> Any:
         f"{label(name)} {number(value)}" for name, value in reference_of(goals, snapshot.done).items()
     )
     note = f"{number(float(course[-1]))} after {counted(len(course), 'trial')}, from {point}"
-    return titled(drawn, snapshot, "Hypervolume", note)
+    return drawn, note

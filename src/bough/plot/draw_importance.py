@@ -6,17 +6,16 @@ The shares are those of ``decomposition``, for the tree ensemble fitted to the f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from bough.plot.decomposition import Decomposition, decompose
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import MIN_TRIALS
 from bough.plot.outline import Switch
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import CATEGORIES, graph_objects, label
-from bough.plot.traces import empty_note, joined, titled
+from bough.plot.traces import joined
 from bough.points import FloatArray
 
 __all__ = ["importance", "importances"]
@@ -49,27 +48,26 @@ def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
 
 
 @figure("Importance")
-def importance(snapshot: StudySnapshot) -> Any:
+def importance(snapshot: StudySnapshot) -> Drawing:
     """The share of the variance that each parameter explains, between and within branches.
 
     Withheld where the trees explain almost nothing of held-out values: the shares would be noise.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     if len(snapshot.done) < MIN_TRIALS:
-        return empty_note(titled(drawn, snapshot, "Importance"), f"needs {MIN_TRIALS} finished trials")
+        raise NothingToShow(f"needs {MIN_TRIALS} finished trials")
     if snapshot.values.min() == snapshot.values.max():
-        return empty_note(titled(drawn, snapshot, "Importance"), "all values are equal")
+        raise NothingToShow("all values are equal")
     found, skill = importances(snapshot)
     if not skill >= MIN_SKILL:
         share = "nothing" if not skill > 0.005 else f"only {skill:.0%}"
         why = f"withheld: the model explains {share} of held-out values, so the shares would be noise"
-        return empty_note(titled(drawn, snapshot, "Importance"), why)
+        raise NothingToShow(why)
     fixed = {path for path, _ in snapshot.branch}
     shares = [share for share in found.shares if share.total >= MIN_SHARE and share.path not in fixed]
     shares = sorted(shares, key=lambda share: share.total)[-MAX_BARS:]
     if not shares:
-        return empty_note(titled(drawn, snapshot, "Importance"), "no parameter explains any variance")
+        raise NothingToShow("no parameter explains any variance")
     names, paths = _short_names([share.path for share in shares]), [label(share.path) for share in shares]
     for switch, colour, what in (
         (True, CATEGORIES[1], "between branches"),
@@ -111,9 +109,7 @@ def importance(snapshot: StudySnapshot) -> Any:
         if snapshot.space.layout.switch.any()
         else ""
     )
-    return titled(
-        drawn, snapshot, "Importance", joined(note, f"the model explains {skill:.0%} of held-out values")
-    )
+    return drawn, joined(note, f"the model explains {skill:.0%} of held-out values")
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:

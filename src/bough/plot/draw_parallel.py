@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from bough.plot.axes import log_ticks, round_ticks, tick_text
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label
-from bough.plot.traces import empty_note, hover_text, thinned, titled
+from bough.plot.traces import hover_text, thinned
 from bough.points import BoolArray, FloatArray, IntArray
 from bough.space.parameters import Categorical
 
@@ -31,15 +31,14 @@ MAX_TICKS = 10
 
 
 @figure("Parallel coordinates", wide=True)
-def parallel(snapshot: StudySnapshot) -> Any:
+def parallel(snapshot: StudySnapshot) -> Drawing:
     """Every trial as a line across one axis per parameter; a rail below for parameters that are inactive.
 
     At most 300 lines: the best trials, and a sample of the others.
     """
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     if not snapshot.done:
-        return empty_note(titled(drawn, snapshot, "Parallel coordinates"), "no finished trial yet")
+        raise NothingToShow("no finished trial yet")
     columns = _axes(snapshot)
     rows = thinned(snapshot, MAX_LINES)
     height, active = _heights(snapshot, rows, columns)
@@ -55,7 +54,7 @@ def parallel(snapshot: StudySnapshot) -> Any:
         else f"{len(rows)} of {len(snapshot.done)} trials: the best and a sample; "
     )
     note += "blue is best" + ("; the lower rail: not active in that trial" if (~active).any() else "")
-    return titled(drawn, snapshot, "Parallel coordinates", note)
+    return drawn, note
 
 
 def _axes(snapshot: StudySnapshot) -> IntArray:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bough.plot.axes import ValueAxis
+from bough.plot.axes import ValueAxis, mark_entry
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import CATEGORIES, checked_template, graph_objects, label, number
-from bough.plot.traces import counted, empty_note, joined
+from bough.plot.traces import counted, empty_figure, joined
 from bough.points import FloatArray
 
 __all__ = ["draw_regret", "one_each", "regret"]
@@ -50,19 +50,18 @@ def draw_regret(
     groups: Mapping[str, Sequence[StudySnapshot]], optimum: float | None = None, *, log: bool = False
 ) -> Any:
     """The median best value so far per group of studies, and a band for the middle half."""
-    go = graph_objects()
-    drawn = go.Figure()
+    drawn = graph_objects().Figure()
     shown = {name: [each for each in group if each.done] for name, group in groups.items()}
     shown = {name: group for name, group in shown.items() if group}
     named = next((group[0].goals.value_name for group in shown.values()), "value")
     what = f"Best {label(named)} so far" if optimum is None else "Regret"
     if not shown:
-        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "no finished trial yet")
+        return empty_figure("no finished trial yet").update_layout(title_text=f"<b>{what}</b>")
     minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
     curves = {name: _curves(group, optimum) for name, group in shown.items()}
     medians = np.concatenate([_quantiles(each)[1] for each in curves.values()])
     if not np.isfinite(medians).any():
-        return empty_note(drawn.update_layout(title_text=f"<b>{what}</b>"), "nothing is feasible yet")
+        return empty_figure("nothing is feasible yet").update_layout(title_text=f"<b>{what}</b>")
     medians = medians[np.isfinite(medians)]
     axis = ValueAxis.of(medians, minimizes=minimizes, log=log or optimum is not None)
     count = 0
@@ -106,8 +105,8 @@ def _quantiles(curves: FloatArray) -> FloatArray:
         return np.asarray(np.quantile(curves, [0.25, 0.5, 0.75], axis=0))
 
 
-def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> int:
-    """Draw the curves of one group; 1 if it starts beyond the axis, else 0."""
+def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> bool:
+    """Draw the curves of one group; whether it starts beyond the axis."""
     picked = np.unique(np.linspace(0, curves.shape[1] - 1, MAX_POINTS).astype(np.intp))
     x = picked + 1
     low, middle, high = _quantiles(curves[:, picked])
@@ -134,16 +133,5 @@ def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: Val
         line={"color": colour, "width": 2.4, "shape": "hv"},
         hovertemplate="%{y:.4g}",
     )
-    beyond = np.flatnonzero(axis.beyond(middle))
-    if not len(beyond):
-        return 0
-    drawn.add_scatter(
-        x=[x[min(beyond[-1] + 1, len(x) - 1)]],
-        y=[axis.edge],
-        mode="markers",
-        marker={"symbol": axis.symbol, "size": 10, "color": colour},
-        showlegend=False,
-        legendgroup=name,
-        hovertemplate=f"{label(name)}: first {number(middle[beyond[0]])}<extra></extra>",
-    )
-    return 1
+    named = f"{label(name)}: "
+    return mark_entry(drawn, axis, x, middle, size=10, colour=colour, named=named, legendgroup=name)

@@ -14,12 +14,12 @@ import numpy as np
 
 from bough.plot.axes import ValueAxis, log_axis
 from bough.plot.columns import centre_row, column_named, column_values, varied
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.model import predictor
 from bough.plot.snapshot import Predict, StudySnapshot
 from bough.plot.switch_values import MAX_SINGLE_LEVELS
 from bough.plot.theme import FADED, GOOD, graph_objects, label, number
-from bough.plot.traces import empty_note, hover_text, joined, thinned, titled
+from bough.plot.traces import add_trials, hover_text, joined, thinned
 from bough.points import IntArray
 from bough.trial import Trial
 
@@ -37,27 +37,23 @@ def slice(
     *,
     columns: int = 3,
     log: bool = False,
-) -> Any:
+) -> Drawing:
     """Values against each parameter, with the model's mean and a band of one standard deviation.
 
     params: names or paths of parameters; without them, those of the best trial. columns: panels side
     by side. log: a logarithmic axis of values.
     """
-    go = graph_objects()
+    graph_objects()
     from plotly.subplots import make_subplots
 
     wanted = [params] if isinstance(params, str) else params
     chosen = _best_columns(snapshot) if not wanted else [column_named(snapshot, name) for name in wanted]
     if snapshot.best is None:
-        return empty_note(titled(go.Figure(), snapshot, "Slices"), "no finished trial yet")
+        raise NothingToShow("no finished trial yet")
     tried = [column for column in chosen if centre_row(snapshot, [column]) is not None][:MAX_PANELS]
     if not tried:
-        why = (
-            "no finished trial has this parameter"
-            if wanted
-            else "the best trial is on a branch without parameters"
-        )
-        return empty_note(titled(go.Figure(), snapshot, "Slices"), why)
+        why = "no finished trial has this parameter"
+        raise NothingToShow(why if wanted else "the best trial is on a branch without parameters")
     across = min(len(tried), max(columns, 1))
     down = math.ceil(len(tried) / across)
     drawn = make_subplots(
@@ -88,7 +84,7 @@ def slice(
     drawn.update_yaxes(title_text=label(snapshot.goals.value_name), col=1)
     drawn.update_layout(height=140 + 270 * down, hovermode="closest")
     clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
-    return titled(drawn, snapshot, "Slices", joined(_note(snapshot, tried, model), axis.note(clipped)))
+    return drawn, joined(_note(snapshot, tried, model), axis.note(clipped))
 
 
 def _two_lines(name: str, path: str) -> str:
@@ -133,12 +129,12 @@ def _add_trials(
     name = snapshot.space.parameters[column].name
     beyond = axis.beyond(snapshot.values[rows])
     shape = "circle" if here else "circle-open"
-    drawn.add_scatter(
-        x=[_shown(snapshot.done[row].config[name]) for row in rows],
-        y=np.where(beyond, axis.edge, snapshot.values[rows]),
-        mode="markers",
-        text=[hover_text(snapshot.done[row]) for row in rows],
-        hovertemplate="%{text}<extra></extra>",
+    trials = [snapshot.done[row] for row in rows]
+    add_trials(
+        drawn,
+        trials,
+        [_shown(trial.config[name]) for trial in trials],
+        np.where(beyond, axis.edge, snapshot.values[rows]),
         showlegend=False,
         marker={
             "size": 6,

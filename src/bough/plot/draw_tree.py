@@ -6,15 +6,16 @@ best value among them. Branches without trials are thin and grey.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, figure
 from bough.plot.outline import Branch, Tally, shortened
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label, number
-from bough.plot.traces import counted, titled
+from bough.plot.traces import counted
 from bough.plot.tree_layout import Bar, Ribbon, TreeLayout, lay_out
 from bough.space import Space
 
@@ -27,7 +28,7 @@ COLUMN_PX = 120
 
 
 @figure("Branches of the space", wide=True, branching=True)
-def tree(snapshot: StudySnapshot) -> Any:
+def tree(snapshot: StudySnapshot) -> Drawing:
     """The branching space as a tree: the wider a ribbon, the more trials; colour = best value.
 
     Hovering a branch lists its parameters and its best trial.
@@ -52,7 +53,7 @@ def tree(snapshot: StudySnapshot) -> Any:
         marker={
             "size": 26,
             "opacity": 0,
-            "color": [colours.value(bar.branch.tally, colours.high) for bar in layout.bars],
+            "color": [colours.value(bar.branch.tally) for bar in layout.bars],
             "coloraxis": "coloraxis",
         },
     )
@@ -98,14 +99,16 @@ def tree(snapshot: StudySnapshot) -> Any:
         note += "; ribbons that start together carry the same trials"
     if any(condition for bar in layout.bars for _, condition in bar.branch.parameters):
         note += "; * has a further condition"
-    return titled(drawn, snapshot, "Branches of the space", note)
+    return drawn, note
 
 
+@dataclass(frozen=True)
 class _Colours:
     """Best values to colours; the worst fifth of the branches shares the last colour."""
 
-    def __init__(self, low: float, high: float, minimizes: bool) -> None:
-        self.low, self.high, self.minimizes = low, high, minimizes
+    low: float
+    high: float
+    minimizes: bool
 
     @staticmethod
     def of(layout: TreeLayout, minimizes: bool) -> _Colours:
@@ -115,13 +118,14 @@ class _Colours:
         low, high = np.quantile(np.array(values, float), [0.0, 0.8] if minimizes else [0.2, 1.0])
         return _Colours(float(low), float(high), minimizes)
 
-    def value(self, tally: Tally, missing: float) -> float:
-        return missing if tally.best is None or tally.best.value is None else tally.best.value
+    def value(self, tally: Tally) -> float:
+        """The best value of a branch; the highest one where it has none."""
+        return self.high if tally.best is None or tally.best.value is None else tally.best.value
 
     def css(self, tally: Tally) -> str:
         if tally.best is None:
             return FADED
-        value = self.value(tally, self.high)
+        value = self.value(tally)
         share = 0.0 if self.high <= self.low else (value - self.low) / (self.high - self.low)
         share = min(max(share if self.minimizes else 1 - share, 0.0), 1.0)
         stops = np.array([stop for stop, _ in SCALE])
@@ -136,7 +140,7 @@ def _ribbon(ribbon: Ribbon, colours: _Colours) -> dict[str, Any]:
     x0, x1 = ribbon.x0, ribbon.x1
     half = (x0 + x1) / 2
     top0, top1 = ribbon.top0, ribbon.top1
-    low0, low1 = top0 + ribbon.height0, top1 + ribbon.height1
+    low0, low1 = top0 + ribbon.height, top1 + ribbon.height
     if ribbon.tally.trials == 0:
         path = f"M{x0},{top0} C{half},{top0} {half},{top1} {x1},{top1}"
         return {

@@ -1,7 +1,8 @@
 """A figure of one study: how it is drawn, and what the report and the page need to know about it.
 
 A figure is a function of a ``StudySnapshot`` with the decorator ``figure``, and a line in ``figures.py``.
-The package, the report, the service's route and its page all read that list.
+The package, the report, the service's route and its page all read that list. The function returns what it
+drew and a note for below the title, or raises ``NothingToShow``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ from typing import Any
 from bough.errors import ConfigError
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import checked_template
+from bough.plot.traces import empty_figure, titled
 
-__all__ = ["Figure", "figure"]
+__all__ = ["Drawing", "Figure", "NothingToShow", "figure"]
+
+Drawing = tuple[Any, str]
+"""A Plotly figure, and a note for below its title."""
+
+
+class NothingToShow(Exception):
+    """Raised where a figure would be empty; its text says why, and stands in the figure instead."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +36,7 @@ class Figure:
     """
 
     title: str
-    draw: Callable[..., Any]
+    draw: Callable[..., Drawing]
     wide: bool
     branching: bool
     several: bool = False
@@ -50,7 +59,12 @@ class Figure:
         """Draw a snapshot; measure: what to show instead of its value, or of its first objective."""
         if measure is not None and not self.measured:
             raise ConfigError(f"figure {self.name!r} takes no measure")
-        return self.draw(snapshot.showing(measure) if self.measured else snapshot, *args, **options)
+        shown = snapshot.showing(measure) if self.measured else snapshot
+        try:
+            drawn, note = self.draw(shown, *args, **options)
+        except NothingToShow as why:
+            drawn, note = empty_figure(str(why)), ""
+        return titled(drawn, shown, self.title, note)
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -79,6 +93,6 @@ def figure(
     branching: bool = False,
     several: bool = False,
     measured: bool = True,
-) -> Callable[[Callable[..., Any]], Figure]:
+) -> Callable[[Callable[..., Drawing]], Figure]:
     """Make a figure of a function that draws a ``StudySnapshot``."""
     return lambda draw: Figure(title, draw, wide, branching, several, measured)

@@ -16,7 +16,7 @@ from bough.errors import StudyError
 from bough.plot.draw_curves import curves as draw_curves
 from bough.plot.draw_regret import draw_regret, one_each
 from bough.plot.figures import FIGURES
-from bough.plot.printing import print_page
+from bough.plot.saving import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.study.analysis.fronts import front_of, hypervolume_of

@@ -1,17 +1,22 @@
-"""Writing a figure to a file."""
+"""Figures and pages as files; pictures and PDFs are drawn by Chrome or Chromium, without a window."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError, StudyError
 
-__all__ = ["save"]
+__all__ = ["print_page", "save"]
 
 PICTURES = (".png", ".svg", ".pdf")
 DEFAULT_WIDTH_PX = 960
+
+PRINT_SECONDS = 120
+"""How long the browser may take to print a page."""
 
 
 def save(figure: Any, path: str | Path, *, width: int | None = None, height: int | None = None) -> Path:
@@ -51,9 +56,7 @@ def _picture(figure: Any, target: Path, width: int | None, height: int | None) -
     try:
         import kaleido  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            f"{target.suffix} files need Kaleido, which is not installed: pip install 'bough-opt[image]'"
-        ) from None
+        raise _no_kaleido(target.suffix) from None
     for name in ("kaleido", "choreographer"):  # they report every start of the browser
         logging.getLogger(name).setLevel(logging.ERROR)
     try:
@@ -66,8 +69,55 @@ def _picture(figure: Any, target: Path, width: int | None, height: int | None) -
     except Exception as error:
         if "chrome" not in f"{type(error).__name__} {error}".lower():
             raise
-        raise StudyError(
-            f"{target.suffix} files need Chrome or Chromium, which was not found: "
-            "install it, or save as .html"
-        ) from None
+        raise _no_browser(target.suffix) from None
     return picture
+
+
+def print_page(page: str) -> bytes:
+    """The HTML page as PDF. The page says in its style how large the paper is."""
+    try:
+        from choreographer.browsers.chromium import Chromium
+    except ImportError:
+        raise _no_kaleido(".pdf") from None
+    browser = Chromium.find_browser(skip_local=False)
+    if not browser:
+        raise _no_browser(".pdf")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        source, target = Path(folder, "page.html"), Path(folder, "page.pdf")
+        source.write_text(page, encoding="utf-8")
+        command = [
+            str(browser),
+            "--headless",
+            "--no-sandbox",  # as Kaleido starts it: the page is ours, and containers have no sandbox
+            "--disable-gpu",
+            f"--user-data-dir={folder}/profile",
+            "--window-size=1080,1400",
+            "--no-pdf-header-footer",
+            "--virtual-time-budget=20000",  # milliseconds of the page's clock, for its figures
+            f"--print-to-pdf={target}",
+            source.as_uri(),
+        ]
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, text=True, timeout=PRINT_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise StudyError(f"{browser} took more than {PRINT_SECONDS} s to print the report") from None
+        except OSError as error:
+            raise StudyError(f"{browser} cannot be started: {error.strerror}") from None
+        if not target.exists():
+            said = ended.stderr.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
+            raise StudyError(f"{browser} printed no PDF: {said[0][:200]}")
+        return target.read_bytes()
+
+
+def _no_kaleido(suffix: str) -> MissingExtraError:
+    return MissingExtraError(
+        f"{suffix} files need Kaleido, which is not installed: pip install 'bough-opt[image]'"
+    )
+
+
+def _no_browser(suffix: str) -> StudyError:
+    return StudyError(
+        f"{suffix} files need Chrome or Chromium, which was not found: install it, or save as .html"
+    )

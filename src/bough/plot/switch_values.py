@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bough.plot.theme import number
 from bough.space.conditions import Compare, Condition, comparisons
 from bough.space.parameters import Categorical, Domain, Float, Int
 
@@ -90,9 +91,7 @@ def switch_values(domain: Domain, cuts: Sequence[Cut]) -> list[SwitchValue]:
 
 def _text(value: object) -> str:
     """A value as a label."""
-    if isinstance(value, float):
-        return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.4g}"
-    return str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _splits(domain: Float | Int, cut: Cut) -> bool:

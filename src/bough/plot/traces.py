@@ -1,19 +1,28 @@
-"""Helpers that several figures share: titles, hover texts, notes, samples of trials."""
+"""Helpers that several figures share: titles, hover texts, notes, marks and samples of trials."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import label, number
+from bough.plot.theme import graph_objects, label, number
 from bough.points import IntArray
 from bough.trial import Trial
 
-__all__ = ["counted", "empty_note", "hover_text", "joined", "thinned", "titled"]
-
+__all__ = [
+    "add_trials",
+    "branch_name",
+    "counted",
+    "empty_figure",
+    "hover_text",
+    "joined",
+    "thinned",
+    "titled",
+]
 
 NOTE_CHARACTERS = 36
 """Longest line of a note in an empty figure: a phone shows so many."""
@@ -32,8 +41,9 @@ def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> A
     return figure
 
 
-def empty_note(figure: Any, text: str) -> Any:
-    """Say in an empty figure why it is empty."""
+def empty_figure(text: str) -> Any:
+    """An empty figure that says why it is empty."""
+    figure = graph_objects().Figure()
     lines = "<br>".join(wrap(text, NOTE_CHARACTERS))
     figure.add_annotation(text=lines, x=0.5, y=0.5, xref="paper", yref="paper", showarrow=False, font_size=15)
     figure.update_layout(height=240)
@@ -69,6 +79,25 @@ def hover_text(trial: Trial) -> str:
     if len(lines) > 15:
         lines = [*lines[:14], f"… and {len(lines) - 14} more"]
     return "<br>".join([head, *lines])
+
+
+def add_trials(figure: Any, trials: Sequence[Trial], x: Any, y: Any, **style: Any) -> None:
+    """Add a mark for each trial at x and y (n,); hovering a mark describes its trial."""
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        text=[hover_text(trial) for trial in trials],
+        hovertemplate="%{text}<extra></extra>",
+        **style,
+    )
+
+
+def branch_name(snapshot: StudySnapshot, trial: Trial) -> str:
+    """The value of a trial's first switch; in a space without switches, all trials have one name."""
+    if not snapshot.root.switches:
+        return "trials"
+    return label(trial.config.get(snapshot.root.switches[0].name))
 
 
 def thinned(snapshot: StudySnapshot, most: int) -> IntArray:

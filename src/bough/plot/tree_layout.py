@@ -53,14 +53,13 @@ class Pill:
 
 @dataclass(frozen=True)
 class Ribbon:
-    """The trials that go from (x0, top0) to (x1, top1); ``height0`` and ``height1`` say how many they are."""
+    """The trials that go from (x0, top0) to (x1, top1); ``height`` says how many they are."""
 
     x0: float
     top0: float
-    height0: float
     x1: float
     top1: float
-    height1: float
+    height: float
     tally: Tally
 
 
@@ -129,9 +128,9 @@ def lay_out(root: Branch) -> TreeLayout:
         start = y - sum(reaching) / 2
         tally = _best_of([bar.branch.tally for bar in below], parent.branch.tally)
         width = sum(reaching)
-        ribbons.append(Ribbon(parent.x, parent.middle - width / 2, width, x, start, width, tally))
+        ribbons.append(Ribbon(parent.x, parent.middle - width / 2, x, start, width, tally))
         for bar, width in zip(below, reaching):
-            ribbons.append(Ribbon(x, start, width, bar.x, bar.middle - width / 2, width, bar.branch.tally))
+            ribbons.append(Ribbon(x, start, bar.x, bar.middle - width / 2, width, bar.branch.tally))
             start += width
 
     _, bottom = place(root, 0.0, 0.0)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "box_points",
+    "latin_hypercube",
     "path_points",
     "sample_points",
     "sobol_points",
@@ -50,6 +51,12 @@ def sample_points(space: Space, n: int, rng: np.random.Generator) -> Points:
 def sobol_points(space: Space, n: int, rng: np.random.Generator) -> Points:
     """``n`` legal points of a scrambled Sobol sequence (forbidden ones are skipped)."""
     return _of_sequence(space, n, _sobol(len(space), rng), rng)
+
+
+def latin_hypercube(rows: int, columns: int, rng: np.random.Generator) -> FloatArray:
+    """(rows, columns) numbers in [0, 1): in each column, one in each of ``rows`` equal slices."""
+    slices = rng.permuted(np.tile(np.arange(rows), (columns, 1)), axis=1).T
+    return np.asarray((slices + rng.random(slices.shape)) / rows)
 
 
 def spread_points(space: Space, n: int, rng: np.random.Generator) -> Points:

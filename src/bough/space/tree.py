@@ -9,7 +9,7 @@ Independent choices multiply, so paths are walked lazily and every function take
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -27,7 +27,7 @@ from bough.space.groups import Group, single_option
 from bough.space.roles import ROLE_PATHS, Roles, find_roles
 from bough.space.walk import INACTIVE, Walk
 
-__all__ = ["Group", "Path", "Tree"]
+__all__ = ["Group", "Path", "Tree", "bounds_of"]
 
 
 KNOWN_PATHS = 4096
@@ -51,6 +51,11 @@ class Path:
     def key(self) -> bytes:
         """Equal for equal paths of one space."""
         return self.on.tobytes() + self.low.tobytes() + self.high.tobytes()
+
+
+def bounds_of(boxes: Sequence[Path]) -> tuple[FloatArray, FloatArray]:
+    """The lower and the upper ends of some boxes, each (boxes, columns)."""
+    return np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
 
 
 class Tree:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import ExhaustedError, MethodError
-from bough.history import History
+from bough.history import SAME_POSITION, History
 from bough.points import BoolArray, FloatArray, IntArray, Points, row_hashes, row_keys
 from bough.space import Space
 from bough.space.encoding import snap
 
 __all__ = [
-    "LIMIT",
-    "PAPER_LIMIT",
+    "PAPER_WORKING_SET_SIZE",
+    "WORKING_SET_SIZE",
     "Explains",
     "ForeseesGain",
     "Predicts",
     "RemainingGain",
+    "SameReason",
     "Strategy",
     "check_exhausted",
     "check_proposal",
@@ -36,10 +37,10 @@ __all__ = [
     "working_rows",
 ]
 
-LIMIT = 400
+WORKING_SET_SIZE = 400
 """How many observations a model sees at most, unless the option ``working_set`` says otherwise."""
 
-PAPER_LIMIT = 2000
+PAPER_WORKING_SET_SIZE = 2000
 """The same of the papers' methods, which condition on all observations; a fit then takes seconds."""
 
 
@@ -61,6 +62,17 @@ class Explains(Protocol):
     ) -> dict[str, Any]:
         """JSON-able, with at least a "reason". ``rng`` is in the state that ``propose`` was given."""
         ...
+
+
+class SameReason:
+    """A base of strategies that propose every point for the same ``reason``."""
+
+    reason: ClassVar[str]
+
+    def explain(
+        self, space: Space, history: History, point: Points, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        return {"reason": self.reason}
 
 
 @runtime_checkable
@@ -133,7 +145,7 @@ def noise_seen(space: Space, history: History) -> bool:
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
 
 
-def working_rows(y: FloatArray, limit: int = LIMIT) -> IntArray:
+def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
     """Row numbers of the working set of observations y (n,), in the order in which they came.
 
     Inference costs n³. Beyond a limit, the option ``working_set``, a model sees that many observations. Half
@@ -204,8 +216,8 @@ def check_proposal(space: Space, points: Any, name: str) -> None:
 
 
 def same_point(space: Space, one: Points, others: Points) -> BoolArray:
-    """(n,) which of the others is the configuration of ``one``; stored floats come back to within 1e-14."""
-    close = np.abs(one.x - others.x) < 1e-9
+    """(n,) which of the others is the configuration of ``one``."""
+    close = np.abs(one.x - others.x) < SAME_POSITION
     return np.asarray((one.on == others.on).all(axis=1) & (close | ~space.layout.active(one.on)).all(axis=1))
 
 

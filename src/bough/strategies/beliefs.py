@@ -17,12 +17,11 @@ import numpy as np
 
 from bough.acquisition.beliefs import BeliefWeight, Density, OptionDensity, density, is_likely
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, distinct
 from bough.space import Space
 from bough.space.beliefs import Belief, likely_text
 from bough.space.sampling import sample_points
 from bough.strategies import streams
-from bough.strategies.base import unseen
 from bough.strategies.context import ConditionedModel
 
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
@@ -134,7 +133,7 @@ def _compared(space: Space, best: Points, column: int, believed: Density) -> Poi
         x[:, column] = np.tile((np.arange(levels) + 0.5) / levels, len(kept))
         varied = space.snap(x)
         parts.append(varied.take(space.legal(varied)))
-    return unseen(space, Points.concat(parts), set())
+    return distinct(space.layout, Points.concat(parts))
 
 
 def draw_believed(

@@ -10,7 +10,7 @@ when the model expects almost no improvement, or when the last observations brou
 observation and n_k the number of trials of branch k (in standard deviations of all observations), the
 branch is the one with the smallest
 
-    b_k − optimism n_k^(−2/d_k),
+    b_k − OPTIMISM_SDS n_k^(−2/d_k),
 
 the value it may still reach. d_k counts its free parameters: the best of n trials comes within n^(−2/d) of a
 smooth optimum in d dimensions, so two trials say much about a branch with one parameter and little about one
@@ -34,70 +34,25 @@ from bough.points import IntArray
 from bough.space.tree import Path
 from bough.strategies.context import Choice, Decision, ProposalContext
 
-__all__ = ["Branch", "BranchExploration", "other_branches", "promising", "stalled"]
+__all__ = ["Branch", "explore_branches", "improve", "other_branches", "promising"]
+
+TRIALS_PER_TURN = 2
+"""Every second trial may explore."""
+
+OPTIMISM_SDS = 3.0
+"""How much better than its only observation a branch may be."""
+
+NEGLIGIBLE_GAIN_SDS = 0.03
+"""Below this expected improvement the model expects almost none."""
+
+STALL_LENGTH = 8
+"""After so many observations in a row without improvement the search has stalled."""
+
+SEARCH_STARTS = 6
+"""Local searches inside the branch."""
 
 RANDOM_CANDIDATES = 16
 """Random configurations of a branch among which a new one is looked for."""
-
-
-@dataclass(frozen=True)
-class BranchExploration:
-    """When another branch gets a turn, and how it is searched.
-
-    every: trials between two turns.
-    optimism_sds: how much better than its only observation a branch may be.
-    negligible_gain_sds: expected improvement below which the model expects almost none.
-    stall_length: observations in a row without improvement after which the search has stalled.
-    starts: local searches inside the branch.
-    """
-
-    every: int = 2
-    optimism_sds: float = 3.0
-    negligible_gain_sds: float = 0.03
-    stall_length: int = 8
-    starts: int = 6
-
-    def wrap(self, decide: Decision) -> Decision:
-        """``decide``, except that some trials explore another branch."""
-
-        def with_exploration(context: ProposalContext, rng: np.random.Generator) -> Choice:
-            found = decide(context, rng)
-            stuck = stalled(context, self.stall_length)
-            if context.number % self.every or (
-                len(found.points) and not stuck and self._gains(context, found)
-            ):
-                return found
-            others = other_branches(context)
-            if branch := promising(context, others, self.optimism_sds):
-                explored = self.improve(context, branch, rng)
-            elif stuck and others:
-                fewest = min(others, key=lambda b: len(b.rows) / b.free)
-                explored = _random_configuration(context, fewest, rng)
-            else:
-                return found
-            return explored if len(explored.points) else found
-
-        return with_exploration
-
-    def _gains(self, context: ProposalContext, found: Choice) -> bool:
-        return bool(context.improvement(found.points)[0] > np.log(self.negligible_gain_sds))
-
-    def improve(self, context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
-        """The best chance of a branch to improve on its own best observation."""
-        found = search_boxes(
-            context.space,
-            context.make_criterion(branch.rows),
-            [branch.box],
-            near=context.done.take(branch.rows),
-            avoid=context.avoid,
-            rng=rng,
-            starts=self.starts,
-        )
-        return Choice(
-            found,
-            "branch exploration: this branch may still improve on its own best observation",
-            "branch exploration",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +64,54 @@ class Branch:
     box: Path
 
 
-def stalled(context: ProposalContext, length: int) -> bool:
-    """Whether the last ``length`` observations brought no improvement."""
-    return len(context.level) - 1 - context.latest_gain >= length
+def explore_branches(decide: Decision) -> Decision:
+    """``decide``, except that some trials explore another branch."""
+
+    def with_exploration(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        found = decide(context, rng)
+        stuck = _stalled(context)
+        if context.number % TRIALS_PER_TURN or (
+            len(found.points) and not stuck and _expects_gain(context, found)
+        ):
+            return found
+        others = other_branches(context)
+        if branch := promising(context, others):
+            explored = improve(context, branch, rng)
+        elif stuck and others:
+            fewest = min(others, key=lambda b: len(b.rows) / b.free)
+            explored = _random_configuration(context, fewest, rng)
+        else:
+            return found
+        return explored if len(explored.points) else found
+
+    return with_exploration
+
+
+def improve(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
+    """The best chance of a branch to improve on its own best observation."""
+    found = search_boxes(
+        context.space,
+        context.make_criterion(branch.rows),
+        [branch.box],
+        near=context.done.take(branch.rows),
+        avoid=context.avoid,
+        rng=rng,
+        starts=SEARCH_STARTS,
+    )
+    return Choice(
+        found,
+        "branch exploration: this branch may still improve on its own best observation",
+        "branch exploration",
+    )
+
+
+def _expects_gain(context: ProposalContext, found: Choice) -> bool:
+    return bool(context.improvement(found.points)[0] > np.log(NEGLIGIBLE_GAIN_SDS))
+
+
+def _stalled(context: ProposalContext) -> bool:
+    """Whether the last observations brought no improvement."""
+    return len(context.level) - 1 - context.latest_gain >= STALL_LENGTH
 
 
 def other_branches(context: ProposalContext) -> list[Branch]:
@@ -127,12 +127,12 @@ def other_branches(context: ProposalContext) -> list[Branch]:
     return found
 
 
-def promising(context: ProposalContext, others: Sequence[Branch], optimism_sds: float) -> Branch | None:
+def promising(context: ProposalContext, others: Sequence[Branch]) -> Branch | None:
     """The branch that may reach the lowest value; None if even that does not beat the incumbent."""
     level = context.level
 
     def reachable(branch: Branch) -> float:
-        return float(level[branch.rows[0]] - optimism_sds * len(branch.rows) ** (-2.0 / branch.free))
+        return float(level[branch.rows[0]] - OPTIMISM_SDS * len(branch.rows) ** (-2.0 / branch.free))
 
     best = min(others, key=reachable, default=None)
     return best if best is not None and reachable(best) < level.min() else None

@@ -11,7 +11,7 @@ another order) the draw fills in the missing coordinates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies import streams
-from bough.strategies.base import check_exhausted, finished_in_order, first_untried
+from bough.strategies.base import SameReason, check_exhausted, finished_in_order, first_untried
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import POSITIVE, Options, at_least, option, require
 from bough.strategies.pso import as_tried
@@ -40,7 +40,7 @@ MAX_REDRAWS = 64
 
 
 @dataclass(frozen=True)
-class CmaSearch(Options):
+class CmaSearch(SameReason, Options):
     """sigma: first step size. population: size of a generation (None: 4 + 3 ln columns).
 
     A search that has converged starts again from a random place with twice the population (IPOP,
@@ -49,6 +49,8 @@ class CmaSearch(Options):
 
     sigma: float = option(0.25, POSITIVE)
     population: int | None = option(None, at_least(4, or_none=True))
+
+    reason = "drawn from the normal distribution that CMA-ES has adapted to the best trials"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,11 +63,6 @@ class CmaSearch(Options):
             optimiser.ask()  # the draws of running trials
         draws = (optimiser.ask()[: space.layout.columns] for _ in range(MAX_REDRAWS))
         return first_untried(space, history, draws) or RandomSearch().propose(space, history, rng)
-
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "drawn from the normal distribution that CMA-ES has adapted to the best trials"}
 
     def _replay(self, space: Space, history: History) -> tuple[CMA, int]:
         """The optimiser after all complete generations, and the number of trials since."""

@@ -17,7 +17,6 @@ late; r > 1, because it also takes what is left from others. The unit of costs d
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,21 +56,8 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
     known = np.flatnonzero(spending.costs > 0)
     if len(known) < MIN_COSTS:
         return None
-    nothing = history.pending.take([])
-    return model.model(
-        replace(
-            history,
-            done=history.done.take(known),
-            y=np.log(spending.costs[known]),
-            noise=np.full(len(known), np.nan),
-            done_numbers=history.done_numbers[known],
-            pending=nothing,
-            pending_numbers=history.pending_numbers[:0],
-            outcomes=None,
-            stopped=None,
-            sources=(),  # results of earlier studies say nothing about cost
-        )
-    )
+    points, log_costs = history.done.take(known), np.log(spending.costs[known])
+    return model.model(history.of_results(points, log_costs, history.done_numbers[known]))
 
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:

@@ -14,7 +14,7 @@ from bough.acquisition.thompson import thompson
 from bough.points import Points
 from bough.space import Space
 from bough.space.sampling import sample_points
-from bough.strategies.branch_exploration import BranchExploration, other_branches, promising
+from bough.strategies.branch_exploration import improve, other_branches, promising
 from bough.strategies.context import Choice, Decision, ProposalContext
 
 __all__ = ["Maximiser", "exploit", "explore_late_branches", "maximise_with", "thompson_sampling"]
@@ -79,7 +79,6 @@ def explore_late_branches(decide: Decision) -> Decision:
     on *its own* best observation, as long as it may still beat the incumbent by the bound of
     ``branch_exploration``.
     """
-    exploration = BranchExploration(every=LATE_BRANCHES_EVERY)
 
     def with_late_branches(context: ProposalContext, rng: np.random.Generator) -> Choice:
         if context.number % LATE_BRANCHES_EVERY == 0 and len(early := context.find_early()):
@@ -88,8 +87,8 @@ def explore_late_branches(decide: Decision) -> Decision:
             late = ~np.isin(branch[len(early) :], list(known))
             if late.any():
                 others = [each for each in other_branches(context) if late[each.rows[0]]]
-                if found := promising(context, others, exploration.optimism_sds):
-                    explored = exploration.improve(context, found, rng)
+                if found := promising(context, others):
+                    explored = improve(context, found, rng)
                     if len(explored.points):
                         return explored
         return decide(context, rng)

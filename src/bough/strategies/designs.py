@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,11 +17,11 @@ from bough.errors import ExhaustedError
 from bough.history import History
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
-from bough.space.sampling import path_points, sample_points
+from bough.space.sampling import latin_hypercube, path_points, sample_points
 from bough.space.size import AtMost
 from bough.space.tree import Path
 from bough.strategies import streams
-from bough.strategies.base import check_exhausted, tried_points, unseen
+from bough.strategies.base import SameReason, check_exhausted, tried_points, unseen
 from bough.strategies.options import Options, at_least, option
 
 __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
@@ -38,10 +37,11 @@ PATHS_PER_ROUND = 100
 
 
 @dataclass(frozen=True)
-class RandomSearch:
+class RandomSearch(SameReason):
     """Uniform draws: a choice first, then its children. In a finite space no configuration comes twice."""
 
     ignores_values = True
+    reason = "drawn at random, independent of all observations"
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         if space.size == np.inf:
@@ -55,30 +55,21 @@ class RandomSearch:
                 return fresh.take([0])
         raise ExhaustedError("no configuration was found that has not been tried")
 
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "drawn at random, independent of all observations"}
-
 
 @dataclass(frozen=True)
-class SobolSearch:
+class SobolSearch(SameReason):
     """One scrambled Sobol sequence over all columns; the switches say which of them count."""
 
     ignores_values = True
+    reason = "the next point of a Sobol sequence, independent of all observations"
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         blocks = (space.scatter(x) for x in sobol_blocks(space.layout.columns, history.seed))
         return _next_of(blocks, space, history, rng)
 
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "the next point of a Sobol sequence, independent of all observations"}
-
 
 @dataclass(frozen=True)
-class LatinHypercube(Options):
+class LatinHypercube(SameReason, Options):
     """A Latin hypercube of ``points_per_path`` points on each path, then another one; paths take turns.
 
     Every path gets its first point before any gets its second. In a space with more than
@@ -88,31 +79,25 @@ class LatinHypercube(Options):
     points_per_path: int = option(10, at_least(1))
 
     ignores_values = True
+    reason = "the next point of its path's Latin hypercube, independent of all observations"
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return _next_of(self._blocks(space, history.seed), space, history, rng)
-
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "the next point of its path's Latin hypercube, independent of all observations"}
 
     def _blocks(self, space: Space, seed: int) -> Iterator[Points]:
         rng = np.random.default_rng([seed, streams.SEQUENCE])
         while True:
             few = len(space.tree.all_paths(PATHS_PER_ROUND)) <= PATHS_PER_ROUND
             paths = space.tree.path_of((path_points if few else sample_points)(space, PATHS_PER_ROUND, rng))
-            cubes = np.stack([latin_hypercube(path, self.points_per_path, rng) for path in paths], axis=1)
+            cubes = np.stack([self._cube(path, rng) for path in paths], axis=1)
             turns = rng.permuted(np.tile(np.arange(len(paths)), (self.points_per_path, 1)), axis=1)
             mixed = np.take_along_axis(cubes, turns[:, :, None], axis=1)
             yield space.scatter(mixed.reshape(-1, cubes.shape[2]))
 
-
-def latin_hypercube(path: Path, rows: int, rng: np.random.Generator) -> FloatArray:
-    """(rows, columns) points of a path's box: in each column, one in each of ``rows`` equal slices."""
-    slices = rng.permuted(np.tile(np.arange(rows), (len(path.low), 1)), axis=1).T
-    unit = (slices + rng.random(slices.shape)) / rows
-    return path.low + unit * (path.high - path.low)
+    def _cube(self, path: Path, rng: np.random.Generator) -> FloatArray:
+        """(points_per_path, columns) the hypercube of a path's box."""
+        unit = latin_hypercube(self.points_per_path, len(path.low), rng)
+        return path.low + unit * (path.high - path.low)
 
 
 def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:

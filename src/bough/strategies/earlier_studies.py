@@ -21,7 +21,7 @@ import numpy as np
 
 from bough.gp.posterior import GPPosterior, Posterior
 from bough.history import History
-from bough.points import BoolArray, FloatArray, Points, row_keys
+from bough.points import BoolArray, FloatArray, Points, distinct
 from bough.space import Space
 from bough.strategies.base import same_point, tried_points
 from bough.surrogates.shifted import shifted
@@ -37,9 +37,7 @@ MIN_RESULTS = 3
 
 def portfolio(space: Space, members: Sequence[Posterior], candidates: Sequence[Points]) -> Points:
     """Up to PORTFOLIO_TRIALS points, the most useful first. candidates: of each study its best, in order."""
-    pool = Points.concat(list(candidates))
-    keys = row_keys(space.layout, pool)
-    pool = pool.take([keys.index(key) for key in dict.fromkeys(keys)])
+    pool = distinct(space.layout, Points.concat(list(candidates)))
     predicted = np.stack([member.predict(pool)[0] for member in members])  # (studies, points)
     reached = np.full(len(members), np.inf)
     chosen: list[int] = []

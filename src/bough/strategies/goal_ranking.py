@@ -16,6 +16,7 @@ from bough.acquisition.hypervolume import hypervolume, inferred_reference, non_d
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
+from bough.strategies.base import Explains, Strategy
 
 __all__ = ["GoalRanking", "positions", "usual_size"]
 
@@ -30,11 +31,8 @@ LARGEST_SIZE = 1e300
 """Larger slacks count as this one: the mean of two of them must stay finite."""
 
 
-class _Ranks(Protocol):
-    def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points: ...
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]: ...
+class _Ranks(Strategy, Explains, Protocol):
+    """A strategy that says why it proposed a point."""
 
 
 @dataclass(frozen=True, eq=False)

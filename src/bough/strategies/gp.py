@@ -13,7 +13,7 @@ from bough.strategies.context import Decision
 from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
 from bough.strategies.options import PaperOptions, at_least, option
-from bough.surrogates.kernel_gp import flat
+from bough.surrogates.base import flat
 
 __all__ = ["PlainGP", "PlainOptions"]
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from bough.errors import ExhaustedError
-from bough.history import History
+from bough.history import SAME_POSITION, History
 from bough.points import FloatArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
-from bough.strategies.base import tried_points, unseen
+from bough.strategies.base import SameReason, tried_points, unseen
 from bough.strategies.designs import sobol_blocks
 from bough.strategies.options import Options, at_least, option
 
@@ -29,20 +28,18 @@ __all__ = ["GridSearch"]
 SOBOL_POINTS_PER_TRIAL = 8
 """Sobol points looked at per tried point before counting begins."""
 
-SAME_POSITION = 1e-9
-"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
-
 POINTS_PER_CHUNK = 256
 """Counted points that are snapped and compared at a time."""
 
 
 @dataclass(frozen=True)
-class GridSearch(Options):
+class GridSearch(SameReason, Options):
     """resolution: positions of a numeric column, where the space is not finite."""
 
     resolution: int = option(5, at_least(2, "a number of positions, at least 2"))
 
     ignores_values = True
+    reason = "the next point of the grid, independent of all observations"
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         tried = tried_points(history)
@@ -54,11 +51,6 @@ class GridSearch(Options):
             if len(fresh):
                 return fresh.take([0])
         raise ExhaustedError(f"all {len(seen):,} points of the grid have been tried")
-
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "the next point of the grid, independent of all observations"}
 
     def _seen(self, space: Space, tried: Points) -> set[bytes]:
         """Keys of the grid points among ``tried``; off-grid trials do not count for their cells."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from bough.acquisition.knowledge_gradient import knowledge_gradient
 from bough.acquisition.max_value_entropy import MaxValueEntropy, sampled_minima
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct, near_incumbents
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, near_incumbents
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.posterior import GPPosterior
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, Points, distinct
 from bough.space.neighbourhood import perturb
 from bough.space.sampling import sample_points
 from bough.strategies.context import Choice, Decision, ProposalContext

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.history import History
-from bough.points import Points
+from bough.points import IntArray, Points
 from bough.space import Space
-from bough.space.sampling import path_points, sample_points, sobol_points, spread_points
+from bough.space.sampling import latin_hypercube, path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
 from bough.strategies.base import lowest_rows, tried_points
 from bough.strategies.fidelity_history import at_fidelity, first_trials
@@ -98,8 +98,7 @@ class InitialDesign:
             return self._of_new_path(space, history)
         design, row = self.points(space, history.seed), len(tried)
         if self.kind in ("middle", "paths"):
-            branch = space.tree.branch_ids(Points.concat([tried, design]))
-            new = np.flatnonzero(~np.isin(branch[len(tried) :], branch[: len(tried)]))
+            new = _rows_on_new_paths(space, design, tried)
             row = int(new[0]) if len(new) else row
         turn, believes = divmod(len(tried), 2)
         if history.beliefs and believes and turn < BELIEVED_POINTS:
@@ -139,8 +138,7 @@ class InitialDesign:
         if _paths_seen(space, tried) >= paths:
             return None
         design = self.points(space, history.seed)
-        branch = space.tree.branch_ids(Points.concat([tried, design]))
-        new = np.flatnonzero(~np.isin(branch[len(tried) :], branch[: len(tried)]))
+        new = _rows_on_new_paths(space, design, tried)
         return design.take(new[:1]) if len(new) else None
 
     def _believed(self, space: Space, history: History, design: Points) -> Points:
@@ -167,9 +165,14 @@ def _paths_seen(space: Space, points: Points) -> int:
     return len(np.unique(space.tree.branch_ids(points)[space.legal(points)]))
 
 
+def _rows_on_new_paths(space: Space, points: Points, known: Points) -> IntArray:
+    """The rows of ``points`` on paths that no known point is on."""
+    branch = space.tree.branch_ids(Points.concat([known, points]))
+    return np.flatnonzero(~np.isin(branch[len(known) :], branch[: len(known)]))
+
+
 def _latin_hypercube(space: Space, size: int, rng: np.random.Generator) -> Points:
-    """One point in each of ``size`` equal slices of every column. Random points replace forbidden ones."""
-    slices = rng.permuted(np.tile(np.arange(size), (len(space), 1)), axis=1).T
-    points = space.snap((slices + rng.random(slices.shape)) / size)
+    """A Latin hypercube over all columns. Random points replace forbidden ones."""
+    points = space.snap(latin_hypercube(size, len(space), rng))
     legal = points.take(space.legal(points))
     return Points.concat([legal, sample_points(space, size - len(legal), rng)])

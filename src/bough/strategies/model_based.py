@@ -26,7 +26,7 @@ from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies import streams
 from bough.strategies.base import (
-    LIMIT,
+    WORKING_SET_SIZE,
     RemainingGain,
     check_exhausted,
     lowest_rows,
@@ -82,7 +82,7 @@ class ModelBased:
     refit_growth: float = 0.05
     fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     success: Callable[[Space, History], Criterion] = viability
-    working_set: int = LIMIT
+    working_set: int = WORKING_SET_SIZE
     cost_model: ModelBased | None = None
     uses_beliefs: ClassVar[bool] = True
     _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)

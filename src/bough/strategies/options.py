@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from bough.errors import MethodError, MissingExtraError
-from bough.strategies.base import LIMIT, PAPER_LIMIT
+from bough.strategies.base import PAPER_WORKING_SET_SIZE, WORKING_SET_SIZE
 from bough.strategies.initial import KINDS
 
 __all__ = [
@@ -118,7 +118,7 @@ class ModelOptions(Options):
 
     refit_growth: float = option(0.05, REFIT_GROWTH)
     initial: int | str | tuple[str, int] | None = option(None, INITIAL)
-    working_set: int = option(LIMIT, WORKING_SET)
+    working_set: int = option(WORKING_SET_SIZE, WORKING_SET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ class PaperOptions(ModelOptions):
     samples: how many slice samples of the hyperparameters EI is averaged over; 0 uses the mode.
     """
 
-    working_set: int = option(PAPER_LIMIT, WORKING_SET)
+    working_set: int = option(PAPER_WORKING_SET_SIZE, WORKING_SET)
     samples: int = option(0, SAMPLES)
 
 

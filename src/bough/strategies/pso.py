@@ -14,15 +14,14 @@ Where a trial is not the particle's position (queued, added), its active values 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from bough.history import History
+from bough.history import SAME_POSITION, History
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies import streams
-from bough.strategies.base import check_exhausted, finished_in_order, first_untried
+from bough.strategies.base import SameReason, check_exhausted, finished_in_order, first_untried
 from bough.strategies.designs import RandomSearch
 from bough.strategies.options import Options, at_least, option
 
@@ -31,25 +30,19 @@ __all__ = ["ParticleSwarm", "as_tried"]
 INERTIA, PULL = 0.7298, 1.4962
 """w and c of the constriction with which a swarm converges (Clerc & Kennedy 2002)."""
 
-SAME_POSITION = 1e-9
-"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
-
 
 @dataclass(frozen=True)
-class ParticleSwarm(Options):
+class ParticleSwarm(SameReason, Options):
     """population: the number of particles."""
 
     population: int = option(12, at_least(2))
+
+    reason = "the next position of a particle of the swarm"
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         check_exhausted(space, history)
         position, told = self._replay(space, history)
         return first_untried(space, history, position[told:]) or RandomSearch().propose(space, history, rng)
-
-    def explain(
-        self, space: Space, history: History, point: Points, rng: np.random.Generator
-    ) -> dict[str, Any]:
-        return {"reason": "the next position of a particle of the swarm"}
 
     def _replay(self, space: Space, history: History) -> tuple[FloatArray, int]:
         """The positions (particles, columns) of this generation, and how many of them have had their turn."""

@@ -24,7 +24,6 @@ from bough.strategies.context import ProposalContext
 __all__ = ["remaining_gain"]
 
 NEGLIGIBLE_GAIN_SDS = 0.01
-BRANCH_OPTIMISM_SDS = 3.0
 BOUND_SDS = 2.0
 SEARCH_STARTS = 8
 
@@ -46,6 +45,6 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     at = model.transform.inverse(marks, np.zeros(4))[0].tolist()
     settled = log_gain <= np.log(NEGLIGIBLE_GAIN_SDS)
     if settled:
-        settled = promising(context, other_branches(context), BRANCH_OPTIMISM_SDS) is None
+        settled = promising(context, other_branches(context)) is None
     largest = float(np.finfo(float).max)  # of values at both ends of the range, the difference overflows
     return RemainingGain(min(at[0] - at[1], largest), min(at[2] - at[3], largest), bool(settled))

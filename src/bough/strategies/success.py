@@ -16,7 +16,6 @@ a branch that never works has a high offset, and a region inside a branch a high
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -47,22 +46,8 @@ def with_labels(history: History) -> History:
     numbers = np.concatenate([history.done_numbers, history.failed_numbers])
     order = np.argsort(numbers, kind="stable")
     labels = (order < len(history.done)).astype(float)
-    nothing = history.failed.take([])
-    return replace(
-        history,
-        done=Points.concat([history.done, history.failed]).take(order),
-        y=labels,
-        noise=np.full(len(labels), np.nan),
-        done_numbers=numbers[order],
-        failed=nothing,
-        failed_numbers=history.failed_numbers[:0],
-        pending=nothing,
-        pending_numbers=history.pending_numbers[:0],
-        outcomes=None,
-        beliefs=(),
-        stopped=None,
-        sources=(),
-    )
+    points = Points.concat([history.done, history.failed]).take(order)
+    return history.of_results(points, labels, numbers[order])
 
 
 def _log_success(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:

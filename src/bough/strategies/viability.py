@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.history import History
-from bough.points import BoolArray, FloatArray, Layout, Points
+from bough.points import BoolArray, FloatArray, Layout, Points, rows_by_signature
 from bough.space import Space
 
 __all__ = ["Viability", "viability"]
@@ -62,9 +62,8 @@ class Viability:
         """(m,) value and (m, columns) its gradient, zero under inactive and nominal columns."""
         value = np.empty(len(points))
         gradient = np.zeros(points.x.shape)
-        signatures, member = np.unique(points.on, axis=0, return_inverse=True)
-        for index, signature in enumerate(signatures):
-            mine = np.flatnonzero(member.ravel() == index)
+        for mine in rows_by_signature(points.on).values():
+            signature = points.on[mine[0]]
             same = (self.tried.on == signature).all(axis=1)
             columns = np.flatnonzero(signature[self.layout.group])
             tried, success = self.tried.x[np.ix_(same, columns)], self.success[same].astype(float)

@@ -2,8 +2,7 @@
 
 from bough.gp.likelihood import Data, GPModel
 from bough.gp.posterior import GPPosterior, Posterior
-from bough.surrogates.base import KernelGP, Surrogate
-from bough.surrogates.kernel_gp import all_columns, flat
+from bough.surrogates.base import KernelGP, Surrogate, all_columns, flat
 from bough.surrogates.nested import nested
 
 __all__ = [

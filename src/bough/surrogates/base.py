@@ -1,5 +1,8 @@
 """The surrogate protocol, and the surrogate that most methods use: a Gaussian process with some kernel.
 
+``flat`` is the plainest of those: one stationary kernel over all columns. Categories are compared by Hamming
+distance: one-hot coding with one length-scale per parameter.
+
 A surrogate is a frozen value. ``fit`` learns hyperparameters from data and returns them as ``theta``;
 ``posterior`` conditions on data at given hyperparameters. It returns one posterior for each sample of the
 hyperparameters, and a single one for a point estimate. Neither remembers anything.
@@ -14,13 +17,26 @@ from typing import Protocol
 import numpy as np
 
 from bough.gp.fit import fit_map
+from bough.gp.kernels import Kernel, Matern52, Scale
 from bough.gp.likelihood import Data, GPModel, log_density
-from bough.gp.params import JointPrior
+from bough.gp.params import JointPrior, LogNormal, Prior
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.gp.slice import slice_sample
-from bough.points import FloatArray
+from bough.points import FloatArray, Layout
 
-__all__ = ["KernelGP", "Surrogate", "fit_samples"]
+__all__ = [
+    "VARIANCE",
+    "Base",
+    "KernelGP",
+    "Surrogate",
+    "all_columns",
+    "fit_samples",
+    "flat",
+    "split_columns",
+]
+
+VARIANCE = LogNormal(0.0, 1.5)
+"""Prior of a kernel with a single variance: loose, because every observation informs it."""
 
 BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS = 10, 3
 """Sweeps to discard if the chain starts at the mode, or where an earlier chain ended."""
@@ -91,3 +107,27 @@ def fit_samples(
         (find_mode(), BURN_IN_SWEEPS) if start is None else (np.atleast_2d(start)[-1], WARM_BURN_IN_SWEEPS)
     )
     return slice_sample(bounded, np.clip(first, low, high), rng, samples=samples, burn=burn)
+
+
+class Base(Protocol):
+    """Builds a stationary kernel over numeric and nominal columns."""
+
+    def __call__(
+        self, columns: tuple[int, ...], nominal: tuple[int, ...] = (), prior: Prior | None = None, /
+    ) -> Kernel: ...
+
+
+def flat(layout: Layout, *, base: Base = Matern52, samples: int = 0) -> KernelGP:
+    """The structure-blind process of GPyOpt and Spearmint: it reads every column."""
+    return KernelGP(GPModel(Scale(base(*all_columns(layout)), VARIANCE)), samples)
+
+
+def split_columns(layout: Layout, columns: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numeric and the nominal columns among ``columns``."""
+    numeric = tuple(c for c in columns if not layout.nominal[c])
+    return numeric, tuple(c for c in columns if layout.nominal[c])
+
+
+def all_columns(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numeric and the nominal columns of a space."""
+    return split_columns(layout, list(range(layout.columns)))

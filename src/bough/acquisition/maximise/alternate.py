@@ -15,7 +15,7 @@ from bough.acquisition.criterion import CompiledCriterion, Criterion
 from bough.acquisition.maximise.candidates import best_of_each
 from bough.acquisition.maximise.exchanges import MAX_LISTED_LEVELS, exchanges, options, score_moves
 from bough.acquisition.maximise.feasible import feasible_ascent
-from bough.acquisition.maximise.gradient import GAIN_TOLERANCE, RULES, gradient_ascent
+from bough.acquisition.maximise.gradient import RULES, gradient_ascent
 from bough.gp.core import compiled_core
 from bough.gp.kernels.nested import core_points
 from bough.points import BoolArray, FloatArray, Layout, Points
@@ -81,7 +81,7 @@ def alternate_search(
             begin = starts.take(active)
             start_value = np.where(space.legal(begin), criterion(begin), -np.inf)
             reached, gain = _better_of(reached, gain, begin, start_value)
-        better = gain > value[active] + GAIN_TOLERANCE * (1.0 + np.abs(value[active]))
+        better = gain > value[active] + RULES.gain_tolerance * (1.0 + np.abs(value[active]))
         if turn == 0:  # off-grid points cannot be proposed, so their value must not count
             better |= loose[active].any(axis=1)
         active = active[better]

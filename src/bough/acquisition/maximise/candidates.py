@@ -12,11 +12,11 @@ from math import prod
 
 import numpy as np
 
-from bough.points import BoolArray, FloatArray, IntArray, Layout, Points, row_hashes, row_keys, rows_among
+from bough.points import BoolArray, FloatArray, IntArray, Points, distinct, row_hashes, row_keys, rows_among
 from bough.space import Space
 from bough.space.halton import halton
 from bough.space.neighbourhood import perturb
-from bough.space.tree import Path
+from bough.space.tree import Path, bounds_of
 
 __all__ = [
     "CANDIDATES",
@@ -24,7 +24,6 @@ __all__ = [
     "CandidateFilter",
     "best_of_each",
     "best_row",
-    "distinct",
     "every_point",
     "near_incumbents",
     "select_starts",
@@ -49,14 +48,6 @@ MAX_INCUMBENTS = 8
 
 MIN_START_DISTANCE = 0.25
 """Two starts on one branch differ by at least this much in some column, or they would reach the same peak."""
-
-
-def distinct(layout: Layout, points: Points) -> Points:
-    """The rows without repeats, each where it first occurs."""
-    first: dict[bytes, int] = {}
-    for row, key in enumerate(row_keys(layout, points)):
-        first.setdefault(key, row)
-    return points.take(list(first.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +109,7 @@ def spread(
 
     A box in which all columns are fixed gets one point.
     """
-    low = np.stack([box.low for box in boxes])
-    high = np.stack([box.high for box in boxes])
+    low, high = bounds_of(boxes)
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
     unit = halton(len(owner), rng.random(space.layout.columns))
@@ -129,7 +119,7 @@ def spread(
 def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
     """One point per box: the values of ``point`` (one row) in the columns that both have."""
     x = np.where(space.layout.active(point.on), point.x, 0.5)
-    return space.snap(np.clip(x, np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])))
+    return space.snap(np.clip(x, *bounds_of(boxes)))
 
 
 def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Generator) -> Points:

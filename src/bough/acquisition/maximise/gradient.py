@@ -16,41 +16,38 @@ from bough.gp.core import compiled_core
 from bough.gp.kernels.nested import core_points
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
-__all__ = ["AscentRules", "compiled_ascent", "gradient_ascent", "projected_bfgs"]
+__all__ = ["RULES", "AscentRules", "compiled_ascent", "gradient_ascent", "projected_bfgs"]
 
 Objective = Callable[[IntArray, FloatArray], tuple[FloatArray, FloatArray]]
 """(rows (k,) of the starts still moving, their positions (k, d)) -> (values (k,), gradients (k, d))."""
-
-FIRST_STEP = 0.1
-"""Longest first step along any coordinate of the unit cube, before the curvature is known."""
-
-GAIN_TOLERANCE = 1e-4
-"""An ascent ends with a step that gains less than this times 1 + |value|. Log EI falls by half a unit over
-the width of its peak, so a ten-thousandth corresponds to a hundredth of the width."""
-
-STEP_TOLERANCE = 1e-9
-"""A rejected step shorter than this, along every coordinate, ends an ascent."""
-
-RACE_MARGIN = 5.0
-"""In a race, a start is dropped if this many times its predicted gain would not make it the best."""
-
-ARMIJO_SHARE = 1e-4
-"""Share of the gain predicted by the gradient that a step must deliver to be accepted."""
 
 
 class AscentRules(NamedTuple):
     """The constants of an ascent, in the order of ``rules_t`` in ``core/src/model.h``."""
 
-    steps: int
-    race: bool
-    gain_tolerance: float
-    step_tolerance: float
-    first_step: float
-    armijo_share: float
-    race_margin: float
+    steps: int = 25
+
+    race: bool = True
+    """Whether starts are dropped that will not come near the best of them."""
+
+    gain_tolerance: float = 1e-4
+    """An ascent ends with a step that gains less than this times 1 + |value|. Log EI falls by half a unit
+    over the width of its peak, so a ten-thousandth corresponds to a hundredth of the width."""
+
+    step_tolerance: float = 1e-9
+    """A rejected step shorter than this, along every coordinate, ends an ascent."""
+
+    first_step: float = 0.1
+    """Longest first step along any coordinate of the unit cube, before the curvature is known."""
+
+    armijo_share: float = 1e-4
+    """Share of the gain predicted by the gradient that a step must deliver to be accepted."""
+
+    race_margin: float = 5.0
+    """In a race, a start is dropped if this many times its predicted gain would not make it the best."""
 
 
-RULES = AscentRules(25, True, GAIN_TOLERANCE, STEP_TOLERANCE, FIRST_STEP, ARMIJO_SHARE, RACE_MARGIN)
+RULES = AscentRules()
 
 SMALLEST_SQUARE = float(np.finfo(float).tiny)
 """Squares below this have lost their digits."""
@@ -70,7 +67,7 @@ def gradient_ascent(
     width = int(moving.sum(axis=1).max(initial=0))
     if not width:
         return starts, criterion(starts)
-    if (reached := compiled_ascent(criterion, starts, low, high, moving, RULES)) is not None:
+    if (reached := compiled_ascent(criterion, starts, low, high, moving)) is not None:
         return reached
     # A branch has few of all the columns, so each start moves only in its own. A start with fewer columns
     # than others is filled up with columns that do not move: their box has no width.
@@ -90,7 +87,7 @@ def gradient_ascent(
         value, slope = criterion.with_gradient(put(rows, x))
         return value, np.take_along_axis(slope, own[rows], axis=1)
 
-    x, value = projected_bfgs(objective, place, bottom, top, RULES.steps, GAIN_TOLERANCE, race=True)
+    x, value = projected_bfgs(objective, place, bottom, top)
     return put(np.arange(len(starts)), x), value
 
 
@@ -100,7 +97,7 @@ def compiled_ascent(
     low: FloatArray,
     high: FloatArray,
     moving: BoolArray,
-    rules: AscentRules,
+    rules: AscentRules = RULES,
 ) -> tuple[Points, FloatArray] | None:
     """All steps of ``projected_bfgs`` in one call; None for criteria that the core does not know.
 
@@ -121,10 +118,7 @@ def projected_bfgs(
     start: FloatArray,
     low: FloatArray,
     high: FloatArray,
-    steps: int = 25,
-    value_tolerance: float = 1e-9,
-    step_tolerance: float = STEP_TOLERANCE,
-    race: bool = False,
+    rules: AscentRules = RULES,
 ) -> tuple[FloatArray, FloatArray]:
     """Maximise from each row of ``start`` (n, d) inside its box: positions (n, d) and values (n,).
 
@@ -134,8 +128,8 @@ def projected_bfgs(
     L-BFGS. A rejected step is shortened at the next evaluation; a start that no longer gains drops out of
     the batch.
 
-    race: also drop a start whose quadratic model says that it will not come near the best of them. The batch
-    lasts as long as its slowest member, and that should not be one that cannot win.
+    A race also drops a start whose quadratic model says that it will not come near the best of them. The
+    batch lasts as long as its slowest member, and that should not be one that cannot win.
     """
     x: FloatArray = np.clip(start, low, high)
     rows: IntArray = np.arange(len(x))
@@ -144,9 +138,9 @@ def projected_bfgs(
     inverse = np.zeros((*x.shape, x.shape[1]))
     known = np.zeros(len(x), dtype=bool)
     length = np.ones(len(x))
-    held, direction = _aim(x, slope, low, high, inverse, known)
+    held, direction = _aim(x, slope, low, high, inverse, known, rules.first_step)
     alive = np.isfinite(value) & direction.any(axis=1)
-    for _ in range(steps):
+    for _ in range(rules.steps):
         if not alive.all():
             rows, known, held = rows[alive], known[alive], held[alive]
             x, value, slope, low, high, inverse, length, direction = (
@@ -160,7 +154,7 @@ def projected_bfgs(
         trial_value, trial_slope = objective(rows, trial)
         gain = trial_value - value
         # NaN is a rejected step, and so is a loss along a projected direction.
-        accepted = gain >= ARMIJO_SHARE * np.abs(promised)
+        accepted = gain >= rules.armijo_share * np.abs(promised)
         took = accepted[:, None]
 
         bend = np.where(took & ~held, slope - trial_slope, 0.0)
@@ -168,22 +162,28 @@ def projected_bfgs(
         x, value = np.where(took, trial, x), np.where(accepted, trial_value, value)
         slope = np.where(took, trial_slope, slope)
         # After a rejected step nothing has changed, so the direction stays the same.
-        held, direction = _aim(x, slope, low, high, inverse, known)
+        held, direction = _aim(x, slope, low, high, inverse, known, rules.first_step)
         length = np.where(accepted, 1.0, length * _shorten(promised, gain))
         found[rows], found_value[rows] = x, value
 
-        gained = gain > value_tolerance * (1.0 + np.abs(value))
-        moved = np.abs(step).max(axis=1) > step_tolerance
+        gained = gain > rules.gain_tolerance * (1.0 + np.abs(value))
+        moved = np.abs(step).max(axis=1) > rules.step_tolerance
         alive = np.where(accepted, gained, moved) & direction.any(axis=1)
-        if race:
+        if rules.race:
             # The quadratic model predicts a gain of half the slope along its own step.
-            reach = RACE_MARGIN * 0.5 * np.vecdot(slope, direction)
+            reach = rules.race_margin * 0.5 * np.vecdot(slope, direction)
             alive &= ~known | (value + reach >= found_value[np.isfinite(found_value)].max())
     return found, found_value
 
 
 def _aim(
-    x: FloatArray, slope: FloatArray, low: FloatArray, high: FloatArray, inverse: FloatArray, known: BoolArray
+    x: FloatArray,
+    slope: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    inverse: FloatArray,
+    known: BoolArray,
+    first_step: float,
 ) -> tuple[BoolArray, FloatArray]:
     """Which coordinates (n, d) a bound holds, and the direction (n, d) of the others; 0 if converged."""
     held = ((x <= low) & (slope <= 0.0)) | ((x >= high) & (slope >= 0.0)) | ~np.isfinite(slope)
@@ -192,7 +192,7 @@ def _aim(
     blind = ~known | (np.vecdot(direction, uphill) <= 0.0)
     if blind.any():
         steepest = np.abs(uphill).max(axis=1, keepdims=True)
-        direction = np.where(blind[:, None], uphill * (FIRST_STEP / np.maximum(steepest, 1e-300)), direction)
+        direction = np.where(blind[:, None], uphill * (first_step / np.maximum(steepest, 1e-300)), direction)
     return held, direction
 
 

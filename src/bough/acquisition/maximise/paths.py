@@ -31,7 +31,7 @@ from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.space.neighbourhood import neighbours
 from bough.space.sampling import sample_points
-from bough.space.tree import Path
+from bough.space.tree import Path, bounds_of
 
 __all__ = ["search_boxes", "search_paths"]
 
@@ -141,8 +141,7 @@ def _search_from(
     begin = pool.take(select_starts(space, pool, score, branches, starts))
     if not len(begin):
         return begin, -np.inf
-    boxes = space.tree.path_of(begin)
-    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    low, high = bounds_of(space.tree.path_of(begin))
     reached, reached_value = alternate_search(space, criterion, begin, low, high)
     # The ends of a box may lie on a threshold, so score the configuration that would really be run.
     snapped = space.snap(reached.x)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bough.acquisition.criterion import Criterion
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, distinct, every_point
-from bough.points import Points
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row, every_point
+from bough.points import Points, distinct
 from bough.space import Space
 from bough.space.sampling import sample_points, sobol_points
 

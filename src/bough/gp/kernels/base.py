@@ -35,7 +35,7 @@ import numpy as np
 from bough.gp.params import Param, total_size
 from bough.points import FloatArray, Points
 
-__all__ = ["Correlation", "DiagPullback", "Kernel", "Product", "Pullback", "Sum", "Toward"]
+__all__ = ["Correlation", "DiagPullback", "Kernel", "Product", "Pullback", "Sum", "Toward", "zero_pullback"]
 
 Adder = Callable[[FloatArray, FloatArray], None]
 """(out (n, columns), W) -> nothing: ``out`` is added to."""
@@ -57,6 +57,16 @@ class Pullback:
 
     def __call__(self, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.theta(w), self.a(w), self.b(w)
+
+
+def zero_pullback(size: int, a: Points, b: Points) -> Pullback:
+    """The pullback of a covariance whose gradients are all zero; size: the length of theta."""
+    return Pullback(
+        theta=lambda w: np.zeros(size),
+        a=lambda w: np.zeros(a.x.shape),
+        b=lambda w: np.zeros(b.x.shape),
+        add_a=lambda out, w: None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,15 @@ from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, Sum, Toward
 from bough.gp.kernels.centred import Centred
 from bough.gp.kernels.mapped import Mapped
 from bough.gp.kernels.rows import Rows, block, rows_of
-from bough.gp.kernels.stationary import Constant, Matern52, Slope, matern52, moments, squared_distances
+from bough.gp.kernels.stationary import (
+    Constant,
+    Matern52,
+    Slope,
+    matern52,
+    squared_distances,
+    sum_of_differences,
+    sum_of_squares,
+)
 from bough.gp.kernels.wrappers import Fixed, Scale, Tied, WhereActive
 from bough.gp.params import LogNormal, Param
 from bough.points import FloatArray, IntArray, Layout, Points
@@ -178,8 +186,8 @@ class Nested(Kernel):
             for term in terms:
                 part = w[term.where]
                 additive += float(np.einsum("ij,ij->", part, term.k))
-                by_feature[term.features] += s * _spreads(term.slope() * part, term.left, term.right)
-            joint = (j / phi**2) * _spreads(joint_slope() * w, za, zb)
+                by_feature[term.features] += s * sum_of_squares(term.slope() * part, term.left, term.right)
+            joint = (j / phi**2) * sum_of_squares(joint_slope() * w, za, zb)
             by_column = np.bincount(self.centred.table.column, by_feature + joint, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
@@ -189,10 +197,13 @@ class Nested(Kernel):
             ]
             return np.concatenate([scales, -2.0 * by_column])
 
+        def slopes(g: FloatArray, left: FloatArray, right: FloatArray, first: bool) -> FloatArray:
+            return sum_of_differences(g, left, right) if first else sum_of_differences(g.T, right, left)
+
         def pull_input(w: FloatArray, first: bool) -> FloatArray:
-            slope = _slopes((j / phi**2) * joint_slope() * w, za, zb, first)
+            slope = slopes((j / phi**2) * joint_slope() * w, za, zb, first)
             for term in terms:
-                part = s * _slopes(term.slope() * w[term.where], term.left, term.right, first)
+                part = s * slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
                 slope[rows if isinstance(rows, slice) else rows.ravel()[:, None], term.features] += part
             slope *= 2.0
@@ -236,20 +247,6 @@ class _Term:
     right: FloatArray
     k: FloatArray
     slope: Slope
-
-
-def _spreads(g: FloatArray, za: FloatArray, zb: FloatArray) -> FloatArray:
-    """(features,) Σ_ij G_ij (z_i − z'_j)²."""
-    square, line, total = moments(g, zb)
-    square += za * (za * total - 2.0 * line)
-    return np.asarray(square.sum(axis=0))
-
-
-def _slopes(g: FloatArray, za: FloatArray, zb: FloatArray, first: bool) -> FloatArray:
-    """Σ_j G_ij (z_i − z'_j) for each row i of the first points (or the same for the second)."""
-    if not first:
-        g, za, zb = g.T, zb, za
-    return np.asarray(g.sum(axis=1)[:, None] * za - g @ zb)
 
 
 def core_points(points: Points) -> tuple[Any, ...]:

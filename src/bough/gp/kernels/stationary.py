@@ -146,20 +146,18 @@ class Stationary(Correlation):
             )
 
         def pull_theta(w: FloatArray) -> FloatArray:
-            # ∂s²/∂log ℓ_d = −2 (z_d − z'_d)², and for any G, in one product with [z'², z', 1],
-            # Σ_ij G_ij (z_i − z'_j)² = Σ_i [(G z'²)_i − 2 z_i (G z')_i + z_i² (G 1)_i].
+            # ∂s²/∂log ℓ_d = −2 (z_d − z'_d)²
             g = slope()
             g *= w
-            square, line, total = moments(g, zb)
-            square += za * (za * total - 2.0 * line)
+            squares = sum_of_squares(g, za, zb)
             hamming = weights * _sums(_hamming, left, right, g)
             by_shape = [value * float(np.vdot(by(), w)) for value, by in zip(values, by_values, strict=True)]
-            return np.concatenate([-2.0 * square.sum(0), -2.0 * hamming, by_shape])
+            return np.concatenate([-2.0 * squares, -2.0 * hamming, by_shape])
 
         def pull_input(g: FloatArray, z: FloatArray, other: FloatArray, points: Points) -> FloatArray:
             # ∂s²/∂x_id = 2 unit (z_id − z'_jd) / ℓ_d
             out = np.zeros(points.x.shape)
-            out[:, self._index] = 2.0 * numeric * (g.sum(1)[:, None] * z - g @ other)
+            out[:, self._index] = 2.0 * numeric * sum_of_differences(g, z, other)
             return out
 
         return k, Pullback(
@@ -287,12 +285,22 @@ def squared_distances(za: FloatArray, zb: FloatArray) -> FloatArray:
     return s2
 
 
-def moments(g: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """G z² (n, d), G z (n, d) and G 1 (n, 1), in one product."""
-    d = z.shape[1]
-    right = np.empty((len(z), 2 * d + 1))
-    np.multiply(z, z, out=right[:, :d])
-    right[:, d:-1] = z
+def sum_of_squares(g: FloatArray, za: FloatArray, zb: FloatArray) -> FloatArray:
+    """(d,) Σ_ij G_ij (z_i − z'_j)² = Σ_i [(G z'²)_i − 2 z_i (G z')_i + z_i² (G 1)_i].
+
+    One product with [z'², z', 1] gives all three.
+    """
+    d = zb.shape[1]
+    right = np.empty((len(zb), 2 * d + 1))
+    np.multiply(zb, zb, out=right[:, :d])
+    right[:, d:-1] = zb
     right[:, -1] = 1.0
     product = g @ right
-    return product[:, :d], product[:, d:-1], product[:, -1:]
+    square, line, total = product[:, :d], product[:, d:-1], product[:, -1:]
+    square += za * (za * total - 2.0 * line)
+    return np.asarray(square.sum(axis=0))
+
+
+def sum_of_differences(g: FloatArray, za: FloatArray, zb: FloatArray) -> FloatArray:
+    """(n, d) Σ_j G_ij (z_i − z'_j) for each row i of z."""
+    return np.asarray(g.sum(axis=1)[:, None] * za - g @ zb)

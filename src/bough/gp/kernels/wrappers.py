@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.base import DiagPullback, Kernel, Pullback
+from bough.gp.kernels.base import DiagPullback, Kernel, Pullback, zero_pullback
 from bough.gp.kernels.rows import block, rows_of, scatter
 from bough.gp.params import LogNormal, Param, Prior, total_size
 from bough.points import FloatArray, IntArray, Points
@@ -74,7 +74,7 @@ class WhereActive(Kernel):
     def add_to(self, out: FloatArray, theta: FloatArray, a: Points, b: Points) -> Pullback:
         active_a, active_b = a.on[:, self.group], b.on[:, self.group]
         if not (active_a.any() and active_b.any()):
-            return _zero_pullback(len(theta), a, b)
+            return zero_pullback(len(theta), a, b)
         rows = rows_of(active_a)
         cols = rows if a is b else rows_of(active_b)
         some_a = a.take(rows)
@@ -167,16 +167,6 @@ class Tied(Kernel):
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
         k, pull = self.inner.diag(theta[self._index], a)
         return k, DiagPullback(theta=lambda w: self._gather(pull.theta(w)), a=pull.a)
-
-
-def _zero_pullback(size: int, a: Points, b: Points) -> Pullback:
-    """The pullback of a covariance that is zero; ``size`` is the length of theta."""
-    return Pullback(
-        theta=lambda w: np.zeros(size),
-        a=lambda w: np.zeros(a.x.shape),
-        b=lambda w: np.zeros(b.x.shape),
-        add_a=lambda out, w: None,
-    )
 
 
 def _dot(w: FloatArray, k: FloatArray) -> float:

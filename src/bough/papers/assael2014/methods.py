@@ -14,7 +14,7 @@ from bough.papers.assael2014.treed import LEAF_KERNELS, Treed
 from bough.papers.assael2014.warp import Warp
 from bough.points import Layout
 from bough.space import Space
-from bough.strategies.base import PAPER_LIMIT, Strategy
+from bough.strategies.base import PAPER_WORKING_SET_SIZE, Strategy
 from bough.strategies.composition import model_based
 from bough.strategies.decisions import maximise_with
 from bough.strategies.flat import flat_layout
@@ -22,8 +22,7 @@ from bough.strategies.gp import PlainOptions
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
 from bough.strategies.options import INITIAL, POSITIVE, WORKING_SET, Options, at_least, one_of, option
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import VARIANCE, all_columns
+from bough.surrogates.base import VARIANCE, KernelGP, all_columns
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class TreedGP(Options):
     samples: int = option(10, at_least(0, "a number of slice samples, 0 for the maximum of eq. 8"))
     candidates: int = option(20_000, at_least(1))
     initial: int | str | tuple[str, int] | None = option(None, INITIAL)
-    working_set: int = option(PAPER_LIMIT, WORKING_SET)
+    working_set: int = option(PAPER_WORKING_SET_SIZE, WORKING_SET)
     warp: ClassVar[bool] = False
 
     def strategy(self, space: Space) -> Strategy:

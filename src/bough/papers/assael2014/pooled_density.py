@@ -20,7 +20,7 @@ from scipy import special
 
 from bough.gp.likelihood import Data
 from bough.gp.params import JointPrior
-from bough.gp.side_by_side import slice_side_by_side
+from bough.gp.slice import slice_side_by_side
 from bough.papers.assael2014.pooling import Target
 from bough.papers.assael2014.stacked import LOG_2PI, PROFILES, Block, Blocks
 from bough.papers.assael2014.warp import MARGIN

@@ -23,7 +23,7 @@ from itertools import accumulate
 import numpy as np
 
 from bough.gp.likelihood import Data
-from bough.gp.solvers import factor_lower
+from bough.gp.solvers import factor_stack
 from bough.points import BoolArray, FloatArray, IntArray
 
 __all__ = ["Block", "Blocks", "Stack", "by_size"]
@@ -149,7 +149,7 @@ class Stack:
         diagonal /= height[:, None]
         diagonal += 1 + NUGGET
         np.einsum("bii->bi", self.matrix)[:, :size] = diagonal
-        lower = _factor(self.matrix)
+        lower = factor_stack(self.matrix, scale=1.0)
         white, one = lower[:, size, :size], lower[:, size + 1, :size]
         logdet = np.einsum("bs,bs->b", np.log(np.einsum("bii->bi", lower)[:, :size]), self.real)
         share = self.weight / height
@@ -245,15 +245,6 @@ def _below(size: int) -> tuple[IntArray, IntArray]:
     """The pairs below the diagonal."""
     row, column = np.tril_indices(size, -1)
     return row, column
-
-
-def _factor(matrices: FloatArray) -> FloatArray:
-    """Cholesky factors of a stack (B, n, n) of correlations; with jitter where one fails."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrices), dtype=float)
-    except np.linalg.LinAlgError:
-        full = np.tril(matrices) + np.tril(matrices, -1).swapaxes(1, 2)
-        return np.stack([factor_lower(matrix, 1.0) for matrix in full])
 
 
 def by_size(blocks: Sequence[Block]) -> list[list[Block]]:

@@ -30,7 +30,7 @@ from bough.papers.assael2014.type_two import most_likely_theta
 from bough.papers.assael2014.warp import Warp
 from bough.points import BoolArray, FloatArray, IntArray, Layout, rows_by_signature
 from bough.space.tree import Tree
-from bough.surrogates.kernel_gp import Base
+from bough.surrogates.base import Base
 
 __all__ = ["LEAF_KERNELS", "Treed"]
 

@@ -24,7 +24,7 @@ from bough.papers.jenatton2017.two_step import PathCriterion, candidate_paths, s
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.halton import halton
-from bough.space.tree import Path
+from bough.space.tree import Path, bounds_of
 
 __all__ = ["RANKING_ANCHORS", "anchor_points", "anchor_search"]
 
@@ -75,7 +75,7 @@ def anchor_points(
     space: Space, boxes: Sequence[Path], each: int, rotation: FloatArray
 ) -> tuple[Points, IntArray]:
     """The first ``each`` anchors of every path, snapped, and the path (n,) of each; a fixed path has one."""
-    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    low, high = bounds_of(boxes)
     counts = np.where((low < high).any(axis=1), each, 1)
     owner = np.repeat(np.arange(len(boxes)), counts)
     row = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -85,8 +85,7 @@ def anchor_points(
 
 def _refine_leaf(space: Space, criterion: Criterion, starts: Points) -> Points:
     """The points reached when only the leaf's own variables move, snapped to legal values."""
-    boxes = space.tree.path_of(starts)
-    low, high = np.stack([box.low for box in boxes]), np.stack([box.high for box in boxes])
+    low, high = bounds_of(space.tree.path_of(starts))
     shared = shared_columns(space)
     low, high = np.where(shared, starts.x, low), np.where(shared, starts.x, high)
     return space.snap(alternate_search(space, criterion, starts, low, high)[0].x)

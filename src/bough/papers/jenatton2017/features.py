@@ -21,6 +21,7 @@ from bough.gp.kernels import (
     Prior,
     Pullback,
 )
+from bough.gp.kernels.rows import scatter
 from bough.gp.params import total_size
 from bough.points import FloatArray, Points
 
@@ -187,15 +188,10 @@ class WhereActive(FeatureMap):
     def __call__(self, theta: FloatArray, a: Points) -> tuple[FloatArray, FeaturePullback]:
         rows = np.flatnonzero(a.on[:, self.group])
         inner, pull = self.inner(theta, a.take(rows))
-        features = np.zeros((len(a), self.size))
-        features[rows] = inner
-
-        def pull_x(w: FloatArray) -> FloatArray:
-            out = np.zeros(a.x.shape)
-            out[rows] = pull.x(w[rows])
-            return out
-
-        return features, FeaturePullback(lambda w: pull.theta(w[rows]), pull_x)
+        return scatter(inner, rows, (len(a), self.size)), FeaturePullback(
+            theta=lambda w: pull.theta(w[rows]),
+            x=lambda w: scatter(pull.x(w[rows]), rows, a.x.shape),
+        )
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from bough.gp.params import total_size
 from bough.gp.posterior import GPPosterior, Posterior, posterior
 from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import Base, split_columns
+from bough.surrogates.base import Base, KernelGP, split_columns
 
 __all__ = ["Independent", "PathPosteriors"]
 

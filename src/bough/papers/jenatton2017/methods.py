@@ -20,8 +20,7 @@ from bough.strategies.base import Strategy
 from bough.strategies.composition import ACQUISITION, KERNEL, KERNELS, model_based
 from bough.strategies.context import Choice, Decision, ProposalContext
 from bough.strategies.options import PaperOptions, at_least, one_of, option
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import VARIANCE
+from bough.surrogates.base import VARIANCE, KernelGP
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,7 @@ from bough.papers.jenatton2017.block_model import BlockModel, block_log_posterio
 from bough.papers.jenatton2017.features import Activity, Dot, Fourier, Linear, OneHot, Stack, Weighted
 from bough.points import FloatArray, Layout, Points
 from bough.space.tree import Tree
-from bough.surrogates.base import fit_samples
-from bough.surrogates.kernel_gp import Base, split_columns
+from bough.surrogates.base import Base, fit_samples, split_columns
 
 __all__ = ["PathGP", "SemiParametric"]
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.gp.kernels import Correlation, Pullback
+from bough.gp.kernels.base import zero_pullback
 from bough.gp.params import LogNormal, Param, Prior
 from bough.points import FloatArray, Points
 
@@ -72,11 +73,7 @@ class Mondrian(Correlation):
         for tree in range(self.trees):
             k += left[:, tree, None] == right[None, :, tree]
         k /= self.trees
-        return k, Pullback(
-            theta=lambda w: np.zeros(len(theta)),
-            a=lambda w: np.zeros(a.x.shape),
-            b=lambda w: np.zeros(b.x.shape),
-        )
+        return k, zero_pullback(len(theta), a, b)
 
 
 def _walk(x: FloatArray, side: FloatArray, trees: Keys) -> Keys:

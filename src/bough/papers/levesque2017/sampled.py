@@ -1,7 +1,7 @@
 """Slice sampling of several chains at once, for the kernels of Lévesque et al. 2017.
 
 A density costs little beside the work around it, so ``CHAINS`` chains advance side by side
-(``gp.side_by_side``). Distances of all pairs of rows are computed once, column by column. For hyperparameters
+(``gp.slice``). Distances of all pairs of rows are computed once, column by column. For hyperparameters
 (chains, p) one matrix product then gives the scaled distances of all chains. Under the conditional kernel
 only pairs of equal signature are compared, and each block is factorised alone (eq. 9).
 """
@@ -18,11 +18,10 @@ import numpy as np
 from bough.gp.fit import fit_map
 from bough.gp.kernels.conditional import MIDDLE
 from bough.gp.likelihood import Data, GPModel
-from bough.gp.side_by_side import slice_side_by_side
-from bough.gp.solvers import factor_lower
+from bough.gp.slice import slice_side_by_side
+from bough.gp.solvers import factor_stack
 from bough.points import FloatArray, IntArray, Layout, rows_by_signature
-from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP
-from bough.surrogates.kernel_gp import all_columns
+from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP, all_columns
 
 __all__ = ["ChainDensities", "SampledGP"]
 
@@ -59,7 +58,7 @@ class ChainDensities:
             matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # its factor needs no more
             added = self.data.reported[rows] + noise[:, None] * self.data.unreported[rows]
             matrix[:, np.arange(size), np.arange(size)] = variance[:, None] + added
-            lower = _cholesky(matrix)
+            lower = factor_stack(matrix)
             y = np.broadcast_to(self.data.y[rows, None], (len(thetas), size, 1))
             white = np.linalg.solve(lower, y)[..., 0]
             logs = np.log(np.einsum("cii->ci", lower)).sum(axis=1)
@@ -138,11 +137,3 @@ class SampledGP(KernelGP):
             burn=burn,
         )
         return states.transpose(1, 0, 2).reshape(-1, len(low))[: self.samples]
-
-
-def _cholesky(matrices: FloatArray) -> FloatArray:
-    """Lower factors of a stack, of which only the lower triangles are read; with jitter where one fails."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrices))
-    except np.linalg.LinAlgError:
-        return np.stack([factor_lower(np.tril(each) + np.tril(each, -1).T) for each in matrices])

@@ -17,8 +17,7 @@ from bough.gp.params import Horseshoe, LogNormal, SquareOf
 from bough.papers.levesque2017.mondrian import Mondrian
 from bough.papers.levesque2017.sampled import SampledGP
 from bough.points import IntArray, Layout, Points, rows_by_signature
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import all_columns
+from bough.surrogates.base import KernelGP, all_columns
 
 __all__ = ["conditional", "joint", "mondrian"]
 

@@ -44,8 +44,7 @@ from bough.papers.ma2020.blocks import independent_rows
 from bough.points import Layout
 from bough.space.roles import ROLE_PATHS
 from bough.space.tree import Tree
-from bough.surrogates.base import KernelGP
-from bough.surrogates.kernel_gp import Base, split_columns
+from bough.surrogates.base import Base, KernelGP, split_columns
 
 __all__ = ["PRODUCTS", "additive_tree", "interacting"]
 

@@ -16,7 +16,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.space.binding import Test
 from bough.space.sampling import sample_points
-from bough.space.tree import Path
+from bough.space.tree import Path, bounds_of
 
 __all__ = ["Parts", "best_tree_path", "by_activity", "convex_tree_path", "path_parts", "tree_parts"]
 
@@ -106,7 +106,7 @@ def path_parts(
     for row, need in enumerate(needs):
         members[row, need] = True
     groups = np.array([group for group, _ in owners], dtype=np.intp)
-    low, high = np.stack([box.low for _, box in owners]), np.stack([box.high for _, box in owners])
+    low, high = bounds_of([box for _, box in owners])
     own = space.layout.group == groups[:, None]
     return _anchored(space, groups, own, low, high, near), boxes, members
 

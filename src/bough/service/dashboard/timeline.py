@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import Any
 
-from bough.plot.figure import figure
+from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import BAD, FADED, GOOD, graph_objects, label
-from bough.plot.traces import empty_note, hover_text, titled
+from bough.plot.traces import hover_text
 from bough.trial import Trial
 
 __all__ = ["timeline"]
@@ -21,13 +20,13 @@ _COLOURS = {"done": GOOD, "failed": BAD, "stopped": "#e69f00", "running": FADED}
 
 
 @figure("Timeline", wide=True, measured=False)
-def timeline(snapshot: StudySnapshot) -> Any:
+def timeline(snapshot: StudySnapshot) -> Drawing:
     """A bar per trial on the line of its worker, from when it was handed out to its result."""
     drawn = graph_objects().Figure()
     begun = [trial for trial in snapshot.trials if trial.started is not None]
     shown, now = begun[-MAX_TRIALS:], time.time()
     if not shown:
-        return empty_note(titled(drawn, snapshot, "Timeline"), "no trial was handed out yet")
+        raise NothingToShow("no trial was handed out yet")
     for state, colour in _COLOURS.items():
         bars = [trial for trial in shown if trial.state == state]
         if not bars:
@@ -56,7 +55,7 @@ def timeline(snapshot: StudySnapshot) -> Any:
     note = f"{workers} worker{'s' if workers != 1 else ''}; in brackets: attempts beyond the first"
     if len(begun) > MAX_TRIALS:
         note += f"; the latest {MAX_TRIALS} trials"
-    return titled(drawn, snapshot, "Timeline", note)
+    return drawn, note
 
 
 def _line(trial: Trial) -> str:
