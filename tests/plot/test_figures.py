@@ -130,7 +130,7 @@ def test_history_marks_every_improvement_and_failure():
 def test_the_tree_conserves_trials_and_overlaps_nowhere():
     for kind in SPACES:
         snapshot = study(SPACES[kind](), 120)
-        layout = lay_out(snapshot.root)
+        layout = lay_out(snapshot.root, snapshot.minimizes)
         columns: dict[float, list[tuple[float, float]]] = {}
         for bar in layout.bars:
             columns.setdefault(bar.x, []).append((bar.top, bar.top + bar.height))
@@ -147,11 +147,26 @@ def test_the_tree_conserves_trials_and_overlaps_nowhere():
 
 def test_a_huge_tree_is_folded_to_its_busiest_branches():
     space = Space({"m": Choice({f"option {i}": {f"x{i}": Float(0, 1)} for i in range(300)})})
-    layout = lay_out(study(space, 500).root)
+    layout = lay_out(study(space, 500).root, True)
     labels = [bar.branch.label for bar in layout.bars]
     assert len(labels) == 13
     assert labels[11] == "289 more"
     assert sum(bar.branch.tally.trials for bar in layout.bars if bar.branch.path) == 500
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_joined_branches_show_the_best_of_their_trials(direction: str) -> None:
+    space = Space({"m": Choice({f"option {i}": {f"x{i}": Float(0, 1)} for i in range(300)})})
+    root, pick = study(space, 500, direction=direction).root, {"minimize": min, "maximize": max}[direction]
+    layout = lay_out(root, direction == "minimize")
+    shown = {bar.branch.label for bar in layout.bars}
+    values = [
+        (b.tally.best.value, b.label in shown) for b in root.walk() if b.path and b.tally.best is not None
+    ]
+    folded = next(bar.branch.tally.best for bar in layout.bars if bar.branch.label == "289 more")
+    assert folded is not None and folded.value == pick(value for value, is_shown in values if not is_shown)
+    whole = layout.ribbons[0].tally.best
+    assert whole is not None and whole.value == pick(value for value, _ in values)
 
 
 def test_clicking_a_bar_gives_the_address_of_its_branch():
@@ -284,7 +299,7 @@ def test_ribbons_keep_their_width_where_switches_are_parallel():
     space = Space(
         {name: Choice(options | {"c": {f"x_{name}": Float(0, 1)}}) for name in ("one", "two", "three")}
     )
-    layout = lay_out(study(space, 90).root)
+    layout = lay_out(study(space, 90).root, True)
     root = next(bar for bar in layout.bars if not bar.branch.path)
     first = [ribbon for ribbon in layout.ribbons if ribbon.x0 == root.x]
     assert len(first) == 3

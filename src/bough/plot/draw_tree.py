@@ -34,7 +34,7 @@ def tree(snapshot: StudySnapshot) -> Drawing:
     Hovering a branch lists its parameters and its best trial.
     """
     go = graph_objects()
-    layout = lay_out(snapshot.root)
+    layout = lay_out(snapshot.root, snapshot.minimizes)
     colours = _Colours.of(layout, snapshot.minimizes)
     drawn = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]

@@ -22,7 +22,18 @@ from bough.space.conditions import All, Any, Compare, Condition, Not, Relate
 from bough.space.desugar import Parameter
 from bough.trial import Trial
 
-__all__ = ["Activity", "Branch", "BranchPath", "Switch", "Tally", "activity", "count", "outline", "shortened"]
+__all__ = [
+    "Activity",
+    "Branch",
+    "BranchPath",
+    "Switch",
+    "Tally",
+    "activity",
+    "count",
+    "joint_tally",
+    "outline",
+    "shortened",
+]
 
 Activity: TypeAlias = Mapping[str, frozenset[int]]
 """For each parameter, by path, the numbers of the trials in which it is active."""
@@ -88,11 +99,22 @@ def count(branch: Branch, trials: Sequence[Trial], active: Activity, minimizes: 
             for below in switch.branches
         )
         switches.append(replace(switch, branches=branches))
-    sign = 1.0 if minimizes else -1.0
-    done = [(sign * t.value, t.number, t) for t in trials if t.feasible and t.value is not None]
-    best = min(done)[2] if done else None
+    best = _best([t for t in trials if t.feasible], minimizes)
     tally = Tally(len(trials), sum(t.state == "failed" for t in trials), best)
     return replace(branch, switches=tuple(switches), tally=tally)
+
+
+def joint_tally(tallies: Sequence[Tally], minimizes: bool) -> Tally:
+    """The tally of several branches that have no trial in common."""
+    best = _best([tally.best for tally in tallies if tally.best is not None], minimizes)
+    return Tally(sum(tally.trials for tally in tallies), sum(tally.failed for tally in tallies), best)
+
+
+def _best(trials: Sequence[Trial], minimizes: bool) -> Trial | None:
+    """The trial with the best value, the first of equals."""
+    sign = 1.0 if minimizes else -1.0
+    done = [(sign * t.value, t.number, t) for t in trials if t.value is not None]
+    return min(done)[2] if done else None
 
 
 def activity(space: Space, trials: Sequence[Trial]) -> Activity:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from bough.plot.outline import Branch, Switch, Tally
+from bough.plot.outline import Branch, Switch, Tally, joint_tally
 from bough.plot.switch_values import SwitchValue
 
 __all__ = ["Bar", "Pill", "Ribbon", "TreeLayout", "lay_out"]
@@ -75,10 +75,10 @@ class TreeLayout:
     compact: bool
 
 
-def lay_out(root: Branch) -> TreeLayout:
+def lay_out(root: Branch, minimizes: bool) -> TreeLayout:
     """Place every branch: leaves one below the other, an inner branch beside the middle of its subtree."""
     if sum(1 for _ in _leaves(root)) > MAX_LEAVES:
-        root = _folded(root)
+        root = _folded(root, minimizes)
     leaves = sum(1 for _ in _leaves(root))
     compact = leaves > 14
     scale = min(max(140.0, 24.0 * leaves), 300.0) / max(root.tally.trials, 1)
@@ -126,7 +126,7 @@ def lay_out(root: Branch) -> TreeLayout:
         x, y = parent.x + SWITCH_STEP, (below[0].middle + below[-1].middle) / 2
         pills.append(Pill(switch, x, y))
         start = y - sum(reaching) / 2
-        tally = _best_of([bar.branch.tally for bar in below], parent.branch.tally)
+        tally = joint_tally([bar.branch.tally for bar in below], minimizes)
         width = sum(reaching)
         ribbons.append(Ribbon(parent.x, parent.middle - width / 2, x, start, width, tally))
         for bar, width in zip(below, reaching):
@@ -141,15 +141,7 @@ def _leaves(branch: Branch) -> Iterator[Branch]:
     return (b for b in branch.walk() if not b.switches)
 
 
-def _best_of(tallies: list[Tally], parent: Tally) -> Tally:
-    """The tally of a switch's ribbon: of all trials that reach the switch."""
-    trials = sum(tally.trials for tally in tallies)
-    found = [tally.best for tally in tallies if tally.best is not None]
-    best = parent.best if parent.best in found else (found[0] if found else None)
-    return Tally(trials, sum(tally.failed for tally in tallies), best)
-
-
-def _folded(branch: Branch) -> Branch:
+def _folded(branch: Branch, minimizes: bool) -> Branch:
     """The branches with most trials of every switch; one more counts the others."""
     switches = []
     for switch in branch.switches:
@@ -157,14 +149,10 @@ def _folded(branch: Branch) -> Branch:
         kept = {id(b) for b in ranked[: MAX_BRANCHES - 1]}
         if len(ranked) <= MAX_BRANCHES:
             kept = {id(b) for b in ranked}
-        shown = tuple(_folded(b) for b in switch.branches if id(b) in kept)
+        shown = tuple(_folded(b, minimizes) for b in switch.branches if id(b) in kept)
         rest = [b.tally for b in switch.branches if id(b) not in kept]
         if rest:
-            bests = [tally.best for tally in rest if tally.best is not None]
-            total = Tally(
-                sum(t.trials for t in rest), sum(t.failed for t in rest), bests[0] if bests else None
-            )
-            label = f"{len(rest)} more"
+            label, total = f"{len(rest)} more", joint_tally(rest, minimizes)
             shown += (Branch((*branch.path, (switch.path, label)), SwitchValue(label), tally=total),)
         switches.append(replace(switch, branches=shown))
     return replace(branch, switches=tuple(switches))
