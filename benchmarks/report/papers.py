@@ -75,10 +75,10 @@ def one_sided(view: View) -> list[Block]:
 
 def test_errors(view: View) -> list[Block]:
     """Lévesque et al., table I: test errors in per cent, ours and printed, and average ranks of both."""
-    results, paper = view.results, spec.load("levesque-table1").paper
+    results, printed = view.results, spec.load(view.name)
     table = _test_table(results)
     means = {problem: 100 * errors.mean(axis=1) for problem, errors in table.items()}
-    order = spec.load("levesque-table1").blocks[0].methods
+    paper, order = printed.paper, printed.blocks[0].methods
     rows: list[Row] = []
     for i, method in enumerate(results.methods):
         place = order.index(method)
