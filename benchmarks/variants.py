@@ -9,7 +9,8 @@ another branch than the incumbent's tries to improve on that branch's own best o
 improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
 ``ranks`` sees the worse half of the values by their ranks alone. With ``doubt``, every fourth trial distrusts
 a model that expects no gain: its length-scales are 2, 4 or 8 times as short then. ``samples`` averages over
-five slice samples of the hyperparameters. ``starts`` searches the criterion from half as many points.
+five slice samples of the hyperparameters. ``starts`` searches the criterion from half as many points,
+``candidates`` among half as many candidates.
 Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
 shared seed would give all of them the same initial design.
 """
@@ -200,6 +201,12 @@ def shorter(known: GPPosterior, factor: float) -> GPPosterior:
     return posterior(known.model, theta, known.data)
 
 
+def fewer_candidates(space: Space) -> ModelBased:
+    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts, candidates=256))
+    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
+    return replace(Auto().strategy(space), decide=explore_late_branches(alternating))
+
+
 VARIANTS = {
     "prior": shorter_prior,
     "noise": narrow_noise,
@@ -208,6 +215,7 @@ VARIANTS = {
     "doubt": doubtful,
     "samples": Auto(samples=5).strategy,
     "starts": Auto(search_starts=8).strategy,
+    "candidates": fewer_candidates,
 }
 
 

@@ -108,9 +108,8 @@ class MLflowCallback:
         self._client.set_terminated(
             run.info.run_id, status="FINISHED" if trial.state != "failed" else "FAILED", end_time=end
         )
-        self._client.set_tag(
-            run.info.run_id, "bough.complete", "true"
-        )  # last: a long curve is several requests
+        # Last, because a long curve takes several requests.
+        self._client.set_tag(run.info.run_id, "bough.complete", "true")
 
 
 def _name(name: str) -> str:

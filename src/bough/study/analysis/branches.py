@@ -71,7 +71,7 @@ def explain_branches(
 
 
 def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
-    """Those of the paths on which these switches have these values; ConfigError if there are none."""
+    """The paths on which the switches have these values; ConfigError if no path has."""
     space = model.space
     switches = {space.parameters[column].name for column in space.tree.switches} - {model.hidden_switch}
     if not isinstance(wanted, Mapping):
