@@ -12,6 +12,7 @@ from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.storage import Amendment
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain
+from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials
 from bough.study.formats.table_export import table
 from bough.study.handles import number_and_attempt
@@ -129,6 +130,7 @@ class StudyResults(StoredStudy):
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))
 
+    @one_blas_thread()
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -196,6 +198,7 @@ class StudyResults(StoredStudy):
         except (MethodError, MissingExtraError):
             return False
 
+    @one_blas_thread()
     def predict(
         self, configs: Sequence[Config], *, measure: str | None = None
     ) -> tuple[FloatArray, FloatArray]:
@@ -243,6 +246,7 @@ class StudyResults(StoredStudy):
         with self._current() as view:
             return len(self._history(view).done)
 
+    @one_blas_thread()
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
         """The gain that was left after the first ``results`` results, by default all of them."""
         with self._current() as view:
