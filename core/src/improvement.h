@@ -71,7 +71,7 @@ static double log_probability(double mean, double sd, double best, double *by_me
     return value;
 }
 
-/* What the cost takes from a criterion, and its slopes; see Price in bough/acquisition/functions.py. */
+/* The term of a criterion for the cost, and its slopes; see Price in bough/acquisition/functions.py. */
 static double log_price(const price_t *p, double mean, double sd, double most, double *by_mean, double *by_sd) {
     const double share = p->offset + p->unit * (mean + p->caution * sd);
     const double gap = fabs(share - p->log_floor);

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["MaxValueEntropy", "entropy_gain", "sampled_minima"]
 
 SMALLEST_GAIN = 1e-300
-"""Smaller gains count as this one; their logarithm stays finite."""
+"""Smaller gains are raised to this, so their logarithm stays finite."""
 
 
 def entropy_gain(
     mean: FloatArray, sd: FloatArray, minimum: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The fall of the entropy (k, n) for moments (n,) and minima (k,), and its slopes by mean and sd.
+    """The decrease of the entropy (k, n) for moments (n,) and minima (k,), and its slopes by mean and sd.
 
     With r = phi / Phi, r' = -gamma r - r^2, so d/dgamma = -r (1 + gamma^2 + gamma r) / 2.
     """

@@ -1,8 +1,8 @@
 """The compiled core (``bough_core``), where it is installed; NumPy computes the same without it.
 
 By default the core is used if it is installed. The environment variable ``BOUGH_CORE`` changes that:
-``numpy`` never uses the core, ``compiled`` requires it. A core of another version, or one that cannot be
-loaded, is reported once, and NumPy takes over.
+``numpy`` never uses the core, ``compiled`` requires it. If the core has another version or cannot be loaded,
+bough warns once and uses NumPy.
 """
 
 from __future__ import annotations

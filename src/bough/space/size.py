@@ -22,7 +22,7 @@ __all__ = ["AtMost", "is_empty", "size", "why_empty"]
 
 MAX_COMBINATIONS = 20_000
 MAX_LEVELS = 1000
-"""A column with more values is not taken apart for a comparison with another column."""
+"""A column with more values is not split into single values for a comparison with another column."""
 
 
 class AtMost(int):
@@ -74,9 +74,9 @@ def _bound(rules: Rules) -> int | float:
 
 
 def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
-    """Of each combination how many configurations it stands for, and whether they are legal.
+    """For each combination: how many configurations it stands for, and whether they are legal.
 
-    None: a comparison of two columns leaves some legal and others not, or the combination itself may not
+    None: by a comparison of two columns some are legal and others are not, or the combination itself may not
     occur.
     """
     pieces = _pieces(rules)
@@ -115,7 +115,7 @@ def _missed(
     on: BoolArray,
     chosen: Mapping[int, int],
 ) -> bool | None:
-    """Whether a combination violates a relation; None where some of its configurations may and others not."""
+    """Whether a combination violates a relation; None if that may depend on the configuration."""
     active = on[None, rules.group]
     if not constraint.applies(active)[0]:
         return False

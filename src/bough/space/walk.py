@@ -33,7 +33,7 @@ Step = tuple[int, int | None]
 class Walk:
     """All combinations of active groups and pieces.
 
-    pieces: how each column is cut that some condition reads, and any other column to enumerate.
+    pieces: the pieces of each column that some condition reads, and of any other column to enumerate.
     """
 
     def __init__(self, rules: Rules, pieces: Mapping[int, Pieces]) -> None:
@@ -118,10 +118,10 @@ class Walk:
 
     @cached_property
     def _plan(self) -> tuple[list[Step], list[int]]:
-        """All decisions in order, and for each the end of those that hang below it.
+        """All decisions in order, and for each the end of the decisions below it.
 
-        A group follows as soon as the columns it reads are decided, so a change of one column leaves
-        most others alone.
+        A group follows as soon as the columns it reads are decided, so a change of one column does not
+        affect most others.
         """
         groups = self.rules.groups
         undecided = list(map(columns_read, self._bounds))

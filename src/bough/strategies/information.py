@@ -1,6 +1,6 @@
-"""Decisions by what a trial would teach: max-value entropy search, and the knowledge gradient.
+"""Decisions by the value of information: max-value entropy search, and the knowledge gradient.
 
-Options of ``auto``. Neither weighs the chance that a trial fails.
+Both are options of ``auto``. Neither considers the probability that a trial fails.
 """
 
 from __future__ import annotations
