@@ -11,7 +11,7 @@
 
 /* Mills's ratio m = Phi(-t) / phi(t) for t >= 1, and 1 - t m: directly while erfc keeps its digits, then by the continued
    fraction m = 1 / (t + 1 / (t + 2 / (t + 3 / (t + ...)))) (Abramowitz & Stegun 26.2.14). Its convergents are B / A with
-   A_i = t A_i-1 + i A_i-2, and B likewise (3.10.1). So does C = A - t B, and 1 - t m = C / A without cancellation. Here
+   A_i = t A_i-1 + i A_i-2, and the same for B (3.10.1) and so for C = A - t B. 1 - t m = C / A has no cancellation. Here
    a = A / t^(i + 1) and c = C / t^(i - 1). Twenty levels leave a relative error of about 1e-15 from t = 6 on. */
 static double mills(double t, double *rest) {
     const double u = 1.0 / (t * t);

@@ -49,7 +49,7 @@ class Auto(ModelOptions):
     """Every second trial: won 37 pairs and lost 14 after a quarter of the budget; at the end 32 and 28."""
 
     exploit_sd_share: float = option(0.3, SHARE)
-    """Factor of the sd in those trials. 0.2 to 0.4 did equally well; 0 would stay beside known points."""
+    """Factor of the sd in those trials. 0.2 to 0.4 did equally well; 0 would stay next to known points."""
 
     search_starts: int = option(16, at_least(1))
     """Local searches of the criterion per proposal: more would be more thorough, but slow down ``ask``."""

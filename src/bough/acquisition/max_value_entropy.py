@@ -1,4 +1,4 @@
-"""Max-value entropy search: how much a trial tells about the smallest value (Wang & Jegelka 2017, eq. 6).
+"""Max-value entropy search: what a trial reveals about the smallest value (Wang & Jegelka 2017, eq. 6).
 
 The value f(x) is Gaussian with mean mu and standard deviation sd. Knowing that no value is below y* cuts its
 density off there. With gamma = (mu - y*) / sd, the entropy falls by

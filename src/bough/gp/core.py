@@ -23,7 +23,7 @@ ABI_VERSION = 6
 
 @functools.cache
 def compiled_core() -> ModuleType | None:
-    """The compiled module, or None where NumPy is used."""
+    """The compiled module, or None if NumPy is used."""
     wanted = os.environ.get("BOUGH_CORE", "")
     if wanted not in ("", "numpy", "compiled"):
         raise MethodError(f"BOUGH_CORE is {wanted!r}: set it to numpy or compiled, or unset it")

@@ -74,7 +74,7 @@ class OutputTransform:
         return np.clip(z, -LARGEST_VALUE, LARGEST_VALUE)
 
     def noise(self, y: FloatArray, sd: FloatArray) -> FloatArray:
-        """The standard deviation of z, from the one of y, to first order; NaN stays NaN."""
+        """The standard deviation of z if y has the standard deviation sd, to first order; NaN stays NaN."""
         with np.errstate(over="ignore"):
             scaled = np.minimum(sd / self.unit / self.spread, LARGEST_VALUE)
             log_slope = -self._scaled(y) if self.log else np.zeros(len(y))

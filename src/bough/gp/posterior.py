@@ -102,7 +102,7 @@ class Posterior(ABC):
 
     @property
     def compiled(self) -> CompiledPosterior | None:
-        """For the compiled core; None where it is not in use or does not know the covariance."""
+        """For the compiled core; None if it is not in use or does not know the covariance."""
         return None
 
 

@@ -42,7 +42,7 @@ class Allowed:
 
 
 def allowed_columns(rules: Rules) -> dict[int, Allowed]:
-    """The columns that clauses restrict in part; not those of which they leave all or nothing."""
+    """The columns of which such clauses exclude a part, but not everything."""
     tests: dict[int, list[Test]] = {}
     for clause in rules.clauses:
         if isinstance(clause, Test):

@@ -62,7 +62,7 @@ def is_empty(rules: Rules) -> bool:
 
 
 def _least_combinations(rules: Rules) -> int:
-    """A lower bound of the combinations that a walk visits: those of the columns that are always active."""
+    """A lower bound of the combinations that a walk visits: the ones of columns that are always active."""
     return math.prod(len(cut) for column, cut in _pieces(rules).items() if rules.group[column] == 0)
 
 
@@ -95,7 +95,7 @@ def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
 
 
 def _pieces(rules: Rules) -> dict[int, Pieces]:
-    """Pieces that decide every comparison with a value, and those of two columns with few values."""
+    """Pieces that decide all comparisons with a value, and between two columns with few values."""
     pieces = dict(rules.pieces)
     bounds = (*rules.conditions, *rules.clauses)
     related = [columns_read(relation) for bound in bounds for relation in _relations(bound)]

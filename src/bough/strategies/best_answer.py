@@ -1,4 +1,4 @@
-"""Complete a partial configuration: at random, or with the best expected improvement."""
+"""Answers for define-by-run trials: complete a partial config, at random or by expected improvement."""
 
 from __future__ import annotations
 

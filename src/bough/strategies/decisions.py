@@ -52,7 +52,7 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
     With few data, predictive standard deviations are also rough estimates. Proposing the lowest mean is
     as good or better in many comparisons (Rehbach et al. 2020, arXiv 2001.02957; De Ath et al. 2021, arXiv
     1911.12809), but alone it gets stuck, so the two take turns. Part of the standard deviation still
-    counts, because the mean alone is lowest beside a known point.
+    counts, because the mean alone is lowest next to a known point.
     """
 
     def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:

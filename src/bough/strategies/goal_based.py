@@ -153,7 +153,7 @@ class GoalBased:
             space=space,
             model=first,
             make_criterion=_criterion_factory(models, find_boxes, factors),
-            improvement=lambda points: make_length()(points),  # seldom asked for, and it needs boxes
+            improvement=lambda points: make_length()(points),  # rarely needed, and it needs boxes
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),

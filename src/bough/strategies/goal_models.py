@@ -34,7 +34,7 @@ __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "out
 CHEBYSHEV_SUM_WEIGHT = 0.05
 
 MAX_FRONT = {3: 80, 4: 30}
-"""By number of objectives, the largest front that is cut into boxes: about 160 boxes either way."""
+"""By number of objectives, the most points of a front from which boxes are made: about 160 boxes each."""
 
 
 def outcomes_of(history: History) -> Outcomes:
@@ -67,13 +67,13 @@ def bilog(slack: FloatArray) -> FloatArray:
 
 
 def _bilog_noise(slack: FloatArray, noise: FloatArray) -> FloatArray:
-    """Reported noise of a slack on the scale of ``bilog``, whose slope is 1 / (u + |c|); u: the usual size."""
+    """Reported noise of a slack on the scale of ``bilog``. Its slope is 1 / (u + |c|), u: the usual size."""
     return np.asarray(noise / (usual_size(slack) + np.abs(slack)))
 
 
 @dataclass(frozen=True, eq=False)
 class GoalModels:
-    """All models, conditioned on the history. Without objectives, that list is empty.
+    """All models, conditioned on the history. ``objectives`` may be empty.
 
     reference: (m,) the user's reference point, NaN where it is inferred.
     legal: (n,) which finished trials are legal; results of an earlier space may be forbidden.
@@ -194,7 +194,7 @@ def threshold(model: ConditionedModel) -> float:
 def chebyshev(
     values: FloatArray, noise: FloatArray, feasible: BoolArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The augmented Chebyshev norm (n,) of ``values`` (n, m), and its noise from that of the values.
+    """The augmented Chebyshev norm (n,) of ``values`` (n, m), and the noise that it gets from the values.
 
     Objectives are scaled by the ideal and the worst values of the feasible front. The norm is
     max_j w_j v_j + 0.05 sum_j w_j v_j, so the noise of v_j counts in full where j is the largest term.

@@ -88,7 +88,7 @@ class Fitter:
         return fitted
 
     def _start(self, history: History, length: int) -> FloatArray | None:
-        """The hyperparameters from which the search for those of ``length`` starts."""
+        """The hyperparameters from which the fit to ``length`` observations starts."""
         before = earlier(length, self.growth, self.working_set)
         if before is not None:
             return self.fit(history, before).theta
@@ -121,7 +121,7 @@ def scheduled(n: int, growth: float) -> int:
 
 
 def earlier(length: int, growth: float, limit: int) -> int | None:
-    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
+    """The scheduled prefix from whose hyperparameters the fit to ``length`` observations starts, or None.
 
     The latest fit is the best start: a search from it takes a third of the evaluations of one from a fit to
     half of the data. But a reopened study repeats all fits of the chain, and fits to many data are slow. So

@@ -36,7 +36,7 @@ COPIES_PER_STEP = 32
 
 
 def max_value_entropy(context: ProposalContext, rng: np.random.Generator) -> Choice:
-    """The point that tells most about the smallest value."""
+    """The point that reveals most about the smallest value."""
     model = context.model
     candidates = _candidates(context, MINIMUM_CANDIDATES, rng)
     minima = sampled_minima(model.posteriors, model.best, candidates, MINIMUM_DRAWS, rng)

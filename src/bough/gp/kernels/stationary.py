@@ -111,7 +111,7 @@ class Stationary(Correlation):
 
     @abstractmethod
     def profile(self, s2: FloatArray, values: FloatArray) -> Profile:
-        """k as a function of s² (n, m), which it may overwrite; k(0) = 1. values: those of ``shape``."""
+        """k as a function of s² (n, m), which it may overwrite; k(0) = 1. values: of ``shape``."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:

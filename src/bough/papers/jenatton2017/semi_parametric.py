@@ -142,7 +142,7 @@ class SemiParametric:
         return self.structured and self.features.size < n
 
     def _leaf(self, groups: tuple[int, ...]) -> Kernel | None:
-        """s·k_p over all columns that exist on one path only; None where there are none."""
+        """s·k_p over all columns that exist on one path only; None if there are none."""
         columns = np.flatnonzero(np.isin(self.layout.group, groups)).tolist()
         if not columns:
             return None

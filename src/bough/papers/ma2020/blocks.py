@@ -20,7 +20,7 @@ __all__ = ["independent_rows"]
 
 
 def independent_rows(tree: Tree, coupled: BoolArray) -> Callable[[Points], Sequence[IntArray]] | None:
-    """A function that splits points into blocks without covariance; None where all of them may covary.
+    """A function that splits points into blocks without covariance; None if all of them may covary.
 
     coupled: (groups,) whether a group has a term in the covariance.
     """
