@@ -1,8 +1,8 @@
 /* Climb a criterion from many starts in lock-step: projected BFGS, step for step as
-   bough/acquisition/maximise/gradient.py does it, which explains the method and is the oracle.
+   bough/acquisition/maximise/gradient.py does it, which explains the method and is the reference in tests.
 
    The criterion is log expected improvement, of one objective or of a hypervolume, plus the log probabilities that
-   limits are met, minus the price of what a trial costs. */
+   limits are met, plus the term for a trial's cost. */
 #ifndef BOUGH_CLIMB_H
 #define BOUGH_CLIMB_H
 
@@ -88,7 +88,7 @@ static int prepare_evaluator(const criterion_t *c, evaluator_t *e) {
     return 0;
 }
 
-/* The criterion from the moments of each member, sds times their shares, and its slopes by them. */
+/* The criterion from the moments of each member, and its slopes by them; sd is already multiplied by sd_share. */
 static double value_of(const criterion_t *c, const double *mean, const double *sd, double *boxes_memory, double *by_mean,
                        double *by_sd) {
     double value = c->boxes ? log_ehvi_at(c->boxes, mean, sd, boxes_memory, by_mean, by_sd) : 0.0;
@@ -114,7 +114,7 @@ typedef struct {
     int d, known, alive;
 } mover_t;
 
-/* The criterion of a start at x. What its slopes need stays in e. */
+/* The criterion of a start at x. e keeps what criterion_slope needs. */
 static double criterion(evaluator_t *e, mover_t *s, const double *x) {
     const criterion_t *c = e->of;
     const int columns = c->models[0].shape.columns;
@@ -130,8 +130,8 @@ static double criterion(evaluator_t *e, mover_t *s, const double *x) {
     return value_of(c, e->mean, e->sd, e->boxes_memory, e->by_mean, e->by_sd);
 }
 
-/* The slopes of the criterion where it was evaluated last. They cost as much as its value, which is enough to reject a
-   step. */
+/* The slopes of the criterion where it was evaluated last. They cost as much as the value, and the value alone is enough
+   to reject a step. */
 static void criterion_slope(evaluator_t *e, const mover_t *s, double *slope) {
     const criterion_t *c = e->of;
     const int columns = c->models[0].shape.columns;

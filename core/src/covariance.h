@@ -117,8 +117,8 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) + rest;
 }
 
-/* Data as the loops read them, at some hyperparameters. The coordinate z of a number is its distance from the middle in
-   units of the length-scale, 0 where it is inactive; that of a nominal column is the number of the option, or INACTIVE.
+/* Data as the loops read them, at given hyperparameters. The coordinate z of a number is its distance from the middle in
+   units of the length-scale, 0 where it is inactive; z of a nominal column is the index of the option, or INACTIVE.
 
    scales (4)             o, s, j, 1 / phi^2
    unit (columns)         dz / dx at each place
@@ -126,9 +126,9 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
    zt (columns, rows), ont (groups, rows)   coordinates, and activity as numbers
    off (terms, rows)      the squared distance of each term from a point at which it is inactive
    place (columns), term (columns)   the place of a column; the additive term at a place, or -1
-   begin, end (groups)    the first row where a group is active, and the one after the last; sorted data have it in
-                          those rows alone, so what is zero elsewhere costs little
-   count (groups), at (groups, rows)   how many rows have a group, and which */
+   begin, end (groups)    the first row where a group is active, and the one after the last; rows outside are skipped,
+                          which saves most work if the data are sorted
+   count (groups), at (groups, rows)   in how many rows a group is active, and in which */
 typedef struct {
     const shape_t *shape;
     int rows;
@@ -160,7 +160,7 @@ static void add_squares(const side_t *d, int place, double z, int rows, double *
     }
 }
 
-/* What a term adds to the squared distances of the first `rows` rows from a point where it is inactive. */
+/* Add the squared distances of an inactive term, between a point and the first `rows` rows, to `all`. */
 static void add_off(const side_t *d, int term, int rows, double *all) {
     const int group = d->shape->group[term], begin = d->begin[group], end = d->end[group] < rows ? d->end[group] : rows;
     if (begin < end) add_to(end - begin, 1.0, d->off + (size_t)term * d->rows + begin, all + begin);

@@ -1,5 +1,5 @@
 /* Log expected hypervolume improvement of independent objectives, as bough/acquisition/hypervolume.py computes it, which
-   explains the formula and is the oracle. */
+   explains the formula and is the reference in tests. */
 #ifndef BOUGH_HYPERVOLUME_H
 #define BOUGH_HYPERVOLUME_H
 

@@ -11,7 +11,7 @@
 
 /* Mills's ratio m = Phi(-t) / phi(t) for t >= 1, and 1 - t m: directly while erfc keeps its digits, then by the continued
    fraction m = 1 / (t + 1 / (t + 2 / (t + 3 / (t + ...)))) (Abramowitz & Stegun 26.2.14). Its convergents are B / A with
-   A_i = t A_i-1 + i A_i-2, and B likewise (3.10.1). So does C = A - t B, and 1 - t m = C / A without cancellation. Here
+   A_i = t A_i-1 + i A_i-2, and the same for B (3.10.1) and so for C = A - t B. 1 - t m = C / A has no cancellation. Here
    a = A / t^(i + 1) and c = C / t^(i - 1). Twenty levels leave a relative error of about 1e-15 from t = 6 on. */
 static double mills(double t, double *rest) {
     const double u = 1.0 / (t * t);
@@ -71,7 +71,7 @@ static double log_probability(double mean, double sd, double best, double *by_me
     return value;
 }
 
-/* What the cost takes from a criterion, and its slopes; see Price in bough/acquisition/functions.py. */
+/* The term of a criterion for the cost, and its slopes; see Price in bough/acquisition/functions.py. */
 static double log_price(const price_t *p, double mean, double sd, double most, double *by_mean, double *by_sd) {
     const double share = p->offset + p->unit * (mean + p->caution * sd);
     const double gap = fabs(share - p->log_floor);

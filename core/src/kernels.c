@@ -1,4 +1,4 @@
-/* One variant of everything that is compiled; built once per instruction set with VARIANT set to its name. */
+/* All computations in one file, compiled once per instruction set, with VARIANT set to its name. */
 #include "covariance.h"
 #include "climb.h"
 #include "moves.h"

@@ -1,13 +1,13 @@
-/* What crosses the border between Python and C: arrays of numbers, nothing else. */
+/* The data that Python and C exchange: arrays of numbers, nothing else. */
 #ifndef BOUGH_MODEL_H
 #define BOUGH_MODEL_H
 
-/* What the covariance of `auto` knows of a space. Columns are listed so that those of an additive term stand together;
-   where a column stands in that list is its place.
+/* A space as the covariance of `auto` sees it. The columns are listed so that the columns of an additive term are
+   contiguous. The place of a column is its position in that list.
 
    column (columns)      the column at each place
    owner  (columns)      the group of that column; group 0 is the root
-   levels (columns)      how many options it has if they have no order, else 0: it holds a number
+   levels (columns)      the number of options of a nominal column; 0 for the others, which hold numbers
    first  (terms + 1)    the places of term k are first[k] .. first[k + 1] - 1; places from first[terms] on belong to
                          no additive term
    group  (terms)        the group of each additive term */
@@ -45,7 +45,7 @@ typedef struct {
 /* Starts of a climb, each inside its own box.
 
    moving, low, high (starts, columns)   which columns move, and their bounds
-   found (starts, columns)               in: where the starts are; out: where they got
+   found (starts, columns)               in: the starts; out: the points reached
    value (starts)                        output */
 typedef struct {
     points_t starts;
@@ -60,7 +60,7 @@ typedef struct {
     double value_tolerance, step_tolerance, first_step, armijo, hope;
 } rules_t;
 
-/* Moves of one column each. The moves of one base stand together.
+/* Moves of one column each. The moves of one base are contiguous.
 
    owner (count)    the base of each move
    column (count)   the column that changes, -1 for none
@@ -78,7 +78,7 @@ typedef struct {
 
    levels (columns)                  how many values there are
    bottom, top, log_low, span (columns)   of integers on a logarithmic scale; span is 0 where values are evenly spaced
-   column, rank, relative (options)  a value of a column, by its number; relative: counted from where a point is */
+   column, rank, relative (options)  a value of a column, by its rank; relative: added to the current rank of a point */
 typedef struct {
     int options;
     const double *levels, *bottom, *top, *log_low, *span;
@@ -91,7 +91,7 @@ typedef struct {
 
    real, loose, discrete (starts, columns)   numbers that move freely, discrete columns that do so in the first climb, and
                                              discrete columns that are exchanged
-   low, high, found, value                   as of a climb */
+   low, high, found, value                   as in climb_t */
 typedef struct {
     points_t starts;
     const unsigned char *real, *loose, *discrete;
@@ -102,22 +102,22 @@ typedef struct {
 /* Boxes that improve a front, for log expected hypervolume improvement. The bounds of objective j are
    bound[first[j]] .. bound[first[j + 1] - 1]; neighbouring boxes share them.
 
-   low, high (objectives, boxes)   by their numbers in `bound` the bounds of each box, low -1 for none */
+   low, high (objectives, boxes)   the indices in `bound` of each box's bounds; low is -1 without a lower bound */
 typedef struct {
     int objectives, boxes;
     const int *first, *low, *high;
     const double *bound;
 } boxes_t;
 
-/* What cost takes from a criterion; see Price in bough/acquisition/functions.py. */
+/* The term of a criterion for the cost; see Price in bough/acquisition/functions.py. */
 typedef struct {
     double cooling, risk, caution, log_floor, unit, offset;
 } price_t;
 
 #define MOST_MEMBERS 8
 
-/* Log expected improvement of the first `objectives` members (of one without boxes), plus the log probabilities that the
-   others are at most their `best`. With a price, the last member is the log cost. */
+/* Log expected improvement of the first `objectives` members (at most one without boxes), plus the log probabilities
+   that the others are at most their `best`. With a price, the last member is the log cost. */
 typedef struct {
     int members, objectives, priced;
     price_t price;

@@ -3,15 +3,15 @@
    A move leaves all but one column of its base as they are, so the squared distances are corrected rather
    than summed again, only two of the Matern terms are evaluated, and a new option only changes the covariances with
    data that have it or the old one. bough/acquisition/maximise/alternate.py says
-   where the moves come from; predicting the moved points one by one is the oracle. */
+   where the moves come from; in tests, predicting the moved points one by one is the reference. */
 #ifndef BOUGH_MOVES_H
 #define BOUGH_MOVES_H
 
 #include "climb.h"
 
-/* What a base point keeps for its moves. s2, k: (terms, rows) of each additive term that is active; rest: (rows) offsets
+/* A base point, with what all its moves need. s2, k: (terms, rows) of each active additive term; rest: (rows) offsets
    and all additive terms together; all: (rows) squared distances over all columns; whole, white: (rows) its covariances
-   and L^-1 times them. away_white, away_mean: the same if no row had its option at the place `away`. */
+   and L^-1 times them. away_white, away_mean: white and mean if no row had its option at the place `away`. */
 typedef struct {
     double *s2, *k, *all, *rest, *whole, *white, *away_white, mean, away_mean, prior;
     int away;
@@ -83,8 +83,8 @@ static void moved_covariance(const side_t *d, const double *z, const base_t *b, 
     add_matern(n, s2, d->scales[2], d->scales[3], k, slope);
 }
 
-/* Rows with one option at a place come nearer to the base by `change`, or move away from it: what that adds to its mean,
-   which is returned, and to L^-1 k in `white`. */
+/* The squared distances between the base and the rows with one option at a place change by `change`. Return what that
+   adds to the mean, and update L^-1 k in `white`. */
 static double shift_option(const side_t *d, const posterior_t *p, const base_t *b, int place, double option,
                            double change, double *memory, int *at, double *white) {
     const double *zt = d->zt + (size_t)place * d->rows;
@@ -121,9 +121,9 @@ static double shift_option(const side_t *d, const posterior_t *p, const base_t *
     return mean;
 }
 
-/* Mean, and L^-1 k in `white`, of a base with another option at a place, or with none (place -1). It changes the
-   covariances with two kinds of rows only: those with the old option, the same for all moves of a column, and those with
-   the new one. */
+/* Mean, and L^-1 k in `white`, of a base with another option at a place, or of the base itself (place -1). A new option
+   changes the covariances with two kinds of rows only: those with the old option, the same for all moves of a column, and
+   those with the new one. */
 static double mean_of_option(const side_t *d, const posterior_t *p, const double *z, base_t *b, int place, double to,
                              double *memory, int *at, double *white) {
     const size_t bytes = sizeof(double) * (size_t)d->rows;

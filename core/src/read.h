@@ -1,4 +1,4 @@
-/* Reading what Python passes: every array is checked before its numbers are used. */
+/* Read the arguments that Python passes: every array is checked before its numbers are used. */
 #ifndef BOUGH_READ_H
 #define BOUGH_READ_H
 
@@ -40,7 +40,7 @@ static void *array(buffers_t *held, PyObject *object, const char *name, char kin
     return view->buf;
 }
 
-/* Numbers in `values` from 0 to below `end`. */
+/* Whether all `values` are from 0 to below `end`. */
 static int within(const int *values, int count, int end) {
     int i;
     for (i = 0; i < count; i++)
@@ -125,7 +125,7 @@ static int read_boxes(buffers_t *held, PyObject *tuple, boxes_t *b) {
     return 1;
 }
 
-/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None), with a price also of (..., price). */
+/* A criterion from the tuple (objectives, ((model, posterior), ...), boxes or None), or with a price (..., price). */
 static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxes_t *boxes) {
     PyObject *members, *box_tuple, *model, *posterior, *price = NULL;
     Py_ssize_t i, count;

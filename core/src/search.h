@@ -1,5 +1,5 @@
 /* The search that alternates climbs over numbers with exchanges of discrete values, as
-   bough/acquisition/maximise/alternate.py does it, which explains the method and is the oracle. */
+   bough/acquisition/maximise/alternate.py does it, which explains the method and is the reference in tests. */
 #ifndef BOUGH_SEARCH_H
 #define BOUGH_SEARCH_H
 
@@ -43,7 +43,7 @@ static int score(const criterion_t *of, points_t a, double *value) {
     return 0;
 }
 
-/* The number of the value of a discrete column nearest to x, and where the value with a number lies; see
+/* The rank of the value of a discrete column nearest to x, and (place_of) the unit position of a rank; see
    bough/space/grids.py. */
 static double rank_at(const grids_t *g, int column, double x) {
     double number;
@@ -63,9 +63,9 @@ static double place_of(const grids_t *g, int column, double rank) {
     return (rank + 0.5) / g->levels[column];
 }
 
-/* The starts that are still searched, side by side: `at` says which start each is.
+/* The starts that are still searched, in contiguous arrays; at: the number of each start.
 
-   x, low, high, real as of `search_t`; begin: where they started; gain: their best value */
+   x, low, high, real as in `search_t`; begin: where they started; gain: the value of the best exchange, later the gain */
 typedef struct {
     int count, *at;
     double *x, *begin, *low, *high, *gain, *value;
@@ -123,7 +123,7 @@ static void make_best(const moves_t *v, const double *value, int columns, rest_t
     }
 }
 
-/* Go on with row i as row `kept`. */
+/* Move row i to row `kept`. */
 static void keep(rest_t *r, int i, int kept, size_t columns, size_t groups) {
     const size_t from = (size_t)i, to = (size_t)kept, bytes = sizeof(double) * columns;
     r->at[to] = r->at[from];
@@ -134,7 +134,7 @@ static void keep(rest_t *r, int i, int kept, size_t columns, size_t groups) {
     memmove(r->on + to * groups, r->on + from * groups, groups);
 }
 
-/* Drop those that `margin` times what they gained in the last round would not make the best. */
+/* Drop starts that `margin` times their gain in the last round would not make the best. */
 static void drop_behind(const search_t *c, rest_t *r, double margin, size_t columns, size_t groups) {
     double best = -INFINITY;
     int i, kept = 0;
@@ -165,7 +165,7 @@ static int exchange(const criterion_t *of, const rules_t *rules, const grids_t *
     }
     join_moments(of, (size_t)v.count, moments, moments + (size_t)of->members * (size_t)v.count, boxes, value);
     make_best(&v, value, s->columns, r);
-    if (first) { /* rounding to grids may have lost what the start had */
+    if (first) { /* rounding to grids may have made it worse than the start */
         const points_t begin = {r->count, r->begin, r->on};
         if (score(of, begin, value) < 0) return -1;
         for (i = 0; i < r->count; i++)
@@ -191,7 +191,7 @@ static int exchange(const criterion_t *of, const rules_t *rules, const grids_t *
     again.moving = r->real;
     again.low = r->low;
     again.high = r->high;
-    again.found = r->x; /* a start is read before where it got is written */
+    again.found = r->x; /* a start is read before its result is written */
     again.value = r->value;
     if (kept && climb(of, rules, &again) < 0) return -1;
     for (i = 0; i < kept; i++) {

@@ -29,8 +29,8 @@ from bough.surrogates.nested import TERMS, nested
 __all__ = ["Auto"]
 
 BRIEF_CANDIDATES = 128
-"""In a long study, for a trial beside others that are running. A quarter of the usual candidates led to the
-same values of the criterion there, and scoring them took half of the time of a batch."""
+"""Candidates of a brief search: in a long study, while other trials run. A quarter of the usual number led to
+the same criterion values; scoring all candidates took half of the time of a batch."""
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,19 @@ class Auto(ModelOptions):
     exploit_every: int = option(
         2, at_least(0, "a whole number n (every n-th trial exploits), or 0 for never")
     )
-    """Alternating won 37 pairs and lost 14 after a quarter of the budget, 32 and 28 at the end."""
+    """Every second trial: won 37 pairs and lost 14 after a quarter of the budget; at the end 32 and 28."""
 
     exploit_sd_share: float = option(0.3, SHARE)
-    """Share of the sd that counts then. 0.2 to 0.4 came out alike; 0 would stay beside known points."""
+    """Factor of the sd in those trials. 0.2 to 0.4 did equally well; 0 would stay next to known points."""
 
     search_starts: int = option(16, at_least(1))
-    """Local searches of the criterion per proposal: a compromise with the time of an ask."""
+    """Local searches of the criterion per proposal: more would be more thorough, but slow down ``ask``."""
 
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
     samples: int = option(0, at_least(0, "a number of slice samples, 0 for the mode"))
-    """The mode: averaging over samples makes a proposal several times slower."""
+    """Samples of the hyperparameters. 0 uses the mode: averaging makes a proposal several times slower."""
 
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
@@ -92,7 +92,7 @@ class Auto(ModelOptions):
         )
 
     def _exploiting(self) -> Decision:
-        """The maximum of the criterion; every few trials one that exploits."""
+        """Maximise the criterion, and exploit in every ``exploit_every``-th trial."""
         search = partial(search_paths, starts=self.search_starts)
         decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
         if self.exploit_every:

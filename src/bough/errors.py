@@ -29,7 +29,7 @@ class SpaceError(BoughError, ValueError):
 
 
 class ConditionError(SpaceError):
-    """An expression of ``when=``, ``forbid=`` or ``require=`` is malformed, or names what does not exist."""
+    """An expression of ``when=``, ``forbid=`` or ``require=`` is malformed or has an unknown name."""
 
 
 class ConfigError(BoughError, ValueError):
@@ -49,7 +49,7 @@ class StudyError(BoughError):
 
 
 class Transient(BoughError):
-    """An objective raises this where the trial failed through no fault of its config.
+    """An objective raises this if the trial failed for a reason that has nothing to do with its config.
 
     ``run`` puts the trial back into the queue. No method learns from it, even when the attempts are used up.
     """
@@ -60,7 +60,7 @@ class TrialError(BoughError):
 
 
 class ConflictError(TrialError):
-    """A trial was told one result already, and now another."""
+    """A trial that already has a result was told a different one."""
 
 
 class ExhaustedError(BoughError):
@@ -77,7 +77,7 @@ class ServiceError(BoughError):
 
 @contextlib.contextmanager
 def about_parameter(name: str) -> Iterator[None]:
-    """A SpaceError in the block names the parameter."""
+    """Add the parameter's name to a SpaceError that is raised in the block."""
     try:
         yield
     except SpaceError as error:

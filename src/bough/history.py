@@ -14,7 +14,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.beliefs import Belief
 
 SAME_POSITION = 1e-9
-"""Positions closer than this are the same: values of reals come back from storage to within 1e-14."""
+"""Positions closer than this count as equal: a stored real value is read back to within 1e-14."""
 
 __all__ = ["SAME_POSITION", "History", "Outcomes", "Source", "Spending"]
 
@@ -30,13 +30,13 @@ class Source:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outcomes:
-    """The results of n finished trials where a study has several objectives, or limits.
+    """The results of n finished trials, if the study has several objectives, or limits.
 
     values: (n, m) objectives, each to be minimised; the first one is ``History.y``.
-    slacks: (n, k) by how much each limit is missed; at most 0 where it is met.
+    slacks: (n, k) by how much each limit is violated; at most 0 where it is met.
     reference: (m,) the user's reference point, NaN where bough infers it.
     objectives, limits: their names, for explanations.
-    noise, slack_noise: (n, m) and (n, k) told standard deviations, NaN where none was told.
+    noise, slack_noise: (n, m) and (n, k) reported standard deviations, NaN where none was reported.
     """
 
     values: FloatArray
@@ -57,7 +57,7 @@ class Outcomes:
 class Spending:
     """Costs in a study that has a budget.
 
-    costs: (n,) what each finished trial cost, NaN where that is not known. spent: what all trials cost.
+    costs: (n,) cost of each finished trial, NaN if unknown. spent: the cost of all trials together.
     """
 
     costs: FloatArray
@@ -80,18 +80,18 @@ class History:
     seed:    the study's seed.
     number:  the number of the next trial.
     done:    n finished points, in the order of their results; y: (n,) values to minimise.
-    noise:   (n,) told standard deviations of y, NaN where none was told.
+    noise:   (n,) reported standard deviations of y, NaN where none was reported.
     failed:  points whose trials failed.
     pending: points that are running or queued, in the order of their numbers.
     beliefs: what the user believes about parameters.
     sources: earlier studies to learn from.
-    outcomes: all objectives and limits; None where y is the only objective and there are no limits.
+    outcomes: all objectives and limits; None if y is the only objective and there are no limits.
     stopped: (n,) which points of ``done`` were stopped early: y is the predicted final value there, noise the
-             standard deviation of that prediction. None where there is none.
+             standard deviation of that prediction. None if no trial was stopped.
     spending: what trials cost; None unless the study has a budget.
-    fidelity: the column of the fidelity and the position of its highest value; None without one. A point of
-             ``done`` below it is a result at a lower fidelity, and its configuration is in ``pending``, at
-             the highest one, unless it has a result there.
+    fidelity: the column of the fidelity and the position of its highest value; None without a fidelity.
+             Points of ``done`` below that position are results at a lower fidelity. Their configurations are
+             also in ``pending``, at the highest fidelity, unless they have a result there.
     is_learned: whether the space is learned from the trials, so there may be branches that it lacks.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
@@ -123,9 +123,9 @@ class History:
         return np.asarray(self.done.x[:, column] < full - SAME_POSITION)
 
     def of_results(self, done: Points, y: FloatArray, numbers: IntArray) -> History:
-        """A history of these results alone, for a model of something else than the objective.
+        """A history with only these results, to model something other than the objective.
 
-        Nothing has failed or is pending, no noise was told, and earlier studies and beliefs do not count.
+        It has no failed or pending trials, no reported noise, no earlier studies and no beliefs.
         """
         nothing, no_numbers = done.take([]), numbers[:0]
         return replace(

@@ -1,4 +1,4 @@
-"""Encoded points, which all layers exchange: their values, their activity, and the meaning of each column.
+"""Encoded points, which all layers exchange: values, activity, and the meaning of each column.
 
 Surrogates are fitted to ``Points`` and maximisers return them. ``Layout`` describes the columns, so models
 need no names, units or conditions.
@@ -44,7 +44,7 @@ class Points:
     x: (n, columns) values in the unit cube, always *snapped*: a grid or category sits exactly on
        its unit position. The value of an inactive column is arbitrary and never read.
     on: (n, groups) whether each group of parameters is active.
-    hashes: (n,) what ``row_hashes`` says of them, where that was kept: long histories only grow.
+    hashes: (n,) the cached result of ``row_hashes``, or None. Long histories keep it, because they only grow.
     """
 
     x: FloatArray
@@ -113,7 +113,7 @@ def row_keys(layout: Layout, points: Points) -> list[bytes]:
 
 
 def distinct(layout: Layout, points: Points) -> Points:
-    """The rows without repeats, each where it first occurs."""
+    """The rows without repeats, in the order of their first occurrence."""
     first: dict[bytes, int] = {}
     for row, key in enumerate(row_keys(layout, points)):
         first.setdefault(key, row)
@@ -121,10 +121,10 @@ def distinct(layout: Layout, points: Points) -> Points:
 
 
 def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:
-    """(n,) a number per row: equal keys (``row_keys``) have equal numbers, and others hardly ever.
+    """(n,) one number per row: rows with equal keys (``row_keys``) have equal numbers, others hardly ever.
 
-    Keys are exact and cost a Python object per row. These cost a few array operations, so long histories
-    look for candidates with hashes and compare the keys of those.
+    Keys are exact, but cost a Python object per row. Hashes cost a few array operations, so long histories
+    first search by hash, and then compare the keys of the matches.
     """
     if points.hashes is not None:
         return points.hashes
@@ -137,7 +137,7 @@ def row_hashes(layout: Layout, points: Points) -> NDArray[np.uint64]:
 def rows_among(hashes: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> IntArray:
     """The rows of ``hashes`` (n,) that occur in ``wanted``; costs little more than reading n numbers.
 
-    A table of the first bits, which are the best mixed ones, leaves few rows to compare.
+    A lookup table of the first 16 bits, which are mixed best, leaves few rows to compare.
     """
     table = np.zeros(1 << 16, np.bool_)
     table[wanted >> np.uint64(48)] = True

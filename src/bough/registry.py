@@ -158,10 +158,10 @@ REMOVED = {
         "refit_surprise_sds",
     )
 }
-"""Options of earlier versions whose rule was deleted. A stored study goes on without them."""
+"""Options of earlier versions whose rule was removed. Stored studies continue without them."""
 
 SAME_AS = {"ei": "log-ei", "pi": "log-pi"}
-"""Acquisitions of version 0.1 that were other names of these."""
+"""Synonyms that version 0.1 accepted, and the acquisitions that they stand for."""
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def methods() -> dict[str, str]:
 
 
 def method(name: str, **options: Any) -> Method:
-    """A method with options, for ``method=``; an unknown name or option is a MethodError."""
+    """A method with options, for ``method=``. Raises MethodError for an unknown name or option."""
     chosen = Method(name, options)
     _made(chosen)
     return chosen
@@ -219,8 +219,8 @@ def describe(chosen: Any) -> Method:
 def build(chosen: Any, space: Space, several: bool = False) -> Strategy:
     """The strategy of a name, a Method or an object, on a space.
 
-    several: for several objectives, or under constraints. A class that can has ``goal_strategy(space)``, or
-    ``ignores_values = True``; others are a MethodError that lists the methods that can.
+    several: for several objectives, or under constraints. The class then needs ``goal_strategy(space)`` or
+    ``ignores_values = True``; otherwise a MethodError lists the methods that have one.
     """
     made = _made(Method(chosen) if isinstance(chosen, str) else chosen)
     if several:
@@ -246,7 +246,7 @@ def _takes_goals(kind: Any) -> bool:
 
 
 def is_registered(name: str) -> bool:
-    """Whether a name belongs to a built-in method or to that of an installed package."""
+    """Whether a name belongs to a built-in method or to a method of an installed package."""
     return name in BUILT_IN or name in _entry_points()
 
 
@@ -274,7 +274,7 @@ def with_present_names(stored: Method) -> Method:
 
 
 def _made(chosen: Any) -> Any:
-    """An instance of the class that a Method names, with its options checked; an object as it is."""
+    """An instance of the class that a Method names, with its options checked; any other object unchanged."""
     if not isinstance(chosen, Method):
         return chosen
     make = _load(chosen.name)
@@ -293,7 +293,7 @@ def _made(chosen: Any) -> Any:
         return make(**chosen.options)
     except MethodError as error:
         raise MethodError(f"method {chosen.name!r}: {error}") from None
-    except (TypeError, ValueError) as error:  # of a class that is not ours
+    except (TypeError, ValueError) as error:  # raised by a third-party class
         raise MethodError(f"method {chosen.name!r} does not accept these options: {error}") from None
 
 
@@ -317,7 +317,7 @@ def _load(name: Any) -> Callable[..., Any]:
     known = [*BUILT_IN, *third_party]
     folded = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    hint = f"did you mean {folded[near[0]]!r}?" if near else f"known are {', '.join(known)}"
+    hint = f"did you mean {folded[near[0]]!r}?" if near else f"known methods are {', '.join(known)}"
     raise MethodError(f"unknown method {name!r}: {hint}")
 
 

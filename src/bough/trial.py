@@ -1,4 +1,4 @@
-"""One evaluation of one configuration: what a study hands out and remembers, and how that changes.
+"""A trial: one evaluation of one configuration, and the functions that change its state.
 
 The functions are pure. All storages share them, so a trial goes through the same states in each.
 """
@@ -35,18 +35,18 @@ State = Literal["queued", "running", "done", "failed", "stopped"]
 
 
 FILLED_IN = ("violated", "curve", "curves", "retracted", "corrected", "value_before", "partial", "resumes")
-"""The fields of a trial that its study fills in from elsewhere; no row of a trial has them."""
+"""The fields of a trial that its study fills in; a storage does not keep them with the trial."""
 
 MAX_ATTEMPTS = 3
-"""How often a trial is handed out before the deaths of its workers count as its own failure."""
+"""How often a trial is handed out before it fails because its workers were lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A value that a running trial reported at a step of its evaluation, in the user's own direction.
+    """A value that a running trial reported at a step of its evaluation, never negated.
 
-    attempt: the attempt that reported it; 0 stands for the current one.
-    measures: all objectives and limited measures by name, where the study has several; value is the first.
+    attempt: the attempt that reported it; 0 means the current one.
+    measures: all objectives and limited measures by name, if the study has several; value is the first.
     """
 
     number: int
@@ -61,25 +61,25 @@ class Trial:
     """A snapshot of a trial; the study, not this object, changes when a result is told.
 
     number:   0, 1, 2, ... without gaps.
-    value:    the told result, in the user's own direction; None unless ``state`` is "done".
-    noise:    told standard deviation of the value; noises: of measures, by name. cost: told cost of the
-              evaluation.
-    error:    why the trial failed, in one line; traceback: the exception in full, where there was one.
+    value:    the reported result, never negated; None unless ``state`` is "done".
+    noise:    reported standard deviation of the value; noises: of measures, by name. cost: reported cost of
+              the evaluation.
+    error:    why the trial failed, in one line; traceback: the full traceback, if there was an exception.
     attempt:  how often it was handed out; 0 while queued for the first time and for results that
-              were added by hand. It tells an old evaluation of the trial from the current one.
+              were added by hand. It distinguishes the current evaluation of the trial from earlier ones.
     started, finished: Unix times by the storage's clock.
     worker:   who evaluates it (host and process), expires: when its lease ends; None without a lease.
     measures: other numbers that were measured, by name. notes: anything else to remember, as JSON data.
               With named objectives, all of them are here; ``value`` is the first one.
-    request:  mark of the service's request that put the trial in; holder: mark of the one that it was
-              last handed out to, with its place among the trials of that request. A request that is sent
-              again, perhaps to another service, finds its trials by them.
-    learn:    whether methods learn from a failure; False where it says nothing about the config.
+    request:  mark of the service request that created the trial; holder: mark of the request that it was
+              last handed out to, with its position among the trials of that request. A request that is sent
+              again, perhaps to another service, finds its trials by these marks.
+    learn:    whether methods learn from a failure; False if it says nothing about the config.
     violated: the study's constraints that the trial violates; the study fills it in, no storage keeps it.
     curve:    (step, value) of each report of the current attempt, steps ascending; the study fills it in.
-    curves:   the same for each measure by name, where the study has several objectives or limits.
-    retracted: why the result does not count, corrected: why it was changed, value_before: from which value;
-              the study fills them in.
+    curves:   the same for each measure by name, if the study has several objectives or limits.
+    retracted: why the result was retracted; corrected: why it was changed; value_before: the value before
+              that. The study fills them in.
     partial:  whether it was evaluated below the highest fidelity, so its result is not compared with full
               ones. resumes: the number of the trial with the same config at the next lower fidelity, whose
               evaluation this one may continue. The study fills them in.
@@ -151,7 +151,7 @@ class Trial:
 
 
 def own_copy(trial: Trial) -> Trial:
-    """The trial with dicts that the user may change."""
+    """A copy of the trial whose dicts the user may change."""
     return replace(
         trial,
         config=dict(trial.config),
@@ -162,7 +162,7 @@ def own_copy(trial: Trial) -> Trial:
 
 
 def available(trial: Trial, now: float) -> bool:
-    """Whether the trial waits to be handed out: it is queued, or its worker let the lease end."""
+    """Whether the trial waits to be handed out: it is queued, or its lease has expired."""
     return trial.state == "queued" or (trial.expires is not None and trial.expires < now)
 
 
@@ -231,7 +231,7 @@ def finished(current: Trial, result: Trial, now: float) -> Trial:
 def is_news(current: Trial, report: Report, before: Report | None, last: int | None) -> bool:
     """Whether a report is new; False if it is stored already.
 
-    before: what the attempt reported at this step, last: its last step so far; None without one.
+    before: the attempt's report at this step; last: its latest step so far. None if there is none.
     """
     if before is not None and (before.value, before.measures) == (report.value, report.measures):
         return False
@@ -268,14 +268,14 @@ def renewed(current: Trial, held: Trial, now: float, lease: float | None) -> Tri
 
 
 def _outcome(trial: Trial) -> tuple[object, ...]:
-    """Two results with the same outcome are the same result; a failure is one whatever its reason."""
+    """Two results with equal outcomes are the same result. All failures are equal, whatever their reason."""
     if trial.state != "done":
         return (trial.state,)
     return trial.state, trial.value, trial.noise, trial.noises, trial.cost, trial.measures, trial.notes
 
 
 def result_text(trial: Trial) -> str:
-    """A result as one would tell it by hand."""
+    """A result as text, such as ``value=0.5, noise=0.1``."""
     if trial.state == "failed":
         return f"failed: {trial.error}"
     if trial.state == "stopped":

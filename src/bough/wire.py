@@ -1,4 +1,4 @@
-"""Requests to a bough service: JSON over HTTP, sent again while it is away. Standard library only."""
+"""Requests to a bough service: JSON over HTTP, retried while it is unreachable. Standard library only."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from bough.errors import ServiceError
 __all__ = ["QUICK_SECONDS", "HttpConnection"]
 
 QUICK_SECONDS = 15.0
-"""How long the reply to a request may take that makes no proposal."""
+"""How long the reply may take if the request makes no proposal."""
 
 ATTEMPT_SECONDS = 60.0
-"""How long one attempt waits for a reply; a request with the same key then waits for the same work."""
+"""How long one attempt waits for a reply. The next attempt has the same key and waits for the same work."""
 
 SERVER_ERROR_ATTEMPTS = 3
-"""How often a request is sent while the service answers with status 500, which may be a fault that stays."""
+"""How often a request is sent if the service answers with status 500: the error may be permanent."""
 
 _PASSING = (408, 429, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
+"""Statuses of temporary errors: the same request may succeed later."""
 
 _KEEPALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
-"""A peer that is gone without a word is noticed after 40 seconds, where the system has these options."""
+"""Detects a dead peer after 40 seconds, on systems that have these options."""
 
 
 class HttpConnection:
@@ -50,7 +50,7 @@ class HttpConnection:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServiceError(f"{url!r} is not the address of a service: use http://HOST:PORT")
         if not (token.isascii() and token.isprintable()):
-            raise ServiceError("the token has characters that no token has: see 'bough token create'")
+            raise ServiceError("the token contains invalid characters: see 'bough token create'")
         self.where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, port
         self._prefix = parts.path.rstrip("/").removesuffix("/api/v1") + "/api/v1"
@@ -68,7 +68,7 @@ class HttpConnection:
     ) -> Any:
         """The JSON reply; a refusal is raised as the error that the service names.
 
-        patience: seconds after the first failure for which the request is sent again.
+        patience: for how many seconds after the first failure the request is retried.
         timeout:  seconds that the reply may take. A request whose reply is late is sent at least once more.
         """
         try:

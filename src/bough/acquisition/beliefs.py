@@ -32,7 +32,7 @@ CENTRAL_SDS = 1.2815515655446004
 """A normal distribution has 80 % of its mass within this many standard deviations."""
 
 SMALLEST_SD = 1e-9
-"""Of a density on the unit interval: positions that lie closer together may be equal after rounding."""
+"""Smallest sd of a density on the unit interval: closer positions may be equal after rounding."""
 
 LIKELY_HEIGHT = 0.5
 """A value counts as believed where the density has at least this share of its maximum."""
@@ -141,5 +141,5 @@ class BeliefWeight:
 
 
 def is_likely(believed: Density, unit: FloatArray) -> BoolArray:
-    """(n,) whether a belief speaks for a value."""
+    """(n,) whether each value is likely under a belief."""
     return np.asarray(believed.log_height(unit)[0] >= np.log(LIKELY_HEIGHT))

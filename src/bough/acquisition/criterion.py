@@ -50,7 +50,7 @@ class Criterion(Protocol):
 
 @runtime_checkable
 class OfMoments(Protocol):
-    """A criterion that reads nothing of points but means and standard deviations."""
+    """A criterion that needs only the means and standard deviations at its points."""
 
     def from_moments(self, moments: Moments) -> FloatArray:
         """(n,) the value of each point, from its moments under any posterior."""
@@ -58,7 +58,7 @@ class OfMoments(Protocol):
 
 
 MAX_COMPILED_MEMBERS = 8
-"""Posteriors of a criterion that the core takes at most."""
+"""Largest number of posteriors in a criterion for the core."""
 
 
 class CompiledCriterion(NamedTuple):
@@ -76,7 +76,7 @@ class CompiledCriterion(NamedTuple):
 
     @staticmethod
     def of(criterion: Criterion) -> tuple[Any, ...] | None:
-        """The arguments of ``read_criterion`` in ``core/src/read.h``; None where that cannot read it."""
+        """The arguments of ``read_criterion`` in ``core/src/read.h``; None if it cannot read them."""
         found: CompiledCriterion | None = getattr(criterion, "compiled", None)
         if found is None:
             return None
@@ -154,7 +154,7 @@ class Total:
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
-    """A criterion times a constant: of a logarithm, the power of what it is the logarithm of."""
+    """A criterion times a constant: if the criterion is log f, the logarithm of a power of f."""
 
     criterion: Criterion
     factor: float
@@ -168,9 +168,9 @@ class Scaled:
 
 
 def score(criterion: Criterion, points: Callable[[], Points], moments: Moments) -> FloatArray:
-    """The criterion (n,) at points whose moments are cheaper than predictions at them.
+    """The criterion (n,) at points for which ``moments`` is faster than ``predict``.
 
-    points: makes them, for parts of the criterion that need more than moments.
+    points: returns the points, for parts of the criterion that need more than moments.
     """
     if isinstance(criterion, Total):
         return np.asarray(np.sum([score(part, points, moments) for part in criterion.parts], axis=0))

@@ -36,7 +36,7 @@ Score = tuple[FloatArray, FloatArray, FloatArray]
 """(score, its derivative by the mean, its derivative by the sd), each (n,)."""
 
 SD_FLOOR = 1e-12
-"""Smaller standard deviations count as this one, so a noise-free point that was tried already has a score."""
+"""Smaller standard deviations are raised to this, so tried points without noise have a finite score."""
 
 HALF_LOG_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 SQRT_HALF = np.sqrt(0.5)
@@ -50,7 +50,7 @@ class Acquisition:
     """A scoring function (mean, sd, best) -> Score.
 
     log: whether scores are logarithms. Then averages over posteriors are taken of their exponentials.
-    sd_share: the share of the standard deviations that counts; less than 1 exploits more.
+    sd_share: factor of the standard deviations; less than 1 exploits more.
     """
 
     score: Callable[[FloatArray, FloatArray, float], Score]
@@ -63,7 +63,7 @@ class Acquisition:
 
 
 def log_ei(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Logarithm of the expected improvement (Mockus 1978), finite and with exact derivatives however small.
+    """Logarithm of the expected improvement (Mockus 1978), finite and with exact derivatives at any z.
 
     EI = E[(best - f)+] = sd h(z) with h(z) = phi(z) + z Phi(z), h'(z) = Phi(z), h(z) - z h'(z) = phi(z). So
     log EI = log sd + log h(z),  d/dmean = -(Phi / h) / sd,  d/dsd = (phi / h) / sd
@@ -93,7 +93,7 @@ def lower_bound(mean: FloatArray, sd: FloatArray, best: float | FloatArray, kapp
 
 
 def log_sd(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
-    """Logarithm of the standard deviation: how much is unknown; ignores ``mean`` and ``best``."""
+    """Logarithm of the standard deviation, for pure exploration; ignores ``mean`` and ``best``."""
     sd = np.maximum(sd, SD_FLOOR)
     return np.log(sd), np.zeros_like(mean), 1.0 / sd
 
@@ -102,8 +102,8 @@ def log_sd(mean: FloatArray, sd: FloatArray, best: float | FloatArray) -> Score:
 class Price:
     """The amount by which cost lowers the logarithm of a trial's gain (``strategies.cost_aware`` says why).
 
-    With c what a trial may well cost and L what is left of a budget, where log c = m + k s and the logarithm
-    of the cost is normal with mean m and standard deviation s:
+    The log cost of a trial is normal with mean m and standard deviation s. With L the budget that is left and
+    c a cautious estimate of the cost, log c = m + k s:
 
         -a log(c / L + 1 / N) + r log P(cost <= L)
 

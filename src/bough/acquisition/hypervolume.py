@@ -86,7 +86,7 @@ class Boxes:
 
     @cached_property
     def bounds(self) -> list[tuple[FloatArray, IntArray, IntArray]]:
-        """For each objective the distinct finite bounds, and by their numbers those of each box, -1 for -inf.
+        """For each objective: the distinct finite bounds, and the indices of each box's bounds (-1 for -inf).
 
         Neighbouring boxes share bounds, so a function of them is computed once for each.
         """
@@ -101,7 +101,7 @@ class Boxes:
 
     @cached_property
     def compiled(self) -> tuple[Any, ...]:
-        """The boxes as ``boxes_t`` in ``core/src/model.h`` wants them."""
+        """The boxes in the form of ``boxes_t`` in ``core/src/model.h``."""
         values, lower, upper = zip(*self.bounds, strict=True)
         first = np.cumsum([0, *map(len, values)], dtype=np.intc)
         low = np.stack([np.where(own >= 0, own + begin, -1) for own, begin in zip(lower, first)])
@@ -113,8 +113,8 @@ class Boxes:
 def free_boxes(front: FloatArray, reference: FloatArray) -> Boxes:
     """The region below ``reference`` that no row of ``front`` (n, m) dominates, cut into disjoint boxes.
 
-    Sweep the last objective upwards. Between two consecutive values of it, the points below are all that can
-    dominate, so the cut of the region is the same problem with one objective less. Boxes of that cut which
+    Sweep the last objective upwards. Between two consecutive values of it, only the points below can
+    dominate, so the cut of the region is the same problem with one objective less. Boxes of a cut that
     survive from one slab to the next are joined: two objectives give n + 1 strips, three O(n) boxes.
     """
     inside = front[np.all(front < reference, axis=1)]
@@ -125,10 +125,10 @@ def free_boxes(front: FloatArray, reference: FloatArray) -> Boxes:
 
 
 def spread_out(front: FloatArray, most: int) -> FloatArray:
-    """At most ``most`` rows of a front: the best of each objective, then always the row farthest from them.
+    """At most ``most`` rows of a front: the best in each objective, then always the row farthest from these.
 
-    Distances are in units of the front's range. Between the rows that are left out and their neighbours, an
-    outcome seems to improve the front a little more than it does.
+    Distances are in units of the front's range. Near rows that are left out, an outcome seems to improve the
+    front a little more than it does.
     """
     if len(front) <= most:
         return front
@@ -205,7 +205,7 @@ class ExpectedHypervolumeImprovement:
 
     members: for each sample, one posterior per objective.
     boxes: for each sample, where an outcome would improve the front.
-    sd_share: the share of the predictive standard deviations that counts; less than 1 exploits.
+    sd_share: factor of the predictive standard deviations; less than 1 exploits more.
     """
 
     members: Sequence[Sequence[Posterior]]

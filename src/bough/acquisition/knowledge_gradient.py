@@ -22,7 +22,7 @@ __all__ = ["expected_minimum", "knowledge_gradient"]
 def expected_minimum(level: FloatArray, slope: FloatArray) -> float:
     """E[min_i (level_i + slope_i Z)] for Z ~ N(0, 1), by the lower envelope of the lines.
 
-    From Z = -inf on, the lowest line is the steepest one; each next line of the envelope is less steep. On
+    At Z = -inf the steepest line is the lowest; each next line of the envelope is less steep. On
     the interval (z, z') of a line, its integral is level (Phi(z') - Phi(z)) + slope (phi(z) - phi(z')).
     """
     order = np.lexsort((level, -slope))

@@ -1,4 +1,4 @@
-"""Max-value entropy search: how much a trial tells about the smallest value (Wang & Jegelka 2017, eq. 6).
+"""Max-value entropy search: what a trial reveals about the smallest value (Wang & Jegelka 2017, eq. 6).
 
 The value f(x) is Gaussian with mean mu and standard deviation sd. Knowing that no value is below y* cuts its
 density off there. With gamma = (mu - y*) / sd, the entropy falls by
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["MaxValueEntropy", "entropy_gain", "sampled_minima"]
 
 SMALLEST_GAIN = 1e-300
-"""Smaller gains count as this one; their logarithm stays finite."""
+"""Smaller gains are raised to this, so their logarithm stays finite."""
 
 
 def entropy_gain(
     mean: FloatArray, sd: FloatArray, minimum: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The fall of the entropy (k, n) for moments (n,) and minima (k,), and its slopes by mean and sd.
+    """The decrease of the entropy (k, n) for moments (n,) and minima (k,), and its slopes by mean and sd.
 
     With r = phi / Phi, r' = -gamma r - r^2, so d/dgamma = -r (1 + gamma^2 + gamma r) / 2.
     """

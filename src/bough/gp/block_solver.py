@@ -1,4 +1,4 @@
-"""The solver of a block-diagonal covariance: groups of observations that share nothing, in O(Σ n_p³).
+"""A solver for block-diagonal covariances: independent groups of observations, in O(Σ n_p³).
 
 Observations on different branches do not covary under the conditional kernel (Lévesque et al. 2017, eq.
 9-10), nor under the additive tree where the root has no parameter (Ma & Blaschko 2020, eq. 10 and App. B).
@@ -87,5 +87,5 @@ def _merge(parts: Sequence[Dense]) -> Dense:
 
 
 def factor_blocks(rows: Sequence[IntArray], matrices: Sequence[FloatArray]) -> Blocks:
-    """Factorise blockdiag(matrices), of which block p stands at the positions ``rows[p]``."""
+    """Factorise a block-diagonal matrix. Block p is ``matrices[p]``, at the positions ``rows[p]``."""
     return Blocks(tuple(rows), tuple(factor(matrix) for matrix in matrices))

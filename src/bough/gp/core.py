@@ -1,8 +1,8 @@
 """The compiled core (``bough_core``), where it is installed; NumPy computes the same without it.
 
 By default the core is used if it is installed. The environment variable ``BOUGH_CORE`` changes that:
-``numpy`` never uses the core, ``compiled`` requires it. A core of another version, or one that cannot be
-loaded, is reported once, and NumPy takes over.
+``numpy`` never uses the core, ``compiled`` requires it. If the core has another version or cannot be loaded,
+bough warns once and uses NumPy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ABI_VERSION = 6
 
 @functools.cache
 def compiled_core() -> ModuleType | None:
-    """The compiled module, or None where NumPy is used."""
+    """The compiled module, or None if NumPy is used."""
     wanted = os.environ.get("BOUGH_CORE", "")
     if wanted not in ("", "numpy", "compiled"):
         raise MethodError(f"BOUGH_CORE is {wanted!r}: set it to numpy or compiled, or unset it")

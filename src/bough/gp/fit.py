@@ -1,8 +1,8 @@
 """Hyperparameters by maximum a posteriori: L-BFGS-B from several starts, or warm from an earlier fit.
 
-A study fits its model again whenever the data have grown by a few per cent. The mode has moved little then,
-and the curvature around it hardly at all. A quasi-Newton search that begins with both (``fit_warm``) needs
-half of the evaluations that L-BFGS-B needs from the mode alone.
+A study fits its model again whenever the data have grown by a few per cent. By then the mode has moved
+little, and the curvature around it hardly at all. A quasi-Newton search that starts from both (``fit_warm``)
+needs half as many evaluations as L-BFGS-B from the mode alone.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MAX_STEPS = 50
 MAX_SHORTENINGS = 12
 
 LONGEST_STEP = 1.0
-"""Of a logarithm: no hyperparameter changes by more than a factor of e in one step."""
+"""Largest change of a log hyperparameter in one step: the value changes at most by a factor of e."""
 
 PRIOR_SHARE = 0.1
 """Without earlier curvature, the first inverse Hessian is this share of the prior's variances."""
 
 FORGOTTEN_SHARE = 0.05
-"""So much of that is mixed into an earlier curvature, so no direction becomes too short to be searched."""
+"""Share of that first matrix mixed into an earlier one, so no direction becomes too short to search."""
 
 ARMIJO_SHARE = 1e-4
 """Share of the gain predicted by the gradient that a step must deliver to be accepted."""
@@ -63,7 +63,7 @@ def maximise(
     median, (low, high) = prior.median, prior.bounds
     if len(median) == 0:
         return median
-    known: dict[bytes, tuple[float, FloatArray]] = {}  # the search begins where values are known
+    known: dict[bytes, tuple[float, FloatArray]] = {}  # reused by the search
     if start is not None:
         either = [np.clip(start, low, high), median]
         known = {theta.tobytes(): objective(theta) for theta in either}
@@ -90,7 +90,7 @@ def fit_warm(
 ) -> FloatArray:
     """(1 + p, p) the mode of log p(theta | y), then the inverse Hessian of the search that found it.
 
-    start: the same of an earlier fit. The prior's median is tried too, as a start that no data have misled.
+    start: the result of an earlier fit. The prior's median is tried too, because no data have misled it.
     """
     median, (low, high) = model.prior.median, model.prior.bounds
     fresh = PRIOR_SHARE * np.diag(model.prior.variances)
@@ -115,10 +115,10 @@ def _climb(
     high: FloatArray,
     known: tuple[float, Gradient] | None = None,
 ) -> tuple[float, FloatArray]:
-    """The value where a search for the maximum ends, and (1 + p, p) as ``fit_warm`` returns it.
+    """The maximum that a search from theta finds, and (1 + p, p) as ``fit_warm`` returns it.
 
     known: the density at theta.
-    Projected BFGS: entries that the gradient holds at a bound stay there, and steps end at bounds.
+    Projected BFGS: entries that the gradient pushes against a bound stay there, and steps end at bounds.
     """
     first = inverse
     value, gradient = known or density(theta)
@@ -130,7 +130,7 @@ def _climb(
         if not direction @ uphill > 0.0:
             inverse = first
             direction = np.where(free, inverse @ uphill, 0.0)
-        # The quadratic model promises half of the slope along its step.
+        # The quadratic model predicts a gain of half the slope along its step.
         if not 0.5 * (direction @ uphill) > GAIN_TOLERANCE * max(abs(value), 1.0):
             break
         length = min(1.0, LONGEST_STEP / float(np.abs(direction).max()))
@@ -153,7 +153,7 @@ def _climb(
 
 
 def _updated(inverse: FloatArray, step: FloatArray, bend: FloatArray) -> FloatArray:
-    """BFGS update (Nocedal & Wright, eq. 6.17); none for a pair without positive curvature."""
+    """BFGS update (Nocedal & Wright, eq. 6.17); skipped without positive curvature."""
     curvature = float(step @ bend)
     if not curvature > 1e-10 * np.sqrt(float(step @ step) * float(bend @ bend)):
         return inverse

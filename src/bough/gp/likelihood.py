@@ -121,17 +121,17 @@ def log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[float,
 
 
 def lazy_log_posterior(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, Gradient]:
-    """The same with a function that computes the gradient, which costs more than the value."""
+    """As ``log_posterior``, but the gradient is a function, because it costs more than the value."""
     value, gradient = _likelihood(model, theta, data)
     prior, slope = model.prior.log_density(theta)
     return value + prior, lambda: gradient() + slope
 
 
 def log_posterior_on(model: GPModel, data: Data) -> LogPosterior:
-    """The log posterior density given some data, for a fit, which evaluates many theta on them.
+    """The log posterior density as a function of theta, for fits, which evaluate it often on the same data.
 
     The compiled core computes the covariance and pulls the gradient back, if it knows the kernel; LAPACK
-    factorises. ``lazy_log_posterior`` computes the same, and is the oracle.
+    factorises. ``lazy_log_posterior`` computes the same without the core.
     """
     core, kernel = compiled_core(), model.kernel
     if core is None or not isinstance(kernel, Nested):

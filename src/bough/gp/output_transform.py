@@ -21,7 +21,7 @@ LARGEST_VALUE = 1e50
 """Scaled values beyond this are cut off: their squares must stay finite."""
 
 SMALLEST_POSITIVE = 1e-300
-"""Scaled values below this count as it where a logarithm is taken."""
+"""Smaller scaled values are raised to this before a logarithm is taken."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class OutputTransform:
 
     @staticmethod
     def standard(y: FloatArray) -> OutputTransform:
-        """Mean and standard deviation alone: large values count in full."""
+        """Only standardise: no value is cut off."""
         if len(y) == 0:
             return OutputTransform()
         unit = float(np.max(np.abs(y))) or 1.0
@@ -59,7 +59,7 @@ class OutputTransform:
 
     @staticmethod
     def logarithm(y: FloatArray) -> OutputTransform:
-        """log y, standardised, where all y are positive, as errors and times are; else as ``fit``."""
+        """log y, standardised, if all y are positive, as errors and times are; otherwise as ``fit``."""
         plain = OutputTransform.fit(y)
         if len(y) == 0 or np.min(y) <= 0:
             return plain
@@ -74,7 +74,7 @@ class OutputTransform:
         return np.clip(z, -LARGEST_VALUE, LARGEST_VALUE)
 
     def noise(self, y: FloatArray, sd: FloatArray) -> FloatArray:
-        """The standard deviation of z for that of y, to first order; NaN stays NaN."""
+        """The standard deviation of z if y has the standard deviation sd, to first order; NaN stays NaN."""
         with np.errstate(over="ignore"):
             scaled = np.minimum(sd / self.unit / self.spread, LARGEST_VALUE)
             log_slope = -self._scaled(y) if self.log else np.zeros(len(y))
@@ -103,8 +103,8 @@ class OutputTransform:
 def _tukey_bound(y: FloatArray) -> float:
     """Q3 + 1.5 (Q3 − Q1): the largest over the first 8, 16, 32, … and all values.
 
-    Later trials gather around the incumbent, where quartiles lie close together. The spread that separates
-    an outlier from a plain bad value is that of the early, scattered trials.
+    Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
+    trials decide which values are outliers and which are merely bad.
     """
     sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
     quartiles = [_quartiles(np.sort(y[:size])) for size in sizes]
@@ -112,7 +112,7 @@ def _tukey_bound(y: FloatArray) -> float:
 
 
 def _quartiles(ordered: FloatArray) -> tuple[float, float]:
-    """The first and the third quartile, as ``np.quantile`` finds them; a call of that takes 0.1 ms."""
+    """The first and the third quartile, as ``np.quantile`` finds them, but without its 0.1 ms per call."""
     found = []
     for share in (0.25, 0.75):
         place = (len(ordered) - 1) * share

@@ -28,10 +28,10 @@ from bough.points import FloatArray, Points
 __all__ = ["NEGLIGIBLE_NOISE", "CompiledPosterior", "GPPosterior", "Posterior", "posterior"]
 
 SMALLEST_VARIANCE = 1e-12
-"""Smaller variances count as this one: cancellation has eaten their digits."""
+"""Smaller variances are raised to this: cancellation has destroyed their digits."""
 
 BLOCK_ENTRIES = 2**16
-"""Covariances that are computed at a time through the compiled core: half a megabyte."""
+"""Covariances that the compiled core computes at a time: half a megabyte."""
 
 NEGLIGIBLE_NOISE = 1e-4
 """A noise variance of standardised values that hardly changes which observation is best."""
@@ -45,7 +45,7 @@ PullMoments = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class CompiledPosterior(NamedTuple):
-    """The compiled core and what it takes of a posterior: its model, and arrays of ``posterior_t``."""
+    """The compiled core and its view of a posterior: the model, and the arrays of ``posterior_t``."""
 
     core: ModuleType
     model: tuple[Any, ...]
@@ -58,9 +58,9 @@ class CompiledPosterior(NamedTuple):
 
 
 class Posterior(ABC):
-    """A fitted surrogate as acquisition functions see it: four methods to write, three facts.
+    """A fitted surrogate as acquisition functions see it.
 
-    The facts have defaults.
+    A subclass defines the four abstract methods. The others have defaults.
     """
 
     @abstractmethod
@@ -78,14 +78,14 @@ class Posterior(ABC):
 
     @abstractmethod
     def condition(self, points: Points, y: FloatArray) -> Posterior:
-        """The posterior if the function has the values y (m,) at the points: believed ones, without noise."""
+        """The posterior if the function has the assumed values y (m,) at the points, without noise."""
 
     @abstractmethod
     def sample(self, points: Points, n: int, rng: np.random.Generator) -> FloatArray:
         """(n, len(points)) joint draws of the latent function."""
 
     def predict_mean(self, points: Points) -> FloatArray:
-        """The mean (n,) alone, which some posteriors know sooner."""
+        """The mean (n,) alone, which some posteriors compute faster."""
         return self.predict(points)[0]
 
     def incumbent(self, tried: Points, y: FloatArray) -> float:
@@ -97,12 +97,12 @@ class Posterior(ABC):
 
     @property
     def has_noise(self) -> bool:
-        """Whether the best observation may owe its rank to noise."""
+        """Whether the best observation may be best only because of noise."""
         return False
 
     @property
     def compiled(self) -> CompiledPosterior | None:
-        """For the compiled core; None where it is not in use or does not know the covariance."""
+        """For the compiled core; None if it is not in use or does not know the covariance."""
         return None
 
 
@@ -163,7 +163,7 @@ class GPPosterior(Posterior):
         mean, sd, slopes = self.moments(cross, prior)
 
         def pull_moments(by_mean: FloatArray, by_sd: FloatArray) -> FloatArray:
-            """One walk through the covariance instead of one for the mean and one for the sd."""
+            """One pass through the covariance instead of one for the mean and one for the sd."""
             by_cross, by_prior = slopes()
             weight = by_mean[:, None] * self.alpha + by_sd[:, None] * by_cross
             return pull.a(weight) + pull_prior.a(by_sd * by_prior)

@@ -14,13 +14,13 @@ INTERVAL_WIDTH = 1.0
 """Initial width of the interval around a coordinate."""
 
 MAX_STEPS_OUT = 10
-"""Steps by which the interval grows, at most."""
+"""Largest number of steps by which the interval grows."""
 
 SMALLEST_WIDTH = 1e-12
 """An interval that has shrunk to this width is given up: the coordinate stays as it is."""
 
 MIN_RUNNING_SHARE = 0.5
-"""Finished chains are dropped when at most this share still runs; dropping costs a few rounds."""
+"""Finished chains are dropped when at most this share still runs: dropping costs as much as a few rounds."""
 
 ROUNDS_PER_DRAW = 64
 """Rounds for which a chain draws its random numbers at once."""
@@ -94,15 +94,15 @@ def slice_side_by_side(
     samples: int,
     burn: int = 0,
 ) -> FloatArray:
-    """(chains, samples, p) states of one chain from each row of ``start`` (chains, p), by its own stream.
+    """(chains, samples, p) states of one chain from each row of ``start`` (chains, p), each with its stream.
 
     Many chains cost hardly more than one when their densities are computed together: every round asks for
     one density per chain. Each chain has its own target.
-    log_density: (chains (k,) that run, their points (k, p)) -> (k,), asked inside the box only.
+    log_density: (chains (k,) that run, their points (k, p)) -> (k,), called only inside the box.
     sizes: (chains,) how many of the p coordinates each chain moves; the others stay as they are.
     box: lower and upper bounds (chains, p), outside of which the density is zero.
     width: (chains, p) of the interval around a coordinate. It does not grow: an interval as wide as the prior
-    needs half as many densities per sweep as stepping out, and the chains mix as well. The box cuts it
+    needs half as many densities per sweep as stepping out, and the chains mix equally well. The box cuts it
     off, which only saves densities: both ends of a move have the same interval.
     """
     chains, p = start.shape

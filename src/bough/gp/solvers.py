@@ -18,7 +18,7 @@ from bough.points import FloatArray
 __all__ = ["Dense", "Solver", "factor", "factor_lower", "factor_stack", "invert_triangle"]
 
 FIRST_JITTER = 1e-10
-"""Relative to the mean of the diagonal; tried after a plain factorisation fails, then times 10."""
+"""The first jitter to try if a factorisation fails, relative to the mean of the diagonal; then times 10."""
 
 
 class Solver(Protocol):
@@ -130,7 +130,7 @@ def factor_stack(matrices: FloatArray, scale: float | None = None) -> FloatArray
 
 
 def invert_triangle(triangle: FloatArray, lower: bool = True) -> FloatArray:
-    """The inverse (n, n) of a triangle, in Fortran order; the other half of both means nothing."""
+    """The inverse (n, n) of a triangle, in Fortran order; ignore the other half of both."""
     out = np.zeros(triangle.shape, order="F")
     _invert_into(out, triangle, lower)
     return out
@@ -138,7 +138,7 @@ def invert_triangle(triangle: FloatArray, lower: bool = True) -> FloatArray:
 
 def _invert_into(out: FloatArray, triangle: FloatArray, lower: bool) -> None:
     """By halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]], and the same transposed. More than twice
-    as fast as LAPACK's dtrtri, which serves the small blocks."""
+    as fast as LAPACK's dtrtri, which inverts the small blocks."""
     n = len(triangle)
     if n <= 32:
         if n == 0:

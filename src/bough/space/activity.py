@@ -146,7 +146,7 @@ class Rules:
         return self.tables(self.pieces)
 
     def tables(self, pieces: Mapping[int, Pieces]) -> dict[Test, BoolArray]:
-        """Of every test of a column in ``pieces``, whether it holds in each of them."""
+        """For every test of a column in ``pieces``: (pieces,) whether it holds in each piece."""
         leaves = (leaf for bound in (*self.conditions, *self.clauses) for leaf in leaf_nodes(bound))
         tests = (leaf for leaf in leaves if isinstance(leaf, Test) and leaf.column in pieces)
         return {test: pieces[test.column].table(test.intervals) for test in tests}
@@ -238,7 +238,7 @@ def values_at(rules: Rules, column: int, unit: FloatArray) -> NDArray[Any]:
 
 
 def decide(bound: Bound, truth: Callable[[Test | Relation], bool | None]) -> bool | None:
-    """Kleene's three-valued logic: the condition's truth from that of its leaves; None = undecided."""
+    """Kleene's three-valued logic: a condition's truth from the truth of its leaves; None = undecided."""
     match bound:
         case Conjunction(parts):
             truths = {decide(part, truth) for part in parts}

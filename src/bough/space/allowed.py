@@ -1,6 +1,6 @@
-"""The values of a column that forbidden clauses leave, where a clause reads that column alone.
+"""The values of a column that are left by forbidden clauses which read only that column.
 
-``forbid=["rate > 0.1"]`` is such a clause: it narrows the range of ``rate`` wherever that is active. Searches
+``forbid=["rate > 0.1"]`` is such a clause: it narrows the range of ``rate`` wherever it is active. Searches
 and samplers use the rest of the range, so they do not depend on luck to find legal values.
 """
 
@@ -20,10 +20,10 @@ __all__ = ["Allowed", "allowed_columns"]
 
 @dataclass(frozen=True, eq=False)
 class Allowed:
-    """The range of unit positions that is left of a column.
+    """The allowed range of a column, in unit positions.
 
-    low, high: the positions of its first and last value. options: (levels,) of a nominal column, which are
-    left; None for others. edges: the ends of the cells of the first and last value.
+    low, high: the positions of its first and last value. options: (levels,) which options of a nominal column
+    are allowed; None for other columns. edges: the ends of the cells of the first and last value.
     """
 
     low: float
@@ -32,7 +32,7 @@ class Allowed:
     options: BoolArray | None = None
 
     def stretch(self, unit: FloatArray) -> FloatArray:
-        """Positions anywhere in the unit interval, moved into what is left, in proportion."""
+        """Positions anywhere in the unit interval, mapped linearly to the allowed values."""
         if self.options is None:
             first, last = self.edges
             return first + unit * (last - first)
@@ -42,7 +42,7 @@ class Allowed:
 
 
 def allowed_columns(rules: Rules) -> dict[int, Allowed]:
-    """The columns of which clauses leave a part; not those of which they leave all or nothing."""
+    """The columns of which such clauses exclude a part, but not everything."""
     tests: dict[int, list[Test]] = {}
     for clause in rules.clauses:
         if isinstance(clause, Test):

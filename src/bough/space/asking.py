@@ -14,10 +14,10 @@ from bough.space.scalars import Scalar
 __all__ = ["Answer", "AskingTrial"]
 
 Answer = Callable[[str, Domain, Mapping[str, Any]], Any]
-"""Gives the value of a parameter: its name, what it may be, and the answers so far."""
+"""Gives the value of a parameter, from its name, its domain and the answers so far."""
 
 MAX_ASKED = 10_000
-"""A function that asks for more names than this in one call does not end."""
+"""Largest number of names per call: a function that asks for more probably never ends."""
 
 HINTS = {
     "params": "the answers so far are trial.config",
@@ -25,7 +25,7 @@ HINTS = {
     "should_prune": "give the objective a second argument, objective(trial, run), and return if run.stop",
     "set_user_attr": "return a dict, such as {'value': 0.1, 'size': 64}",
 }
-"""The counterparts of methods that a trial of Optuna has."""
+"""What to use instead of methods and attributes of Optuna's trials."""
 
 _Number = float  # the methods of the class below hide the names of the types
 _Integer = int
@@ -65,7 +65,7 @@ class AskingTrial:
     def float(
         self, name: str, low: _Number, high: _Number, *, log: bool = False, step: _Number | None = None
     ) -> _Number:
-        """A real number in [low, high], on a log scale or a grid if you like."""
+        """A real number in [low, high], optionally on a log scale or a grid."""
         value: _Number = self._ask(name, lambda: Float(low, high, log=log, step=step))
         return value
 
@@ -137,7 +137,7 @@ def _listed(options: Iterable[Scalar]) -> Any:
 
 
 def changed(name: str, before: Domain, now: Domain) -> SpaceError:
-    """The error for a parameter that one call asks for in another range than an earlier one."""
+    """The error for a parameter whose range differs from its range in an earlier call."""
     return SpaceError(
         f"parameter {name!r} was {describe(before)} in an earlier trial and is {describe(now)} in this one: "
         f"keep its range, or use another name where it differs, such as {name + '_2'!r}"

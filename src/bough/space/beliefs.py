@@ -1,4 +1,4 @@
-"""Beliefs: where a user expects good values of a parameter, as ``likely=`` and ``study.believe`` say it.
+"""Beliefs: where a user expects good values of a parameter, given by ``likely=`` or ``study.believe``.
 
 A number has a likely range ``(low, high)``, read as its central 80 %. A categorical has weights by option; a
 list of options gives each of them the same weight. A belief never excludes a value. Two spaces that differ
@@ -38,7 +38,7 @@ class Belief:
 
 
 def beliefs_of(space: Space, told: Mapping[str, tuple[Any, int]] | None = None) -> tuple[Belief, ...]:
-    """The beliefs of a space by column; ``told`` (likely and since, by path) stands in for those declared."""
+    """The beliefs of a space by column; ``told`` (likely and since, by path) replaces declared ones."""
     found = []
     for column, parameter in enumerate(space.parameters):
         given, since = (told or {}).get(parameter.path, (parameter.domain.likely, 0))
@@ -74,7 +74,7 @@ def _weights(domain: Categorical, likely: Any, what: str) -> Likely:
     if isinstance(likely, Mapping):
         pairs = list(likely.items())
     elif isinstance(likely, Iterable) and not isinstance(likely, str):
-        # JSON has no keys but texts, so a file writes other options as pairs.
+        # JSON keys are strings, so a file writes other options as pairs.
         pairs = [tuple(each) if isinstance(each, list | tuple) else (each, 1.0) for each in likely]
     else:
         pairs = []

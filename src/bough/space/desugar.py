@@ -170,7 +170,7 @@ class _Names:
         return entry.name if len(self.by_name[entry.name]) == 1 else entry.path
 
     def resolve(self, name: str, scope: Scope) -> str:
-        """Look in the own branch first, then outwards, then for a path or for a name used only once."""
+        """Look in the branch of ``scope`` first, then outwards, then for a path or a name used only once."""
         candidates = self.by_name.get(name, [])
         visible = [i for i in candidates if scope[: len(self.entries[i].scope)] == self.entries[i].scope]
         if visible:

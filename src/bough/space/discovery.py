@@ -2,8 +2,8 @@
 
 A *run* is one call of a define-by-run objective: the parameters it asked for, in order, with their values.
 For every parameter that some runs lack, a condition over earlier answers says when it exists
-(``presence``). It is exact on all runs, so each of them is a configuration of the learned space. Where
-earlier answers cannot tell (the function tossed a coin, say), a hidden yes/no switch stands for the decision.
+(``presence``). It is exact on all runs, so each of them is a configuration of the learned space. If earlier
+answers cannot tell (the function may toss a coin), a hidden yes/no switch stands for the decision.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def discover(
 ) -> tuple[Space, list[dict[str, Any]]]:
     """The space of these parameters, and the runs as its configurations.
 
-    domains: what each parameter may be, without conditions. Without any run, all parameters are active; with
-    runs, a parameter that none of them has is left out, because nothing tells when it exists.
-    choices: those that become a ``Choice``, with the parameters of each option inside it.
+    domains: the domain of each parameter, without conditions. Without any run, all parameters are active;
+    with runs, a parameter that none of them has is left out, because nothing tells when it exists.
+    choices: parameters that become a ``Choice``, with the parameters of each option inside it.
     """
     shapes = list(dict.fromkeys(tuple(run) for run in runs))  # far fewer than runs
     order = _order(domains, shapes)
@@ -60,8 +60,8 @@ def discover(
 def whole_runs(runs: Sequence[Run], failed: Sequence[bool], domains: Mapping[str, Domain]) -> list[bool]:
     """Which runs asked for all of their path.
 
-    A failed run may have ended before it asked for the rest. It did where another run gave the same answers
-    to its switches and asked for more; it would look like a branch that does not exist.
+    A failed run may have ended before it asked for the rest. It did if another run gave the same answers to
+    its switches and asked for more. Such a run would look like a branch that does not exist.
     """
     beginnings: set[tuple[tuple[str, Any], ...]] = set()
     asked = [_asked(run, domains) for run in runs]
@@ -99,7 +99,7 @@ def _precedes(other: str, name: str, places: Sequence[Mapping[str, int]]) -> boo
 
 
 def nested(parameters: Mapping[str, Domain], choices: Collection[str]) -> dict[str, Declared]:
-    """The same space with ``choices`` as Choice: what exists under one option alone is declared in it."""
+    """The same space with ``choices`` as Choice: parameters of a single option are declared in it."""
     inside: dict[str, dict[str, dict[str, str | None]]] = {
         name: {str(option): {} for option in domain.options}
         for name, domain in parameters.items()

@@ -73,7 +73,7 @@ def encode_exact(
     count = len(configs)
     x = np.full((len(parameters), count), 0.5).T
     on = np.zeros((len(rules.groups), count), dtype=bool).T
-    filled = np.zeros(count, dtype=np.intp)  # how many values of each config
+    filled = np.zeros(count, dtype=np.intp)  # how many values of each config come from ``fill``
     numbers: dict[int, FloatArray] = {}
     view = EncodedView(rules, x, numbers)
     for group in rules.groups:

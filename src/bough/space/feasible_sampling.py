@@ -1,11 +1,11 @@
-"""Uniform points among those that meet the relations between parameters, also where hardly any point does.
+"""Uniform points among those that meet the relations between parameters, even if hardly any point does.
 
 Three ways, in this order. A *mixture* (a sum of linearly scaled floats that must equal a number) is drawn on
 its simplex directly: with u uniform in the unit cube, low + rest e / sum(e) for e = -log(1 - u) is uniform
 there, and a quasi-random u stays evenly spread. Other points are drawn in the box, and illegal ones rejected.
 If that accepts too few, a random walk starts inside the legal set: hit-and-run steps along random directions
 for reals (Smith 1984; on curved limits the chord shrinks as in Neal's slice sampler of 2003), uniform changes
-of one grid column and exchanges between two. All have the uniform distribution as their stationary one.
+of one grid column and exchanges between two. The stationary distribution of all these steps is uniform.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS_PER_COLUMN = 20
 MAX_STEPS = 400
 SHRINKS = 12
 CENTRE_POINTS = 6
-"""A walk starts in the mean of so many legal points: inside the legal set, not on its boundary."""
+"""A walk starts at the mean of this many legal points: inside the legal set, not on its boundary."""
 
 
 class Simplex(NamedTuple):
@@ -108,7 +108,7 @@ def _legal(rules: Rules, points: Points) -> BoolArray:
 
 
 def _centre(rules: Rules, points: Points, movable: BoolArray, rng: np.random.Generator) -> Points:
-    """Each row's reals in the mean of a few legal points of its branch; grids as one of those has them."""
+    """Each row repaired, with its reals at the mean of a few legal points of its branch."""
     real = movable & ~rules.grid
     total = np.zeros(points.x.shape)
     first = repair(rules, points)
@@ -179,7 +179,7 @@ def _hit_and_run(
 
 
 def _chord(here: FloatArray, direction: FloatArray, faces: _Faces) -> tuple[FloatArray, FloatArray]:
-    """(n,) the ends of the chord: how far one may go back and forth inside the box and the linear faces."""
+    """(n,) the ends of the chord: how far it reaches backwards and forwards in the box and linear faces."""
     rate = np.concatenate([direction, np.einsum("nmk,nk->nm", faces.slopes, direction)], axis=1)
     room = np.maximum(faces.bounds - np.einsum("nmk,nk->nm", faces.slopes, here), 0.0)
     up, down = (

@@ -1,7 +1,7 @@
 """A fidelity: the parameter that says how thoroughly a configuration is evaluated, such as epochs or rows.
 
-``Int(3, 81, fidelity=True)`` is one. A space has at most one, and it is active in every configuration. The
-results at its highest value are those that count; lower values are cheaper and say roughly the same.
+``Int(3, 81, fidelity=True)`` is one. A space has at most one, and it is active in every configuration. Only
+results at its highest value count; lower values are cheaper and give roughly the same results.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 __all__ = ["REDUCTION", "check_fidelity", "find_fidelity", "full_space", "rungs"]
 
 REDUCTION = 3
-"""Each rung costs so many times the one below; Li et al. 2018 and 2020 found 3 and 4 alike."""
+"""Each rung costs this many times as much as the one below; Li et al. 2018 and 2020 found 3 as good as 4."""
 
 
 def check_fidelity(parameter: Float | Int) -> None:
-    """SpaceError if a parameter that is declared as a fidelity cannot be one."""
+    """Raise SpaceError if a parameter that is declared as a fidelity cannot be one."""
     if not isinstance(parameter.fidelity, bool):
         raise SpaceError(f"fidelity must be True or False, not {parameter.fidelity!r}")
     if not parameter.fidelity:
@@ -90,8 +90,8 @@ def rungs(domain: Float | Int) -> tuple[Any, ...]:
 
 
 def full_space(space: Space) -> Space:
-    """The space for a method: the fidelity is an ordinary parameter on a log scale, and all that may be
-    proposed has its highest value. So models learn from every value and search where it counts."""
+    """The space for a method: the fidelity is an ordinary parameter on a log scale, of which only the highest
+    value may be proposed. So models learn from all fidelities and search at the highest one."""
     fidelity = space.fidelity
     if fidelity is None:
         return space

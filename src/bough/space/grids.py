@@ -1,7 +1,7 @@
 """Ranks and unit positions of all grids of a space at once: ints, steps and options.
 
 ``Domain.rank_at`` and ``Domain.position`` do this for one column. A search moves dozens of columns of a few
-rows, where one call per column would cost more than the numbers.
+rows, where one call per column would cost more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["Grids"]
 
 
 class Grids:
-    """The columns with values on a grid. A real column counts as a grid of one value, which means nothing.
+    """The columns with values on a grid. A real column counts as a grid of one value; ignore it.
 
     even: columns whose values are evenly spaced in the unit interval.  log: columns of log-scaled ints.
     """
@@ -39,7 +39,7 @@ class Grids:
 
     @cached_property
     def log_scales(self) -> FloatArray:
-        """(4, columns) least and greatest number, logarithm of the lower end, and span of log-scaled ints.
+        """(4, columns) smallest and largest number, log of the lower end, and log span of log-scaled ints.
 
         Zero in other columns.
         """

@@ -64,7 +64,7 @@ def make_groups(flat: Flat) -> tuple[Group, ...]:
 
 
 def single_option(test: Test, flat: Flat) -> int | None:
-    """The option that ``test`` demands of a categorical, where it is just one."""
+    """The option of a categorical that ``test`` requires, if it is a single one; otherwise None."""
     domain = flat.parameters[test.column].domain
     if not isinstance(domain, Categorical) or domain.levels == 1 or len(test.intervals) != 1:
         return None

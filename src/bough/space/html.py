@@ -59,7 +59,7 @@ def block(heading: str, body: str) -> str:
 
 
 def faded(text: str) -> str:
-    """A text in the background."""
+    """Secondary text."""
     return f'<span style="{FADED};font-weight:400">{escape(text)}</span>'
 
 

@@ -57,8 +57,8 @@ def neighbours_of_each(
 ) -> tuple[Points, IntArray]:
     """The neighbours of every row, and the row of ``points`` that each belongs to, in ascending order.
 
-    fixed_step: of the unit interval; then numbers take this step in both directions, and grids and ordered
-    options only the adjacent values (Lévesque et al. 2017, eq. 7).
+    fixed_step: a share of the unit interval. Numbers then take this step in both directions, and grids and
+    ordered options only the adjacent values (Lévesque et al. 2017, eq. 7).
     """
     active = space.layout.active(points.on)
     owners, columns, places = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)], [np.empty(0)]

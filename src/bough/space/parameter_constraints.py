@@ -3,8 +3,8 @@
 A comparison ``left <= right`` becomes ``g <= 0`` for the polynomial g = left - right in the values of numeric
 columns; ``>=`` swaps the sides. ``space.projection`` moves points to where all of them hold.
 
-Rounding: ``g <= 0`` holds up to TOLERANCE of the magnitude of its terms, ``g < 0`` needs that much, and
-``g == 0`` allows EQUAL_TOLERANCE, since people type shares such as 0.333. Relations between whole numbers
+Rounding: ``g <= 0`` holds up to TOLERANCE times the magnitude of its terms, ``g < 0`` must hold by that much,
+and ``g == 0`` allows EQUAL_TOLERANCE, since people type shares such as 0.333. Relations between whole numbers
 are exact.
 """
 
@@ -28,17 +28,17 @@ __all__ = ["ParameterConstraint", "Term", "bind_relation", "soft_values"]
 TOLERANCE = 1e-9
 EQUAL_TOLERANCE = 1e-6
 SMALLEST_GAP = 5e-324
-"""What ``g < 0`` needs at least: where all terms are 0, a share of their magnitude is nothing."""
+"""Smallest gap that ``g < 0`` needs: where all terms are 0, a share of their magnitude is 0, too."""
 
 SHARE_OF_LARGEST = 1e-12
-"""Of the largest magnitude of g: how far a point is moved from where all terms are 0, to be told from it."""
+"""Share of the largest magnitude of g by which a point is moved away from where all terms are 0."""
 
 MAX_TERMS = 10_000
 
 
 class Term(NamedTuple):
-    """``weight`` times the product of ``columns`` (with repeats). It counts where all of ``when`` is active;
-    outside of ``sum(...)`` that is empty, because the whole relation needs those columns."""
+    """``weight`` times the product of ``columns`` (with repeats). It counts where all of ``when`` are active.
+    Outside of ``sum(...)``, ``when`` is empty, because the whole relation needs those columns."""
 
     weight: float
     columns: tuple[int, ...]
@@ -49,8 +49,8 @@ class Term(NamedTuple):
 class ParameterConstraint:
     """``g op 0`` with op one of <=, <, ==.
 
-    text: the relation as the user may read it.  integral: whether g takes whole values only.
-    needed: columns that must be active for it to apply.  sums: of each of these sets some column must be.
+    text: the relation, for messages.  integral: whether g takes only whole values.
+    needed: columns that must be active for it to apply.  sums: sets of which some column must be active.
     largest: the largest magnitude that g may have.
     """
 
@@ -133,7 +133,7 @@ class ParameterConstraint:
         return np.where(total <= -needed, 0.0, total + needed)
 
     def margin(self, magnitude: FloatArray) -> FloatArray:
-        """(n,) how far below 0 a point is put that is moved to the limit, so that rounding keeps it legal."""
+        """(n,) how far below 0 a point is placed when it moves to the limit, so rounding keeps it legal."""
         if self.op == "==":
             return np.zeros_like(magnitude)
         if self.op == "<":

@@ -367,7 +367,7 @@ def _bounds(parameter: Float | Int, kind: str) -> tuple[float, float]:
 
 
 def _check_default_and_likely(parameter: Domain) -> None:
-    """The default and the belief are values of the domain, or a SpaceError."""
+    """Raise SpaceError unless the default and the belief are values of the domain."""
     _set(parameter, likely=checked_likely(parameter, parameter.likely, type(parameter).__name__))
     if parameter.default is UNSET or (parameter.default is None and not isinstance(parameter, Categorical)):
         return

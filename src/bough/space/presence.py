@@ -19,7 +19,7 @@ __all__ = ["Run", "condition_of_presence"]
 Run = Mapping[str, Any]
 
 MAX_LISTED = 32
-"""An integer with at most so many values may be compared with a list of them."""
+"""An integer with at most this many values may be compared with a list of them."""
 
 
 def condition_of_presence(
@@ -51,7 +51,7 @@ class _Search:
         return min((text for text in found if text is not None), key=len, default=None)
 
     def greedy(self, rows: list[int], earlier: Sequence[str]) -> str | None:
-        """A condition that first reads the answer after which least is left to tell."""
+        """A condition that first reads the most informative answer."""
         if (found := self.shortest(rows, earlier, 1)) is not None:
             return found
         left = {other: self._entropy_after(other, rows) for other in earlier}
@@ -62,7 +62,7 @@ class _Search:
     def _split(self, other: str, rows: list[int], earlier: Sequence[str], depth: int | None) -> str | None:
         asked = [row for row in rows if other in self._runs[row]]
         if len({self._here[row] for row in asked}) < 2:
-            return None  # it says nothing
+            return None  # it is not informative
         domain = self._domains[other]
         if not isinstance(domain, Categorical):
             threshold = self._by_threshold(other, asked)
@@ -111,7 +111,7 @@ class _Search:
         return None
 
     def _entropy_after(self, other: str, rows: list[int]) -> float:
-        """Bits per run that the presence still needs once the answer is known; infinite if it cannot help."""
+        """Entropy of the presence, in bits per run, once the answer is known; infinite if it cannot help."""
         asked = [row for row in rows if other in self._runs[row]]
         if len({self._here[row] for row in asked}) < 2 or not isinstance(self._domains[other], Categorical):
             return math.inf
@@ -125,7 +125,7 @@ class _Search:
 def _between(low: Any, high: Any, whole: bool) -> tuple[bool, Any]:
     """The number with the fewest digits that separates ``low`` from ``high``.
 
-    True before it says that it belongs to the upper side; otherwise it is ``low`` itself.
+    The flag says whether it belongs to the upper side; if not, it is ``low`` itself.
     """
     if whole:
         return True, -(-(low + high) // 2)

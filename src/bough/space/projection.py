@@ -6,8 +6,8 @@
 
 in unit coordinates, where A and b linearise the constraints at x: exact for sums of linearly scaled numbers,
 and followed by a few more such steps for log scales and products. The dual has one multiplier per relation.
-Each is found in turn by a safeguarded Newton search while the others rest (Hildreth 1957), with the box in
-closed form.
+Each is found in turn by a safeguarded Newton search while the others are fixed (Hildreth 1957), with the box
+in closed form.
 
 ``repair`` applies this to points with grids: project as if grids were lines, round, then move single grid
 columns by one value while that lowers the violation, and project the reals again. Switches keep their values,
@@ -52,7 +52,7 @@ def movable_columns(rules: Rules, on: BoolArray) -> BoolArray:
 
 
 def repair(rules: Rules, points: Points, locked: BoolArray | None = None) -> Points:
-    """``points`` with every row that violates a relation moved to a legal one near by, where there is one.
+    """``points`` with every row that violates a relation moved to a legal point nearby, if there is one.
 
     locked: (n, columns) values to keep.
     """
@@ -90,7 +90,7 @@ def project(
     low: FloatArray | float = 0.0,
     high: FloatArray | float = 1.0,
 ) -> FloatArray:
-    """(n, columns) the nearest positions in [low, high] that meet the relations as far as they can be met.
+    """(n, columns) the nearest positions in [low, high] that meet the relations, as well as possible.
 
     Columns outside ``movable`` keep their values. Grid columns count as lines.
     """
@@ -172,7 +172,7 @@ def _nearest(
 def _multiplier(
     base: FloatArray, a: FloatArray, b: FloatArray, equal: bool, low: FloatArray, high: FloatArray
 ) -> FloatArray:
-    """(n,) the t with a . clip(base - t a, low, high) = b; 0 where an inequality holds without."""
+    """(n,) the t with a . clip(base - t a, low, high) = b; 0 where an inequality holds without it."""
     with np.errstate(divide="ignore", invalid="ignore"):
         to_least = np.where(a != 0, (base - np.where(a > 0, low, high)) / a, 0.0)
         to_most = np.where(a != 0, (base - np.where(a > 0, high, low)) / a, 0.0)
@@ -199,7 +199,7 @@ def _multiplier(
 def _grid_step(
     rules: Rules, x: FloatArray, on: BoolArray, movable: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Each row after the single move of a grid column by one value that helps most, and whether one did."""
+    """Each row after the best move of a single grid column by one value, and whether a move helped."""
     before = _total_violation(rules, x, on)
     best, best_x = before.copy(), x.copy()
     for column in np.flatnonzero(movable.any(axis=0)):

@@ -1,4 +1,4 @@
-"""Facts that the paths of a space tell about its groups and switches.
+"""Roles of groups and switches, which follow from the paths of a space.
 
 A group on several paths is *shared*: an inner node in the words of Jenatton et al. 2017. The groups on
 one path alone are that path's *leaf*. Both definitions hold on trees and on directed acyclic graphs.
@@ -25,9 +25,9 @@ class Roles:
 
     leaves:  for each path that has groups which no other path has, those groups.
     shared:  all other groups.
-    named:   (column, option) of each nominal switch's option that is chosen exactly where some group is
-             active, which therefore stands for it.
-    implied: the nominal switches all of whose options are named: activity tells their value.
+    named:   (column, option) of each option of a nominal switch that is chosen exactly where some group is
+             active, so that group represents it.
+    implied: the nominal switches whose options are all named, so activity determines their value.
     """
 
     leaves: tuple[tuple[int, ...], ...]

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 START_ROWS = 1024
-"""A design starts at one of the first so many rows of its sequence."""
+"""A design starts at one of this many first rows of its sequence, at random."""
 
 REJECTION_ROUNDS = 30
 REPAIR_ROUNDS = 300
@@ -81,7 +81,7 @@ def _of_sequence(space: Space, n: int, draw: Callable[[int], FloatArray], rng: n
 def path_points(space: Space, limit: int, rng: np.random.Generator, share: float = 1.0) -> Points:
     """One point per path; of more than ``limit`` paths a random subset of about that many.
 
-    share: as for ``box_points``, where there are legal points. A path without any is left out."""
+    share: as for ``box_points``, if there are legal points there. A path without legal points is left out."""
     paths: Sequence[Path] = space.tree.all_paths(limit)
     if len(paths) > limit:
         drawn = space.tree.path_of(sample_points(space, 8 * limit, rng))
@@ -98,7 +98,7 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
     """Up to ``n`` legal points, spread evenly on ``path``; fewer where the path's box
     also holds forbidden points or other signatures and too few others turn up.
 
-    share: of what is ordered only so large a part of the box, around its middle, is used."""
+    share: numbers and ordered options come from this share of the box, around its middle."""
     low, high = _widened(space, path)
     free = np.flatnonzero(high > low)
     draws = 8 * n + 56 if _is_limited(space) or space.tree.has_relations else n
@@ -118,7 +118,7 @@ def box_points(space: Space, path: Path, n: int, rng: np.random.Generator, share
 
 
 def _decisive(space: Space, n: int, rng: np.random.Generator) -> Points:
-    """The legal ones of ``n`` uniform points; x holds only the columns that conditions and clauses read."""
+    """The legal ones among ``n`` uniform points; x holds only columns that conditions and clauses read."""
     rules = space.rules
     x = np.empty((len(space), n)).T  # only the columns of the loop are written or read
     for column in rules.pieces:
@@ -147,7 +147,7 @@ def _completed(space: Space, decisive: Points, rng: np.random.Generator) -> Poin
 
 
 def _stretched(space: Space, unit: FloatArray) -> FloatArray:
-    """Rows of the unit cube, moved into what clauses leave of each column."""
+    """Rows of the unit cube, mapped to the values that clauses leave in each column."""
     for column, allowed in space.tree.allowed.items():
         unit = unit.copy()
         unit[:, column] = allowed.stretch(unit[:, column])

@@ -16,7 +16,7 @@ Scalar: TypeAlias = str | int | float | bool | None
 
 
 class Unset(Enum):
-    """The default of a categorical that has none; None itself may be an option."""
+    """Marks a categorical without a default, because None itself may be an option."""
 
     UNSET = "UNSET"
 

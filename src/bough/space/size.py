@@ -22,7 +22,7 @@ __all__ = ["AtMost", "is_empty", "size", "why_empty"]
 
 MAX_COMBINATIONS = 20_000
 MAX_LEVELS = 1000
-"""A column with more values is not taken apart for a comparison with another column."""
+"""A column with more values is not split into single values for a comparison with another column."""
 
 
 class AtMost(int):
@@ -62,7 +62,7 @@ def is_empty(rules: Rules) -> bool:
 
 
 def _least_combinations(rules: Rules) -> int:
-    """A lower bound of the combinations that a walk visits: those of the columns that are always active."""
+    """A lower bound of the combinations that a walk visits: the ones of columns that are always active."""
     return math.prod(len(cut) for column, cut in _pieces(rules).items() if rules.group[column] == 0)
 
 
@@ -74,9 +74,9 @@ def _bound(rules: Rules) -> int | float:
 
 
 def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
-    """Of each combination how many configurations it stands for, and whether they are legal.
+    """For each combination: how many configurations it stands for, and whether they are legal.
 
-    None: a comparison of two columns leaves some legal and others not, or the combination itself may not
+    None: by a comparison of two columns some are legal and others are not, or the combination itself may not
     occur.
     """
     pieces = _pieces(rules)
@@ -95,7 +95,7 @@ def _combinations(rules: Rules) -> Iterator[tuple[int | float, bool | None]]:
 
 
 def _pieces(rules: Rules) -> dict[int, Pieces]:
-    """Pieces that decide every comparison with a value, and those of two columns with few values."""
+    """Pieces that decide all comparisons with a value, and between two columns with few values."""
     pieces = dict(rules.pieces)
     bounds = (*rules.conditions, *rules.clauses)
     related = [columns_read(relation) for bound in bounds for relation in _relations(bound)]
@@ -115,7 +115,7 @@ def _missed(
     on: BoolArray,
     chosen: Mapping[int, int],
 ) -> bool | None:
-    """Whether a combination violates a relation; None where some of its configurations may and others not."""
+    """Whether a combination violates a relation; None if that may depend on the configuration."""
     active = on[None, rules.group]
     if not constraint.applies(active)[0]:
         return False

@@ -303,7 +303,7 @@ class Space:
 
         ``function(trial)`` asks ``trial.float``, ``trial.int``, ``trial.categorical`` and ``trial.choice``,
         and may branch on the answers. runs: how many calls explore it, before bisection and checks.
-        SpaceError where no comparison of earlier answers tells when a parameter is asked for.
+        Raises SpaceError if no comparison of earlier answers tells when a parameter is asked for.
         """
         from bough.space.trace import trace  # it makes a Space
 

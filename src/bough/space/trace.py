@@ -3,7 +3,7 @@
 The function is called with chosen answers. First its switches are walked: every option of every categorical
 parameter, and a few values of every number, one change at a time, then two, and so on. Random answers follow.
 Conditions are learned from the calls (``discovery``), thresholds of numbers are found by bisection, and the
-result is checked against random calls. Calls that it did not foresee are learned from, too.
+result is checked against random calls. Calls that do not fit are learned from, too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from bough.space.space import Space
 __all__ = ["trace"]
 
 MAX_ENUMERATED = 12
-"""Categorical parameters and integers with at most so many values are walked value by value."""
+"""Numbers with at most this many values are walked value by value, as categorical parameters always are."""
 
 CHECKS = 200
-"""Random calls that the learned space must foresee."""
+"""Random calls that the learned space must contain."""
 
 ROUNDS = 10
-"""How often a space that did not foresee a call is learned again."""
+"""How often a space that does not contain a call is learned again."""
 
 BISECTIONS = 60
 
@@ -100,7 +100,7 @@ class _Calls:
         return run
 
     def learned(self) -> Space:
-        """The space of all calls; SpaceError with two calls that answers cannot tell apart."""
+        """The space of all calls; SpaceError if earlier answers cannot explain why two calls differ."""
         runs = list(self.runs.values())
         space, _ = discover(self.domains, runs, self._choices)
         for parameter in space:
@@ -175,7 +175,7 @@ def _bisect_one(calls: _Calls, name: str, compared: str, having: dict[str, Any],
     near = float(domain.ranks([having[compared]])[0])
     others = sorted(set(domain.ranks(lacking).tolist()), key=lambda rank: abs(rank - near))
     far = next((rank for rank in others if not is_there(rank)), None)
-    if far is None:  # something else than this number decides here
+    if far is None:  # something other than this number decides here
         return
     for _ in range(BISECTIONS):
         between = (near + far) / 2 if domain.kind == "real" else (near + far) // 2

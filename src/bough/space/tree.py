@@ -31,7 +31,7 @@ __all__ = ["Group", "Path", "Tree", "bounds_of"]
 
 
 KNOWN_PATHS = 4096
-"""How many paths are remembered: every proposal asks for those of its starts."""
+"""How many paths are cached: every proposal needs the paths of its starts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Path:
     """A box with one signature.
 
     on: (groups,) the signature. low, high: (columns,) the box; equal for a nominal switch (its
-    option's unit position) and 0.5 for an inactive column, [0, 1] for active columns that are no
-    switches. Where a condition compares two parameters the box may hold points of other signatures.
+    option's unit position) and 0.5 for an inactive column, [0, 1] for active columns that are not
+    switches. If a condition compares two parameters, the box may hold points of other signatures.
     """
 
     on: BoolArray
@@ -90,11 +90,11 @@ class Tree:
 
     @cached_property
     def allowed(self) -> dict[int, Allowed]:
-        """The values that clauses about one column alone leave of it, by column."""
+        """By column, the values that are left by clauses which read only that column."""
         return allowed_columns(self._rules)
 
     def is_open(self, path: Path) -> bool:
-        """Whether clauses that read one column alone leave anything of a path."""
+        """Whether clauses that read only one column leave any point of a path."""
         for column, allowed in self.allowed.items():
             if not path.on[self._rules.group[column]]:
                 continue
@@ -117,7 +117,7 @@ class Tree:
     def all_paths(self, limit: int) -> tuple[Path, ...]:
         """All paths, if there are at most ``limit``; otherwise the first ``limit + 1`` of them.
 
-        The answer is kept, since every proposal asks for it.
+        The result is cached, because every proposal asks for it.
         """
         if limit not in self._listed:
             self._listed[limit] = tuple(self.paths(limit + 1))
@@ -175,7 +175,7 @@ class Tree:
 
     @cached_property
     def roles(self) -> Roles:
-        """Which groups several paths share and which switches activity tells; see ``bough.space.roles``."""
+        """Which groups several paths share, and which switches activity implies: ``bough.space.roles``."""
         nominal = {c: self._rules.domains[c].levels for c in self.switches if self._is_nominal(c)}
         paths = [self._path(on, pieces) for on, pieces in islice(self._walk, ROLE_PATHS + 1)]
         on, low = np.array([path.on for path in paths]), np.array([path.low for path in paths])
@@ -198,7 +198,7 @@ class Tree:
     def _piece_weights(self) -> IntArray | None:
         """(switches,) the place values of pieces in a number that tells paths apart.
 
-        None where a relation decides activity beside the pieces, or where such numbers would be too large.
+        None if a relation also decides activity, or if such numbers would be too large.
         """
         counts = [len(self._pieces[column]) + 1 for column in self.switches]
         if self.has_relations or math.prod(counts) >= 2**62:
@@ -242,7 +242,7 @@ class Tree:
 def _numbered(codes: IntArray) -> IntArray:
     """(n,) codes below n, numbered by their first occurrence, without sorting n of them."""
     first = np.full(int(codes.max(initial=-1)) + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of several rows the last one assigned stays
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # backwards, so the first row of each code stays
     number = np.empty_like(first)
     number[np.argsort(first, kind="stable")] = np.arange(len(first))
     return np.asarray(number[codes], dtype=np.intp)

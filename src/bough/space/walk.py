@@ -33,7 +33,7 @@ Step = tuple[int, int | None]
 class Walk:
     """All combinations of active groups and pieces.
 
-    pieces: how each column is cut that some condition reads, and any other column to enumerate.
+    pieces: the pieces of each column that some condition reads, and of any other column to enumerate.
     """
 
     def __init__(self, rules: Rules, pieces: Mapping[int, Pieces]) -> None:
@@ -76,7 +76,7 @@ class Walk:
             at = self._following(step, pieces)
 
     def truth(self, leaf: Test | Relation, pieces: Mapping[int, int]) -> bool | None:
-        """Whether a comparison holds; None where the pieces do not decide it: a relation between ranges."""
+        """Whether a comparison holds; None if the pieces do not decide it: a relation between ranges."""
         if isinstance(leaf, Test):
             piece = pieces.get(leaf.column, INACTIVE)
             return piece != INACTIVE and self._tables[leaf][piece]
@@ -87,11 +87,11 @@ class Walk:
         return None if a is None or b is None else bool(COMPARE[leaf.op](a, b))
 
     def holds(self, bound: Bound, pieces: Mapping[int, int]) -> bool | None:
-        """Whether a condition holds; None where the pieces do not decide it."""
+        """Whether a condition holds; None if the pieces do not decide it."""
         return decide(bound, lambda leaf: self.truth(leaf, pieces))
 
     def _number(self, leaf: Relation, side: int, piece: int) -> float | None:
-        """The number that a relation compares; None where a piece holds several values."""
+        """The number that a relation compares; None if a piece holds several values."""
         column = (leaf.left, leaf.right)[side]
         domain, cuts = self.rules.domains[column], self.pieces[column]
         if domain.kind == "real":
@@ -118,10 +118,10 @@ class Walk:
 
     @cached_property
     def _plan(self) -> tuple[list[Step], list[int]]:
-        """All decisions in order, and for each the end of those that hang below it.
+        """All decisions in order, and for each the end of the decisions below it.
 
-        A group follows as soon as the columns it reads are decided, so a change of one column leaves
-        most others alone.
+        A group follows as soon as the columns it reads are decided, so a change of one column does not
+        affect most others.
         """
         groups = self.rules.groups
         undecided = list(map(columns_read, self._bounds))

@@ -38,10 +38,10 @@ __all__ = [
 ]
 
 WORKING_SET_SIZE = 400
-"""How many observations a model sees at most, unless the option ``working_set`` says otherwise."""
+"""Largest number of observations that a model sees, unless the option ``working_set`` changes it."""
 
 PAPER_WORKING_SET_SIZE = 2000
-"""The same of the papers' methods, which condition on all observations; a fit then takes seconds."""
+"""The same for the papers' methods, which condition on all observations; at this size a fit takes seconds."""
 
 
 @runtime_checkable
@@ -88,8 +88,8 @@ class Predicts(Protocol):
 class RemainingGain:
     """The gain that is left, in units of the objective.
 
-    expected: the expected improvement of the best candidate. possible: how much better, at most and with
-    about 95 % confidence, the optimum is than the best tried point. settled: whether nothing is left to gain.
+    expected: the expected improvement of the best candidate. possible: an upper bound (about 95 % confidence)
+    on how much better the optimum is than the best tried point. settled: whether nothing is left to gain.
     """
 
     expected: float
@@ -125,8 +125,8 @@ def noise_seen(space: Space, history: History) -> bool:
         done, y, noise = done.take(told), y[told], noise[told]
     if np.any(noise > 0):
         return True
-    # Two values of one point make more pairs of both than points; counting takes less than comparing, and
-    # sorting a quarter of np.unique.
+    # If a point has two values, there are more different (point, value) pairs than points. Counting them is
+    # faster than comparing rows, and np.sort takes a quarter of the time of np.unique.
     hashes = row_hashes(space.layout, done)
     bits: NDArray[np.uint64] = np.ascontiguousarray(y).view(np.uint64)
     pairs = hashes.copy()
@@ -166,7 +166,7 @@ def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
 
 
 def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:
-    """The rows of the ``count`` smallest values, smallest first, and the earlier ones of equals first."""
+    """The rows of the ``count`` smallest values, smallest first; in ties, earlier rows first."""
     rows = np.arange(len(y))
     if 0 < count < len(y):
         rows = np.flatnonzero(y <= np.partition(y, count - 1)[count - 1])
@@ -216,7 +216,7 @@ def check_proposal(space: Space, points: Any, name: str) -> None:
 
 
 def same_point(space: Space, one: Points, others: Points) -> BoolArray:
-    """(n,) which of the others is the configuration of ``one``."""
+    """(n,) which rows of ``others`` have the configuration of ``one``."""
     close = np.abs(one.x - others.x) < SAME_POSITION
     return np.asarray((one.on == others.on).all(axis=1) & (close | ~space.layout.active(one.on)).all(axis=1))
 
@@ -232,7 +232,7 @@ def first_untried(space: Space, history: History, positions: Iterable[FloatArray
 
 
 def finished_in_order(history: History) -> tuple[Points, FloatArray]:
-    """Finished trials by number, with a value that ranks failed ones last."""
+    """Finished and failed trials by number, with values; those of failed trials rank last."""
     largest = float(history.y.max(initial=0.0))
     worst = max(largest + 1.0, math.nextafter(largest, math.inf))  # beyond 2**53, adding 1 changes nothing
     points = Points.concat([history.done, history.failed])

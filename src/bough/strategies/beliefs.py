@@ -27,18 +27,18 @@ from bough.strategies.context import ConditionedModel
 __all__ = ["CountedBelief", "belief_weights", "count_beliefs", "draw_believed", "explain_beliefs"]
 
 STRENGTH = 3.0
-"""The exponent after the first trial. πBO has a tenth of the number of trials, divided by n. The logarithms
-of all believed parameters add up: divided by n, wrong beliefs about many of them lead for dozens of trials;
-with n² (as in DynaBO, arXiv 2511.02570) for about five, and that is enough where they are right."""
+"""The exponent at n = 1. πBO uses a tenth of the number of trials, divided by n. But the log weights of all
+believed parameters add up: divided by n, wrong beliefs about many of them mislead for dozens of trials;
+divided by n² (as in DynaBO, arXiv 2511.02570), for about five, which is enough for beliefs that are right."""
 
 MIN_LIKELY_TRIALS = 3
 MIN_PROBABILITY = 0.05
 DRAWS = 256
 BEST_TRIALS = 3
-"""Trials whose other parameters the test keeps."""
+"""The test varies one parameter of this many best trials."""
 
 GRID = 16
-"""Values of a number that the test compares."""
+"""Values of a numeric parameter that the test compares."""
 
 BRANCH_DRAWS = 64
 """Random points per point of a design, from which those on likely branches are drawn."""
@@ -46,7 +46,7 @@ BRANCH_DRAWS = 64
 
 @dataclass(frozen=True, eq=False)
 class CountedBelief:
-    """A belief as it counts for one proposal.
+    """A belief and how much it counts for one proposal.
 
     probability: that the best value is a likely one, by the test; None while there are too few trials.
     """
@@ -64,7 +64,7 @@ class CountedBelief:
 def count_beliefs(
     space: Space, history: History, design_size: int, model: ConditionedModel | None
 ) -> list[CountedBelief]:
-    """The beliefs of a history with their exponents. model: to test them by; None for no test."""
+    """The beliefs of a history with their exponents. model: tests them; None for no test."""
     found = []
     tried = len(history.done) + len(history.failed) + len(history.pending)
     if history.fidelity is not None:  # a configuration counts once, whatever the number of its trials
@@ -103,7 +103,7 @@ def explain_beliefs(beliefs: Sequence[CountedBelief]) -> dict[str, str]:
 def _probability(
     space: Space, history: History, model: ConditionedModel, belief: Belief, believed: Density
 ) -> float | None:
-    """The share of posterior draws whose minimum, over other values of one parameter, is at a likely one."""
+    """The share of posterior draws over values of one parameter whose minimum is at a likely value."""
     column = belief.column
     # Other values are compared at the highest fidelity, so only trials there count.
     rows = np.flatnonzero(space.layout.active(history.done.on)[:, column] & ~history.is_lower)

@@ -1,4 +1,4 @@
-"""Complete a configuration that is partly given: at random, or with the best expected improvement."""
+"""Answers for define-by-run trials: complete a partial config, at random or by expected improvement."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bough.strategies.base import Predicts, Strategy
 __all__ = ["best_answer", "completions"]
 
 COMPLETIONS = 256
-"""Random configurations among which a parameter finds its value."""
+"""Random configurations from which the value of a parameter is chosen."""
 
 
 def completions(space: Space, given: Mapping[str, Any], n: int, rng: np.random.Generator) -> Points:
-    """Up to ``n`` random legal points that take over the given values, as far as the space has them."""
+    """Up to ``n`` random legal points with the given values; names that the space lacks are ignored."""
     x = rng.random((n, len(space)))
     for column, parameter in enumerate(space.parameters):
         if parameter.name in given:
@@ -40,9 +40,9 @@ def best_answer(
 ) -> Any:
     """The value of ``name`` with the largest expected improvement, given the answers so far.
 
-    Random configurations of the space take over the answers. Where ``name`` is then active, its value is a
-    candidate. None if there is none, or if the method has no model of one objective; also if the space lacks
-    the parameter, because only trials that still run asked for it.
+    The answers are filled into random configurations of the space. Where ``name`` is then active, its value
+    is a candidate. Returns None without a candidate, and if the method has no model of a single objective or
+    the space lacks the parameter, because only running trials have asked for it.
     """
     if not isinstance(strategy, Predicts) or not len(history.done) or history.outcomes is not None:
         return None

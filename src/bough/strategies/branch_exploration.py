@@ -1,6 +1,6 @@
-"""Branch exploration: a second look at the branches that the model has given up.
+"""Branch exploration: a second look at the branches that the model has given up on.
 
-``auto`` does it with several objectives or constraints. With one objective it showed no gain and was dropped,
+``auto`` uses it with several objectives or constraints. With one objective it showed no gain and was dropped,
 except for branches that came late (``decisions.explore_late_branches``).
 
 A model that has many observations on one branch and few on the others is overconfident: it refines the best
@@ -40,19 +40,19 @@ TRIALS_PER_TURN = 2
 """Every second trial may explore."""
 
 OPTIMISM_SDS = 3.0
-"""How much better than its only observation a branch may be."""
+"""How much better than its first observation a branch may be, in standard deviations."""
 
 NEGLIGIBLE_GAIN_SDS = 0.03
-"""Below this expected improvement the model expects almost none."""
+"""Expected improvement, in standard deviations, that counts as almost none."""
 
 STALL_LENGTH = 8
-"""After so many observations in a row without improvement the search has stalled."""
+"""After this many observations in a row without improvement, the search has stalled."""
 
 SEARCH_STARTS = 6
 """Local searches inside the branch."""
 
 RANDOM_CANDIDATES = 16
-"""Random configurations of a branch among which a new one is looked for."""
+"""Random configurations of a branch that are drawn to find a new one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def explore_branches(decide: Decision) -> Decision:
 
 
 def improve(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
-    """The best chance of a branch to improve on its own best observation."""
+    """The best point of a branch by the criterion relative to the branch's own best observation."""
     found = search_boxes(
         context.space,
         context.make_criterion(branch.rows),

@@ -1,4 +1,4 @@
-"""The usual model-based strategy, from the names that options give to kernels and acquisition functions."""
+"""Builds the usual model-based strategy; maps the names in options to kernels and acquisition functions."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class ConditionedModel:
 class CriterionFactory(Protocol):
     """Makes the criterion of the method.
 
-    rows: the observations whose best value is to be improved; None for all, with those that are running.
-    sd_share: the share of the predictive standard deviation that counts.
+    rows: the observations whose best value is to be improved; None for all, including running trials.
+    sd_share: factor of the predictive standard deviation.
     """
 
     def __call__(self, rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion: ...
@@ -56,9 +56,9 @@ class ProposalContext:
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     latest_gain: the row of the last observation that was an improvement.
-    find_early: finds the first points that were tried, where branches that came later count as late.
-    is_brief: whether a brief search is enough: in a long study, beside trials that are running already.
-    seed: of the study, for what stays the same at all of its trials.
+    find_early: finds the first points that were tried; branches that have none of them count as late.
+    is_brief: whether a brief search is enough: in a long study, while other trials run.
+    seed: the study's seed, for random numbers that are the same in all trials.
     """
 
     space: Space
@@ -96,7 +96,7 @@ Decision = Callable[[ProposalContext, np.random.Generator], Choice]
 
 
 def repeated_choice(space: Space, point: Points, choose: Callable[[], Choice]) -> Choice:
-    """The choice that led to a point, made again; one without a row if it leads to another point now."""
+    """Repeat the choice that led to a point; the result has no row if it is a different point now."""
     with contextlib.suppress(ExhaustedError):
         chosen = choose()
         if same_point(space, point, chosen.points).any():

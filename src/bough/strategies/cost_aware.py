@@ -8,11 +8,11 @@ with c the cost and L what is left of the budget: expected improvement per cost,
 2020, arXiv 2003.10870). Improvement per cost alone stays with cheap trials to the end and misses an optimum
 that is expensive; as a falls to 0, cost counts less and less.
 
-Three things are ours. The trials that ruin a budget are those whose cost nobody foresaw: c is the upper end
-of what a trial may cost, k standard deviations above the predicted log cost. Where costs differ by orders of
-magnitude, the budget would pay for hundreds of the cheapest trials, more than a study gains by: below a share
-1/N of what is left, being cheaper is worth nothing. And a trial that costs more than what is left comes too
-late; r > 1, because it also takes what is left from others. The unit of costs does not matter.
+Three details are ours. Trials with an unexpectedly high cost ruin a budget, so c is a cautious estimate: k
+standard deviations above the predicted log cost. If costs differ by orders of magnitude, the budget would pay
+for hundreds of the cheapest trials, more than a study benefits from. So below a share 1/N of L, being cheaper
+has no value. And a trial that costs more than L finishes too late; r > 1, because it also takes L from other
+trials. The unit of costs does not matter.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ USEFUL_TRIALS = 50.0
 """N above: how many further trials are worth saving for."""
 
 RISK_EXPONENT = 10.0
-"""r above. Exploiting trials make little of uncertain gains; with 1 they would accept any cost at the end."""
+"""r above. Exploiting trials value uncertain gains little; with 1 they would accept any cost at the end."""
 
 CAUTION_SDS = 2.0
-"""k: so many standard deviations above its prediction a log cost may well be."""
+"""k above: how far the cautious estimate lies above the predicted log cost."""
 
 MIN_COSTS = 3
-"""Fewer trials with a known cost say too little about the others."""
+"""Trials with a known cost that the cost model needs: fewer say too little about other trials."""
 
 
 def cost_model(model: ModelBased | None, history: History) -> ConditionedModel | None:
@@ -61,7 +61,7 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
 
 
 def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
-    """The amount by which cost lowers the logarithm of a gain; zero where all trials cost the same."""
+    """The amount by which cost lowers the log gain; empty if costs are unknown or all the same."""
     fitted, spending = cost_model(model, history), history.spending
     if fitted is None or spending is None or spending.left == 0 or not np.ptp(fitted.z):
         return []
@@ -90,6 +90,6 @@ def predicted_cost(model: ModelBased | None, history: History, point: Points) ->
 
 
 def _scale(model: ConditionedModel) -> tuple[float, float]:
-    """The log cost at 0 on the model's scale, and that of one unit of it; its transform is linear."""
+    """The log cost at 0 on the model's scale, and the log cost per unit; the transform is linear."""
     ends, _ = model.transform.inverse(np.array([0.0, 1.0]), np.zeros(2))
     return float(ends[0]), float(ends[1] - ends[0])

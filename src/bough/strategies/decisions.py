@@ -35,7 +35,7 @@ class Maximiser(Protocol):
 
 
 def maximise_with(maximise: Maximiser, briefly: Maximiser | None = None) -> Decision:
-    """Propose the maximum of the criterion. briefly: a maximiser for where a brief search is enough."""
+    """Propose the maximum of the criterion. briefly: a maximiser for when a brief search is enough."""
 
     def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
         search = briefly if briefly is not None and context.is_brief else maximise
@@ -52,7 +52,7 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
     With few data, predictive standard deviations are also rough estimates. Proposing the lowest mean is
     as good or better in many comparisons (Rehbach et al. 2020, arXiv 2001.02957; De Ath et al. 2021, arXiv
     1911.12809), but alone it gets stuck, so the two take turns. Part of the standard deviation still
-    counts, because the mean alone is lowest beside a known point.
+    counts, because the mean alone is lowest next to a known point.
     """
 
     def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:
@@ -61,7 +61,7 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
         sharper = replace(context, make_criterion=partial(context.make_criterion, sd_share=sd_share))
         return Choice(
             decide(sharper, rng).points,
-            "exploitation turn: the predicted mean counts for more than its uncertainty",
+            "exploitation turn: the predicted mean matters more than its uncertainty",
             "exploitation",
         )
 
@@ -69,14 +69,14 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
 
 
 def explore_late_branches(decide: Decision) -> Decision:
-    """``decide``, except that every second trial may be for a branch that came late.
+    """``decide``, except that every second trial may go to a branch that came late.
 
-    Such a branch came with a change of the space, or results were added from before it existed. The initial
-    design looks at every path of a space that has few, so its branches start alike, and the model compares
-    them fairly. A branch that comes when others have had dozens of trials starts behind: after one or two
-    trials its best observation is far from theirs, and improvement over the incumbent seems unlikely there.
-    It first gets its point of the design (``InitialDesign.next``). Then every second trial tries to improve
-    on *its own* best observation, as long as it may still beat the incumbent by the bound of
+    Such a branch came with a change of the space, or results from before it existed were added. In a space
+    with few paths, the initial design visits all of them, so the branches start equally and the model
+    compares them fairly. A branch that comes when others have had dozens of trials starts behind: after one
+    or two trials its best observation is far from theirs, and improvement over the incumbent seems unlikely
+    there. It first gets its point of the design (``InitialDesign.next``). Then every second trial tries to
+    improve on *its own* best observation, as long as it may still beat the incumbent by the bound of
     ``branch_exploration``.
     """
 

@@ -27,7 +27,7 @@ from bough.strategies.options import Options, at_least, option
 __all__ = ["LatinHypercube", "RandomSearch", "SobolSearch", "sobol_blocks"]
 
 MAX_STALE_BATCHES = 16
-"""Batches of draws without any new point before a space whose size is not known counts as used up."""
+"""Batches of draws without any new point before a space of unknown size counts as exhausted."""
 
 MAX_STALE_BLOCKS = 16
 """Blocks of a sequence without any new point before a design falls back to random draws."""
@@ -58,7 +58,7 @@ class RandomSearch(SameReason):
 
 @dataclass(frozen=True)
 class SobolSearch(SameReason):
-    """One scrambled Sobol sequence over all columns; the switches say which of them count."""
+    """One scrambled Sobol sequence over all columns; the switches decide which of them are active."""
 
     ignores_values = True
     reason = "the next point of a Sobol sequence, independent of all observations"
@@ -113,7 +113,7 @@ def sobol_blocks(columns: int, seed: int) -> Iterator[FloatArray]:
 
 
 def _next_of(blocks: Iterator[Points], space: Space, history: History, rng: np.random.Generator) -> Points:
-    """The point of a sequence that is this trial's turn; forbidden points have no turn."""
+    """The point of a sequence that belongs to this trial; forbidden points are skipped."""
     check_exhausted(space, history)
     seen = set(row_keys(space.layout, tried_points(history)))
     finite = space.size < np.inf

@@ -1,14 +1,14 @@
-"""Learn from earlier studies: first trials that did well there, then a model that starts from theirs.
+"""Learn from earlier studies: first try what did well there, then use a model that starts from theirs.
 
 Each earlier study has its own model on its own scale. The **portfolio** is a list of their best
-configurations: each one lowers, as far as possible, the mean over studies of the best predicted value so far
-(greedy, as in auto-sklearn 2.0, Feurer et al. 2022). Its first trials alternate with the initial design.
+configurations: each one lowers the mean over studies of the best predicted value so far as much as possible
+(greedy, as in auto-sklearn 2.0, Feurer et al. 2022). Its trials alternate with the initial design.
 
 After that, models are **weighted by ranking** (RGPE, Feurer et al. 2018, arXiv 1802.02219). In each bootstrap
 sample of this study's results, the model that puts the fewest pairs into the wrong order wins. The weight of
 a model is its share of wins. This study's own model competes with its leave-one-out predictions. A study
 whose median number of wrong pairs is above the 95th percentile of this study's own is left out, so the
-weights of studies that mislead fall to zero. The weighted prediction of the others is the prior mean of this
+weights of misleading studies fall to zero. The weighted prediction of the others is the prior mean of this
 study's model (``surrogates.shifted``): unlike a plain average of models, it is corrected wherever results
 disagree.
 """
@@ -36,7 +36,7 @@ MIN_RESULTS = 3
 
 
 def portfolio(space: Space, members: Sequence[Posterior], candidates: Sequence[Points]) -> Points:
-    """Up to PORTFOLIO_TRIALS points, the most useful first. candidates: of each study its best, in order."""
+    """Up to PORTFOLIO_TRIALS points, most useful first. candidates: the best points of each study."""
     pool = distinct(space.layout, Points.concat(list(candidates)))
     predicted = np.stack([member.predict(pool)[0] for member in members])  # (studies, points)
     reached = np.full(len(members), np.inf)
@@ -51,10 +51,10 @@ def portfolio(space: Space, members: Sequence[Posterior], candidates: Sequence[P
 
 
 def next_of_portfolio(space: Space, points: Points, history: History) -> Points | None:
-    """The next point of a portfolio, at every second trial; None when it is used up, or disappoints.
+    """The next point of a portfolio, at every second trial; None if it is used up or does badly.
 
-    The design has the turns between. Once there are MIN_RESULTS results, the portfolio goes on only while the
-    best one is among its own, so studies that mislead cost two or three trials.
+    The design gets the trials in between. Once there are MIN_RESULTS results, the portfolio continues only
+    while the best result is its own, so misleading studies cost two or three trials.
     """
     if (len(history.done) + len(history.failed) + len(history.pending)) % 2:
         return None
@@ -70,7 +70,7 @@ def next_of_portfolio(space: Space, points: Points, history: History) -> Points 
 def learned(
     posterior: GPPosterior, members: Sequence[Posterior], rng: np.random.Generator
 ) -> tuple[Posterior, FloatArray]:
-    """The model of this study around the models of earlier ones, and the weight of each of those."""
+    """The model of this study with a prior mean from earlier studies, and the weight of each of those."""
     data = posterior.data
     predicted = [member.predict(data.points)[0] for member in members]
     weights = ranking_weights(leave_one_out(posterior), predicted, data.y, rng)
@@ -96,19 +96,19 @@ def ranking_weights(
     if len(z) < MIN_RESULTS:
         return np.full(count, 1.0 / count)
     drawn = rng.multinomial(len(z), np.full(len(z), 1.0 / len(z)), size=BOOTSTRAP_SAMPLES).astype(float)
-    # A left-out prediction is compared with the others' results: each of them has another model.
+    # Leave-one-out predictions come from different models, so each is compared with the others' results.
     own_wrong = _wrong_pairs(own[:, None] < z[None, :], z)
     wrong = [own_wrong, *(_wrong_pairs(mean[:, None] < mean[None, :], z) for mean in predicted)]
     losses = np.stack([np.einsum("bi,ij,bj->b", drawn, matrix, drawn) for matrix in wrong])
     limit = np.quantile(losses[0], 0.95)
     losses[1:][np.median(losses[1:], axis=1) > limit] = np.inf
     smallest = losses == losses.min(axis=0)
-    smallest[1:, smallest[0]] = False  # of equals, this study's own model
+    smallest[1:, smallest[0]] = False  # in ties, this study's own model wins
     shares = smallest / smallest.sum(axis=0)
     return np.asarray(shares[1:].mean(axis=1))
 
 
 def _wrong_pairs(below: BoolArray, z: FloatArray) -> FloatArray:
-    """(n, n) which pairs are in the wrong order; equal results have none."""
+    """(n, n) which pairs are in the wrong order; pairs of equal results never are."""
     differ = z[:, None] != z[None, :]
     return np.asarray((below != (z[:, None] < z[None, :])) & differ, dtype=float)

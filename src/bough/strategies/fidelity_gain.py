@@ -39,7 +39,7 @@ MIN_FULL = 3
 """With fewer results at the highest rung, a model knows too little about the differences between rungs."""
 
 MAX_WAITING = 40
-"""So many waiting configurations compete, those with the best predictions."""
+"""Largest number of waiting configurations that compete: those with the best predictions."""
 
 STEPS = 8
 """Iterations for L. Each is a step of Newton's method from below, and changes little after the fourth."""
@@ -53,7 +53,7 @@ class Contest:
     """The configurations that compete for the next evaluation; the last one is new.
 
     points: (n,) at the highest fidelity. reached: (n,) the rung of the last result, -1 for the new one.
-    column: that of the fidelity. rungs: the positions of all rungs there.
+    column: the column of the fidelity. rungs: the positions of all rungs there.
     """
 
     points: Points
@@ -105,14 +105,14 @@ def next_evaluation(strategy: Strategy, space: Space, history: History, contest:
 
 
 def _promising(model: ConditionedModel, contest: Contest) -> list[int]:
-    """The rows of the waiting configurations with the best predictions, and that of the new one."""
+    """The rows of the waiting configurations with the best predictions, and of the new one."""
     mean, _ = mixture_moments(model.posteriors, contest.points)
     best = np.argsort(mean[:-1], kind="stable")[:MAX_WAITING]
     return [*np.sort(best).tolist(), len(mean) - 1]
 
 
 def _cost_shares(costs: ConditionedModel, contest: Contest) -> FloatArray:
-    """(n, rungs) the predicted cost at each rung, relative to that at the highest one."""
+    """(n, rungs) the predicted cost at each rung, relative to the cost at the highest one."""
     mean, sd = mixture_moments(costs.posteriors, contest.at_rungs(contest.points))
     log_cost = costs.transform.inverse(mean, 0.0 * sd)[0].reshape(len(contest.rungs), -1).T
     return np.asarray(np.exp(np.minimum(log_cost - log_cost[:, -1:], 0.0)))

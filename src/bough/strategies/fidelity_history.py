@@ -2,13 +2,13 @@
 
 The fidelity is a column of the space like any other, and everything that may be proposed has its highest
 value (``space.fidelity.full_space``). A model of all results therefore learns how results at different
-fidelities go together: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5,
-and improvement over the results there is what counts. The median change from a lower fidelity to the highest
-one is added to values there. Otherwise the model would explain a mere difference of levels by smoothness.
+fidelities are related: the covariance over this column is the context kernel of Jenatton et al. 2017, sec. 5.
+Only improvement at the highest fidelity counts. The median change from a lower fidelity to the highest is
+added to values at the lower one; otherwise the model would explain a mere difference of levels by smoothness.
 ``strategies.fidelity_gain`` says which configuration is evaluated next, and at which fidelity.
 
 Configurations without a result at the highest fidelity count as pending there. So no method proposes them
-again, and a model believes its own predictions of them.
+again, and a model assumes its own predictions for them.
 
 A method without a model cannot compare results of different fidelities. It sees one fidelity alone: the
 highest at which there are at least two results more than parameters (BOHB, Falkner et al. 2018).
@@ -94,8 +94,8 @@ def _at_one_level(space: Space, history: History, rungs: Sequence[float]) -> His
 def _shifted(space: Space, history: History, y: FloatArray, rungs: Sequence[float]) -> FloatArray:
     """Values (n,) plus the median change from their rung to the highest one, over configurations with both.
 
-    Only changes of the same branch count, and of these the first 1, 2, 4, 8, ...: values that keep changing
-    would make the model fit all of its past again each time.
+    Only changes on the same branch count, and only the first 1, 2, 4, 8, ... of them: if values changed with
+    every trial, the model would have to fit its whole past again each time.
     """
     assert history.fidelity is not None
     y = np.clip(y, -LARGEST_VALUE, LARGEST_VALUE)

@@ -1,8 +1,8 @@
 """Where to look first in a space that is still being learned: at options that no trial has taken yet.
 
 A declared space says which branches there are, and the initial design visits each of them once. A learned
-space has only the branches that trials went to: behind an option that none took there may be parameters that
-nobody has heard of. So every option of a categorical parameter gets a trial before the model decides.
+space has only the branches that trials went to: an option that no trial took may have parameters that are
+still unknown. So every option of a categorical parameter gets a trial before the model decides.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from bough.space.parameters import Categorical, Domain
 __all__ = ["MIDDLE_SHARE", "first_look", "fresh_answer", "is_design"]
 
 MIDDLE_SHARE = 0.5
-"""The share of a range, around its middle, from which a number is drawn of which nothing is known."""
+"""The share of a range, around its middle, from which a first value is drawn."""
 
 DRAWS = 64
-"""Random points among which one may have the option that is wanted."""
+"""Random points that are drawn to find a legal one with the wanted option."""
 
 
 def first_look(space: Space, tried: Points, rng: np.random.Generator) -> Points | None:
@@ -45,7 +45,7 @@ def first_look(space: Space, tried: Points, rng: np.random.Generator) -> Points 
 
 
 def fresh_answer(name: str, domain: Domain, rng: np.random.Generator, *, uniform: bool) -> Any:
-    """A value of a parameter of which nothing is known; uniform: from all of its range, as designs draw."""
+    """A first value for an unknown parameter. uniform: drawn from its whole range, as designs do."""
     space = Space({name: domain})
     if uniform:
         return space.sample(1, rng)[0][name]
@@ -53,7 +53,7 @@ def fresh_answer(name: str, domain: Domain, rng: np.random.Generator, *, uniform
 
 
 def is_design(strategy: object) -> bool:
-    """Whether a strategy looks at no result."""
+    """Whether a strategy ignores all results."""
     return bool(getattr(strategy, "ignores_values", False))
 
 

@@ -1,4 +1,4 @@
-"""Flattening: how methods that know nothing of branches see a branching space.
+"""Flattening: how methods that know nothing about branches see a branching space.
 
 Every column counts as active. Inactive columns get a random value, drawn once per trial from a generator
 that is seeded by study seed and trial number. Users of a flat optimiser do the same when they ignore
@@ -62,7 +62,7 @@ def filling(layout: Layout, number: int, seed: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class FlatPosterior(Posterior):
-    """Predicts branching points by a posterior over flattened ones. fill: (columns,) of inactive values."""
+    """Predicts branching points by a posterior over flattened ones. fill: (columns,) inactive values."""
 
     inner: Posterior
     layout: Layout
@@ -95,14 +95,14 @@ class FlatPosterior(Posterior):
 class FlatModelBased(ModelBased):
     """A model-based strategy whose surrogate sees flattened points; the search still follows the branches.
 
-    layout: that of the space.
+    layout: the layout of the space.
     """
 
     layout: Layout = field(kw_only=True)
 
     @property
     def can_learn(self) -> bool:
-        """Never: what fills up a point depends on the study that it was tried in."""
+        """Never: the random values of inactive columns depend on the study."""
         return False
 
     def model(self, history: History) -> ConditionedModel:

@@ -54,7 +54,7 @@ class RandomForest(Options):
 
 @dataclass(frozen=True)
 class Interleaved:
-    """Random trials between those of a model: a safeguard against a wrong one.
+    """Random trials between the trials of a model: a safeguard against a wrong model.
 
     random_fraction: probability that a trial is drawn at random, once there is an observation.
     """

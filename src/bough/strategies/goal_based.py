@@ -12,7 +12,7 @@ the search looks for feasible configurations unlike those that are known.
 With more than ``MAX_OBJECTIVES`` a front has too many boxes. Then each trial draws weights w ~ Dirichlet(1),
 and minimises the augmented Chebyshev norm of the scaled objectives (Knowles 2006, ParEGO): different trials
 look for different parts of the front. Branches are always compared by such a norm, with weights that every
-trial draws, so each branch that matters for some part of the front gets its look.
+trial draws, so each branch that matters for some part of the front gets explored.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class GoalBased:
         return self._choose(space, history, rng).points
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Of the first objective; without objectives, of the number of violated limits."""
+        """Predict the first objective; without objectives, the number of violated limits."""
         if outcomes_of(history).objectives:
             return self.objective.predict(history, points)
         models = GoalModels(history, [], fit_limits(self.limit, history), np.empty(0))
@@ -145,7 +145,7 @@ class GoalBased:
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
-        # The same boxes serve the choice of a point and the question of what it gains.
+        # Choosing a point and computing its gain use the same boxes.
         find_boxes = functools.cache(models.boxes)
         # The m-th root of a volume is a length, in standard deviations as for one objective.
         make_length = _criterion_factory(models, find_boxes, factors, 1.0 / max(objectives, 1))
@@ -153,7 +153,7 @@ class GoalBased:
             space=space,
             model=first,
             make_criterion=_criterion_factory(models, find_boxes, factors),
-            improvement=lambda points: make_length()(points),  # seldom asked for, and it needs boxes
+            improvement=lambda points: make_length()(points),  # rarely needed, and it needs boxes
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
@@ -171,7 +171,7 @@ def _criterion_factory(
     factors: Total,
     power: float = 1.0,
 ) -> CriterionFactory:
-    """The gain to the ``power``, times what ``factors`` are the logarithms of."""
+    """Makes the criterion: ``power`` times the log gain, plus ``factors``."""
 
     def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
         if not np.any(models.feasible):
@@ -209,7 +209,7 @@ def _latest_gain(history: History, models: GoalModels) -> int:
 
 
 def _rank(history: History) -> FloatArray:
-    """(n,) by how many feasible trials one is dominated; infeasible ones follow, by their violation."""
+    """(n,) how many feasible trials dominate each one; infeasible trials follow, by their violation."""
     outcomes = outcomes_of(history)
     values, feasible = outcomes.values, outcomes.feasible
     no_worse = np.all(values[None, feasible] <= values[:, None], axis=2)

@@ -1,7 +1,7 @@
 """Models of a study's goals: one Gaussian process per objective and per limit, independent of each other.
 
-A limit's process models its slack c, at most 0 where the limit is met, on the scale sgn(c) log(1 + |c|). It
-keeps a far-off violation from hiding the boundary (Eriksson & Poloczek 2021, arXiv 2002.08526).
+A limit's process models its slack c, at most 0 where the limit is met, on the scale sgn(c) log(1 + |c|), so
+large violations do not hide the boundary (Eriksson & Poloczek 2021, arXiv 2002.08526).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "out
 CHEBYSHEV_SUM_WEIGHT = 0.05
 
 MAX_FRONT = {3: 80, 4: 30}
-"""Points of a front of so many objectives that boxes are made from: about 160 boxes either way."""
+"""By number of objectives, the most points of a front from which boxes are made: about 160 boxes each."""
 
 
 def outcomes_of(history: History) -> Outcomes:
@@ -45,7 +45,7 @@ def outcomes_of(history: History) -> Outcomes:
 def fit_objectives(
     model: ModelBased, history: History, values: FloatArray, noise: FloatArray
 ) -> list[ConditionedModel]:
-    """A model of each column of ``values`` (n, m) with told noise of the same shape."""
+    """A model of each column of ``values`` (n, m) with reported noise of the same shape."""
     return [
         model.model(replace(history, y=np.ascontiguousarray(y), noise=np.ascontiguousarray(sd)))
         for y, sd in zip(values.T, noise.T, strict=True)
@@ -67,16 +67,16 @@ def bilog(slack: FloatArray) -> FloatArray:
 
 
 def _bilog_noise(slack: FloatArray, noise: FloatArray) -> FloatArray:
-    """Told noise of a slack on the scale of ``bilog``, whose slope is 1 / (u + |c|) for the usual size u."""
+    """Reported noise of a slack on the scale of ``bilog``. Its slope is 1 / (u + |c|), u: the usual size."""
     return np.asarray(noise / (usual_size(slack) + np.abs(slack)))
 
 
 @dataclass(frozen=True, eq=False)
 class GoalModels:
-    """All models, conditioned on the history. Where there are no objectives, the list of them is empty.
+    """All models, conditioned on the history. ``objectives`` may be empty.
 
     reference: (m,) the user's reference point, NaN where it is inferred.
-    legal: (n,) which finished trials the space has; results of an earlier space may be forbidden.
+    legal: (n,) which finished trials are legal; results of an earlier space may be forbidden.
     """
 
     history: History
@@ -101,9 +101,9 @@ class GoalModels:
 
     @cached_property
     def feasible(self) -> BoolArray:
-        """(n,) which finished trials meet every limit; where noise was told, which are expected to.
+        """(n,) which finished trials meet every limit; if noise was reported, which are expected to.
 
-        Of trials that are legal, if there are any: one that is gone need not be beaten.
+        Only legal trials count, if there are any: a forbidden one need not be beaten.
         """
         outcomes = outcomes_of(self.history)
         met = np.array(outcomes.slacks <= 0)
@@ -117,7 +117,7 @@ class GoalModels:
 
     @cached_property
     def violation(self) -> FloatArray:
-        """(n,) by how much each finished trial misses the limits together, in standard deviations."""
+        """(n,) by how much each finished trial violates all limits together, in standard deviations."""
         total = np.zeros(len(self.history.done))
         for model in self.limits:
             total += np.maximum(model.z - threshold(model), 0.0)
@@ -125,7 +125,7 @@ class GoalModels:
 
     @cached_property
     def _known(self) -> list[FloatArray]:
-        """For each sample, the objectives (n, m) of finished trials; where there is noise, expected ones."""
+        """For each sample, the objectives (n, m) of finished trials; under noise, their expected values."""
         done = self.history.done
         return [
             np.stack(
@@ -140,7 +140,7 @@ class GoalModels:
 
     @cached_property
     def _believed(self) -> list[FloatArray]:
-        """For each sample, the expected objectives (k, m) of running trials that may well be feasible."""
+        """For each sample, the predicted objectives (k, m) of running trials with a feasible prediction."""
         pending = self.history.pending
         met = np.ones(len(pending), dtype=bool)
         for model in self.limits:
@@ -153,7 +153,7 @@ class GoalModels:
     def boxes(self, rows: Sequence[int] | None, wide: bool) -> list[Boxes] | None:
         """Where an outcome improves the front of these feasible trials, for each sample; None without any.
 
-        rows: finished trials; None for all of them, with those that are running.
+        rows: finished trials; None for all of them and the running ones. wide: see ``front_boxes``.
         """
         feasible = self.feasible
         if rows is not None:
@@ -194,7 +194,7 @@ def threshold(model: ConditionedModel) -> float:
 def chebyshev(
     values: FloatArray, noise: FloatArray, feasible: BoolArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The augmented Chebyshev norm (n,) of ``values`` (n, m), and its noise from that of the values.
+    """The augmented Chebyshev norm (n,) of ``values`` (n, m), and the noise that it gets from the values.
 
     Objectives are scaled by the ideal and the worst values of the feasible front. The norm is
     max_j w_j v_j + 0.05 sum_j w_j v_j, so the noise of v_j counts in full where j is the largest term.
@@ -214,12 +214,12 @@ def chebyshev(
 def front_boxes(known: FloatArray, given: FloatArray, wide: bool = False) -> Boxes:
     """Where an outcome would improve the front of ``known`` (n, m), all on the scale of the models.
 
-    given: (m,) the user's reference point, NaN where it is inferred. Until a trial beats it, the worse of it
-    and the inferred one counts: a point that nothing reaches yet would leave nothing to climb.
+    given: (m,) the user's reference point, NaN where it is inferred. Until a trial beats it, the worse of the
+    given and the inferred point counts: a reference that nothing reaches yet would leave nothing to climb.
 
-    wide: infer it from all results, not from the front. Close behind the front, only what refines it counts,
-    and the search stays on the branch of an early front; far behind, the ends of the front count most. So
-    trials take turns. On five surrogate tasks with one seed the turns ended level with the close rule alone.
+    wide: infer it from all results, not from the front. A reference close to the front only rewards refining
+    it, and the search stays on the branch of an early front; one far behind favours the ends of the front. So
+    trials alternate. On five surrogate tasks with one seed, this did as well as the close reference alone.
     """
     inferred = inferred_reference(known)
     if wide:

@@ -24,11 +24,11 @@ MAX_MEASURED_OBJECTIVES = 4
 """With more objectives a hypervolume takes too long; then the sum of the scaled objectives orders a layer."""
 
 SCALE_ROWS = 16
-"""The unit of a slack is its median size over the first so many trials; later ones do not change it."""
+"""The unit of a slack is its median size over this many first trials; later ones do not change it."""
 
 
 LARGEST_SIZE = 1e300
-"""Larger slacks count as this one: the mean of two of them must stay finite."""
+"""Larger slacks are reduced to this: the mean of two of them must stay finite."""
 
 
 class _Ranks(Strategy, Explains, Protocol):
@@ -37,7 +37,7 @@ class _Ranks(Strategy, Explains, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class GoalRanking:
-    """A method that only compares values, shown each trial's place in the order as its value."""
+    """Wraps a method that only compares values: each trial's place in the order becomes its value."""
 
     method: _Ranks
 
@@ -51,7 +51,7 @@ class GoalRanking:
 
 
 def usual_size(slack: FloatArray) -> float:
-    """The unit in which the slack (n,) of a limit is measured: that of the measure does not matter then."""
+    """The unit of the slack (n,) of a limit, so that the unit of the measure does not matter."""
     early = np.minimum(np.abs(slack[:SCALE_ROWS]), LARGEST_SIZE)
     return float(np.median(early[early > 0])) if np.any(early > 0) else 1.0
 

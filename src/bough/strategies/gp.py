@@ -22,7 +22,7 @@ __all__ = ["PlainGP", "PlainOptions"]
 class PlainOptions(PaperOptions):
     """Options of the processes that do not know about branches.
 
-    candidates: choose from a Sobol grid of so many points, as Spearmint does; None climbs gradients.
+    candidates: choose from a Sobol grid of this many points, as Spearmint does; None uses gradients.
     """
 
     acquisition: str = option("log-ei", ACQUISITION)

@@ -45,7 +45,7 @@ T = TypeVar("T")
 CACHED_FITS = 64
 
 ROUGH_ROWS = (96, 240)
-"""A rough fit sees so many rows of a working set, first few and then more."""
+"""Rows of the working set that a rough fit uses: first few, then more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +58,9 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Fitter:
-    """Fits a surrogate to prefixes of a history. Fits are cached by content: the cache may be dropped.
+    """Fits a surrogate to prefixes of a history. Fits are cached by content, so the cache may be dropped.
 
-    growth: of the schedule of fits. working_set: how many observations a fit sees at most.
+    growth: fraction by which scheduled prefixes grow. working_set: most observations that a fit sees.
     """
 
     surrogate: Surrogate
@@ -72,7 +72,7 @@ class Fitter:
     def fit(self, history: History, length: int, rough: bool = False) -> Fitted:
         """Hyperparameters of the first ``length`` observations: a function of those and the seed alone.
 
-        rough: of some rows of the working set alone, as a start for fits to all of them.
+        rough: fit only some rows of the working set, as a start for fits to all rows.
         """
         points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
         key = digest(points, y, noise, history.seed) + (b"rough" if rough else b"")
@@ -88,7 +88,7 @@ class Fitter:
         return fitted
 
     def _start(self, history: History, length: int) -> FloatArray | None:
-        """The hyperparameters from which the search for those of ``length`` starts."""
+        """The hyperparameters from which the fit to ``length`` observations starts."""
         before = earlier(length, self.growth, self.working_set)
         if before is not None:
             return self.fit(history, before).theta
@@ -121,13 +121,13 @@ def scheduled(n: int, growth: float) -> int:
 
 
 def earlier(length: int, growth: float, limit: int) -> int | None:
-    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
+    """The scheduled prefix from whose hyperparameters the fit to ``length`` observations starts, or None.
 
-    The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
-    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
-    beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
-    digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
-    that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
+    The latest fit is the best start: a search from it takes a third of the evaluations of one from a fit to
+    half of the data. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
+    beyond ``LONGEST_CHAIN`` the i-th length starts from the one with number i & (i - 1), which is i without
+    its lowest 1 bit: half of the fits start from the one before, and the chain to any fit is short. If i is a
+    power of two, the start is number i / 2, and for i = 1 it is a fit in the chain of short lengths.
 
     limit: how many observations the model sees. Longer prefixes start from a rough fit (``begin_of_block``):
     a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
@@ -155,7 +155,7 @@ def begin_of_block(length: int, growth: float, limit: int) -> int:
 
 @lru_cache(maxsize=256)
 def _lengths(growth: float, bits: int) -> tuple[int, ...]:
-    """The scheduled lengths from 1 on, as far as the first one beyond all numbers of so many bits."""
+    """The scheduled lengths from 1 to the first one beyond 2**bits."""
     lengths = [1]
     while lengths[-1] <= 1 << bits:
         lengths.append(max(lengths[-1] + 1, math.ceil(lengths[-1] * (1 + growth))))
@@ -174,7 +174,7 @@ def content(points: Points) -> bytes:
 
 
 def digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes:
-    """A key of a history. Where rows have hashes, sums of their products with random factors make it."""
+    """A cache key of a history. If rows have hashes, it consists of random linear combinations of them."""
     last = np.array([seed, len(y)]).tobytes()
     if points.hashes is None or len(y) != len(points):
         arrays = (points.x, points.on) if points.hashes is None else (points.hashes,)
@@ -191,10 +191,10 @@ def digest(points: Points, y: FloatArray, noise: FloatArray, seed: int) -> bytes
 
 
 _BY_VALUE, _BY_NOISE = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-"""Odd factors with many bits: values and noises count differently."""
+"""Odd factors with many bits, different for values and noises."""
 
 
 @lru_cache(maxsize=8)
 def _factors(count: int) -> NDArray[np.uint64]:
-    """(2, count) the factors of as many rows."""
+    """(2, count) random odd factors, two per row."""
     return np.random.default_rng(count).integers(2**64, size=(2, count), dtype=np.uint64) | np.uint64(1)

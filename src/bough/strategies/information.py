@@ -1,6 +1,6 @@
-"""Decisions by what a trial would teach: max-value entropy search, and the knowledge gradient.
+"""Decisions by the value of information: max-value entropy search, and the knowledge gradient.
 
-Options of ``auto``. Neither weighs the chance that a trial fails.
+Both are options of ``auto``. Neither considers the probability that a trial fails.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COPIES_PER_STEP = 32
 
 
 def max_value_entropy(context: ProposalContext, rng: np.random.Generator) -> Choice:
-    """The point that tells most about the smallest value."""
+    """The point that reveals most about the smallest value."""
     model = context.model
     candidates = _candidates(context, MINIMUM_CANDIDATES, rng)
     minima = sampled_minima(model.posteriors, model.best, candidates, MINIMUM_DRAWS, rng)

@@ -37,11 +37,11 @@ MIN_POINTS = 4
 """Points even if there are fewer paths: a model cannot be fitted to fewer."""
 
 BELIEVED_POINTS = 3
-"""How many points of a design are drawn from beliefs at most. Beliefs that are wrong cost about as many
-trials; where they are right, the model takes it from there."""
+"""Largest number of design points that are drawn from beliefs. Wrong beliefs cost about this many trials; if
+they are right, the model continues from there."""
 
 FEW_ROWS = 512
-"""So many trials show all paths of a long history, as a rule, at a fixed cost."""
+"""Trials of a long history that are checked first, at a fixed cost: they usually cover all paths."""
 
 MAX_POINTS = 16
 """From here on the model chooses better than a design, whatever the number of paths."""
@@ -106,11 +106,11 @@ class InitialDesign:
         return design.take([row])
 
     def early_points(self, space: Space, history: History) -> Points:
-        """The first points that were tried, as many as the design has; none where no path can be late.
+        """The first points that were tried, as many as the design has; no row if no path can be late.
 
-        That is where these points are on all paths, where the design does not look at every path, as with
-        beliefs about switches, and where all early points are of an earlier space that differs everywhere:
-        then every path is new, none is behind.
+        No path can be late if these points cover all paths, if the design does not visit every path (as with
+        beliefs about switches), or if none of these points is on a path of the current space: then every path
+        is new.
         """
         nothing, size = history.done.take([]), self.size(space)
         believed = any(space.layout.switch[belief.column] for belief in history.beliefs)

@@ -58,10 +58,10 @@ __all__ = ["ModelBased", "early_choice", "mixture_moments", "most_viable"]
 _CACHED_MODELS = 4
 
 PENDING_BLOCK = 8
-"""So many running trials at a time enter a model."""
+"""A model is conditioned on this many running trials at a time, and whole blocks are cached."""
 
 MAX_NEAR = 2000
-"""Of so many of the best observations, those on different branches have candidates around them."""
+"""Best observations that a search sees; it adds candidates around the best one of each branch."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +70,9 @@ class ModelBased:
 
     refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
     fit_transform: fits the output transform to the observed values.
-    success: the log probability that a trial succeeds, asked for once a trial has failed.
-    working_set: how many observations the surrogate sees at most (``working_rows``).
-    cost_model: what is fitted to log costs where the study has a budget (``strategies.cost_aware``).
+    success: the log probability that a trial succeeds, used once a trial has failed.
+    working_set: largest number of observations that the surrogate sees (``working_rows``).
+    cost_model: the model of log costs, if the study has a budget (``strategies.cost_aware``).
     """
 
     surrogate: Surrogate
@@ -154,7 +154,7 @@ class ModelBased:
         return count_beliefs(space, history, self.initial.size(space), model)
 
     def weights(self, space: Space, history: History, model: ConditionedModel) -> list[Criterion]:
-        """All that is added to the logarithm of a gain: the chance of success, beliefs and cost."""
+        """The terms that are added to the log gain: the log chance of success, beliefs and cost."""
         weights = [self.success(space, history)] if len(history.failed) else []
         if self.acquisition.log and history.beliefs:
             weights += belief_weights(space, self._beliefs(space, history, model))
@@ -169,7 +169,7 @@ class ModelBased:
         weights = self.weights(space, history, model)
         success = weights[:1] if len(history.failed) else []  # without beliefs and cost
         tried, level = history.done, model.z
-        if history.fidelity is not None:  # configurations that wait for promotion have a prediction alone
+        if history.fidelity is not None:  # configurations that wait for promotion have only a prediction
             tried = tried_points(history)
             level, _ = mixture_moments(model.posteriors, tried)
         return ProposalContext(
@@ -179,7 +179,7 @@ class ModelBased:
             improvement=_criterion(history, model, LOG_EI, success),
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
-            # Repeating a trial is informative only under noise; a finite space is used up.
+            # Repeating a trial is informative only under noise. A finite space is never repeated.
             avoid=history.pending
             if space.size == np.inf and noise_seen(space, history)
             else tried_points(history),
@@ -197,7 +197,7 @@ class ModelBased:
     def model(self, history: History) -> ConditionedModel:
         """The posteriors given all observations, with the hyperparameters of the scheduled prefix.
 
-        Those of the finished trials are kept: asking for several trials at a time needs them only once.
+        Posteriors given the finished trials are cached, so a batch of proposals computes them only once.
         """
         key = digest(history.done, history.y, history.noise, history.seed)
         model = self._models.get(key)
@@ -220,9 +220,9 @@ class ModelBased:
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
         """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
 
-        Such a value changes no prediction of the mean, so the trials are taken block by block. Whole blocks
-        are kept for the next trial of a batch. Blocks begin at fixed rows, whatever is kept: a reopened study
-        computes the same numbers as the one that handed these trials out.
+        A predicted value does not change the posterior mean, so trials can be added block by block. Whole
+        blocks are cached for the next trial of a batch. Blocks begin at fixed rows, whatever is cached, so a
+        reopened study computes the same numbers as the one that handed these trials out.
         """
         conditioned, first = model, len(pending) // PENDING_BLOCK * PENDING_BLOCK
         while first > 0:
@@ -236,7 +236,7 @@ class ModelBased:
             conditioned = replace(
                 conditioned,
                 posteriors=[p.condition(block, z) for p, z in zip(conditioned.posteriors, believed)],
-                # Those values count as incumbents, or the next trial would join the running one.
+                # Predicted values count as incumbents, or the next trial would be close to a running one.
                 best=[min(b, float(z.min())) for b, z in zip(conditioned.best, believed)],
             )
             if len(block) == PENDING_BLOCK:
@@ -246,11 +246,11 @@ class ModelBased:
 
     @property
     def can_learn(self) -> bool:
-        """Whether earlier studies can inform the model: one Gaussian process, searched by its improvement."""
+        """Whether earlier studies can inform the model: it is a Gaussian process with a log acquisition."""
         return isinstance(self.surrogate, KernelGP) and self.acquisition.log
 
     def _learn(self, history: History, model: ConditionedModel) -> ConditionedModel:
-        """The model around those of earlier studies, as far as they rank the results of this one."""
+        """The model with a prior mean from earlier studies, weighted by how well they rank these results."""
         members = [self._source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
@@ -294,7 +294,7 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
 def early_choice(
     initial: InitialDesign, space: Space, history: History, rng: np.random.Generator
 ) -> Choice | None:
-    """A point of the initial design; the least likely to fail while no trial is done; then None."""
+    """A point of the initial design, or, while no trial is done, the one least likely to fail; then None."""
     check_exhausted(space, history)
     first = initial.next(space, history)
     if first is not None and len(unseen(space, first, set(row_keys(space.layout, tried_points(history))))):
@@ -310,7 +310,7 @@ def _criterion(
     rows: IntArray | None = None,
     sd_share: float = 1.0,
 ) -> Criterion:
-    """The acquisition over an incumbent; logarithms of its weights are added. See ``CriterionFactory``."""
+    """The acquisition relative to an incumbent, plus ``weights``. See ``CriterionFactory``."""
     counted, best = replace(acquisition, sd_share=sd_share), model.best
     if rows is not None:
         best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
@@ -326,9 +326,9 @@ def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[Fl
 
 
 def most_viable(space: Space, history: History, rng: np.random.Generator) -> Choice:
-    """The new point that is least likely to fail, where there is no observation to model.
+    """The new point that is least likely to fail, if there is no observation to model.
 
-    Also where a search missed the few configurations that are left of a nearly exhausted space.
+    Also used if a search missed the few configurations that are left in a nearly exhausted space.
     """
     found = best_of_samples(
         space, viability(space, history), near=history.done, avoid=tried_points(history), rng=rng, samples=256
@@ -345,7 +345,7 @@ def most_viable(space: Space, history: History, rng: np.random.Generator) -> Cho
 def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
     """How a point compares with the incumbent, in words."""
     if visits == 0:
-        return "nothing is known of this branch yet"
+        return "nothing is known about this branch yet"
     if mean < best:
         return "expected to beat the best result"
     if sd > abs(mean - best):

@@ -1,4 +1,4 @@
-"""The outlook of each branch by the model: how low it may reach, and how likely it holds the optimum.
+"""What the model expects of each branch: how low it may reach, and how likely it holds the optimum.
 
 Joint draws from the posterior at candidates of every branch answer both questions. The share of the draws
 whose minimum lies on a branch is the probability that the branch holds the optimum, as far as the candidates
@@ -24,7 +24,7 @@ __all__ = ["ExpectsOfBranches", "Outlook", "outlook"]
 
 DRAWS = 400
 CANDIDATES, MAX_PER_BRANCH = 1200, 200
-"""How many candidates in all, and on one branch; the cost of joint draws grows with their cube."""
+"""Candidates in total, and the most on one path; the cost of joint draws grows with the cube of the total."""
 
 COPIES_PER_INCUMBENT = 8
 REACH_QUANTILE = 0.05
@@ -34,7 +34,7 @@ REACH_QUANTILE = 0.05
 class Outlook:
     """Per branch (branches,), to minimise and on the scale of the objective.
 
-    reach: the value below which the branch gets with probability 5 %. holds_optimum: a probability.
+    reach: the branch gets below this value with probability 5 %. holds_optimum: a probability.
     criterion: the largest acquisition value among its candidates.
     """
 
@@ -50,7 +50,7 @@ class ExpectsOfBranches(Protocol):
     def outlook(
         self, space: Space, history: History, branches: Sequence[Sequence[Path]], rng: np.random.Generator
     ) -> Outlook:
-        """Of each branch, given as its paths; at least one trial is done."""
+        """The outlook of each branch, which is given by its paths; at least one trial is done."""
         ...
 
 

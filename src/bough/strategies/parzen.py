@@ -35,16 +35,16 @@ from bough.strategies.options import POSITIVE, SHARE, Options, at_least, option
 __all__ = ["Parzen", "ParzenSearch"]
 
 UNIFORM_VARIANCE = 1 / 12
-"""Variance of a uniform variable on [0, 1]: what the prior says about the spread of a column."""
+"""Variance of a uniform variable on [0, 1]: the prior for the spread of a column."""
 
 MIN_BANDWIDTH = 1e-3
 """Smallest bandwidth of a real column, in the unit cube."""
 
 MAX_GOOD = 25
-"""Good trials at most, as in Hyperopt: more of them blur the estimate of where good values lie."""
+"""Largest number of good trials, as in Hyperopt: more would blur the estimate of where good values lie."""
 
 MAX_DEAD_ENDS = 16
-"""Groups of which every candidate is forbidden or was tried before, until random search takes over."""
+"""Groups with only forbidden or already tried candidates, until random search takes over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Parzen:
     def widths(self) -> FloatArray:
         """(d,) bandwidths of ordered columns: Scott's rule, n^(−1/(d+4)) times the spread.
 
-        The spread is that of the rows and of ``prior`` uniform ones, so a few rows that are close by
+        The spread is computed from the rows and ``prior`` uniform ones, so a few rows that are close by
         chance still get wide kernels. Never below half a level.
         """
         n, d = self.centres.shape
@@ -81,8 +81,8 @@ class Parzen:
     def blur(self) -> FloatArray:
         """(d,) probability that a nominal column forgets its centre and is drawn uniformly.
 
-        A kernel gives each option the pseudo-count a / (n + 1) besides the 1 of its own, which
-        vanishes as rows come in.
+        A kernel counts 1 for its own option, and the pseudo-count a / (n + 1) for every option, which
+        vanishes as n grows.
         """
         pseudo = self.levels * self.prior / (len(self.centres) + 1)
         return np.where(self.nominal, pseudo / (1 + pseudo), 0.0)

@@ -6,9 +6,9 @@ trials by number, one for each particle. A particle i at x with velocity v moves
 
     v ← w v + c r₁ (p_i − x) + c r₂ (g − x),    r₁, r₂ uniform in each coordinate,
 
-p_i is its own best position and g that of the swarm; w and c are those of Clerc & Kennedy 2002. Nothing is
-remembered between proposals: all random numbers come from the study's seed, so a replay repeats the swarm.
-Where a trial is not the particle's position (queued, added), its active values replace it.
+p_i is the best position of the particle and g the best of the swarm; w and c are from Clerc & Kennedy 2002.
+Nothing is remembered between proposals: all random numbers come from the study's seed, so a replay repeats
+the swarm. If a trial is not at the particle's position (queued or added), its active values replace those.
 """
 
 from __future__ import annotations

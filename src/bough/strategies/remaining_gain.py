@@ -3,11 +3,11 @@
 A search has settled when even the best candidate is expected to improve the incumbent by no more than
 NEGLIGIBLE_GAIN_SDS standard deviations of all observations (expected improvement as a stopping rule: Nguyen
 et al. 2017, PMLR 77), and no branch may still reach a better value by the bound of ``branch_exploration``. A
-run asks for several such answers in a row, since a single one is often an accident of the hyperparameters.
+run waits for several such answers in a row, because a single one is often an accident of the fit.
 
 ``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
 optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
-points. It is reported but decides nothing: where much of a space is unexplored it stays large.
+points. It is only reported, and does not stop a run: while much of the space is unexplored, it stays large.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SEARCH_STARTS = 8
 
 
 def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> RemainingGain:
-    """The answer of a model that is conditioned on the finished trials."""
+    """The remaining gain by a model that is conditioned on the finished trials."""
     model, space = context.model, context.space
     none = context.avoid.take([])
     gain = Expected(model.posteriors, model.best)
@@ -46,5 +46,5 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     settled = log_gain <= np.log(NEGLIGIBLE_GAIN_SDS)
     if settled:
         settled = promising(context, other_branches(context)) is None
-    largest = float(np.finfo(float).max)  # of values at both ends of the range, the difference overflows
+    largest = float(np.finfo(float).max)  # the difference of values at both ends of the range overflows
     return RemainingGain(min(at[0] - at[1], largest), min(at[2] - at[3], largest), bool(settled))

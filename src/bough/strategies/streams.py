@@ -1,9 +1,9 @@
 """The random streams of a study, apart from those of its trials.
 
-A trial's proposal uses the generator of [seed, number of the trial]. Whatever must not depend on how many
-numbers that one has given uses a generator of [seed, stream] or [seed, number, stream], with a stream from
-here; they start beyond every number of a trial. Stored studies depend on these numbers: never change one.
-Two streams share a number where their keys differ in length, or where no study uses both.
+A trial's proposal uses the generator of [seed, number of the trial]. Draws that must not depend on how many
+numbers this generator has drawn use one of [seed, stream] or [seed, number, stream], with a stream from this
+file. Streams are larger than any trial number. Stored studies depend on these numbers: never change one. Two
+streams may share a number if their keys differ in length, or if no study uses both.
 """
 
 from __future__ import annotations

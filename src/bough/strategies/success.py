@@ -10,7 +10,7 @@ squashed into a probability (least-squares classification, Rasmussen & Williams 
 
 in units of the standard deviation of the labels. The covariance of ``auto`` says which trials are alike, and
 the fit says what matters: a shared parameter whose value fails on two branches is suspicious on the third,
-a branch that never works has a high offset, and a region inside a branch a high function of its group.
+a branch that never works has a low offset, and a failing region inside a branch a low function of its group.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bough.strategies.context import ConditionedModel
 __all__ = ["DOUBT", "success_probability", "with_labels"]
 
 DOUBT = 0.5
-"""Labels are no Gaussian values: a model that fits them exactly is too sure of what lies between them."""
+"""Extra sd: labels are not Gaussian, so a model that fits them exactly is too certain between them."""
 
 
 def success_probability(model: Callable[[History], ConditionedModel], history: History) -> Criterion:

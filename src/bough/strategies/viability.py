@@ -10,7 +10,7 @@ The estimate is a Beta posterior with kernel weights. With success s_i in {0, 1}
 
 where a branch is a signature and k is a Gaussian window over the active columns,
 zero between signatures. One failure lowers its neighbourhood and its branch, but bans neither. Several
-failures on a branch without success do. The prior expects most trials to succeed, and has the weight of one
+failures without a success ban a branch. The prior expects most trials to succeed, and has the weight of one
 trial: failures are more often due to a whole branch that cannot work than to chance.
 
 Failed trials give the value model no data, so it stays optimistic exactly where trials keep failing. Below
@@ -44,7 +44,7 @@ PENALTY_EXPONENT = 4.0
 """At half of MIN_PROBABILITY a point must promise 2^5 times as much as at MIN_PROBABILITY."""
 
 CELLS = 2**22
-"""Differences (point, tried point, column) held at a time: it bounds the memory of a long study."""
+"""Differences (point, tried point, column) held at a time, which bounds the memory of a long study."""
 
 
 @dataclass(frozen=True, eq=False)

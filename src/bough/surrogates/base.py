@@ -1,11 +1,11 @@
 """The surrogate protocol, and the surrogate that most methods use: a Gaussian process with some kernel.
 
-``flat`` is the plainest of those: one stationary kernel over all columns. Categories are compared by Hamming
+``flat`` is the simplest one: one stationary kernel over all columns. Categories are compared by Hamming
 distance: one-hot coding with one length-scale per parameter.
 
 A surrogate is a frozen value. ``fit`` learns hyperparameters from data and returns them as ``theta``;
 ``posterior`` conditions on data at given hyperparameters. It returns one posterior for each sample of the
-hyperparameters, and a single one for a point estimate. Neither remembers anything.
+hyperparameters, and a single one for a point estimate. Neither keeps any state.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 VARIANCE = LogNormal(0.0, 1.5)
-"""Prior of a kernel with a single variance: loose, because every observation informs it."""
+"""Prior of the variance of a kernel that has only one: loose, because every observation informs it."""
 
 BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS = 10, 3
 """Sweeps to discard if the chain starts at the mode, or where an earlier chain ended."""
@@ -95,7 +95,7 @@ def fit_samples(
 ) -> FloatArray:
     """(samples, p) slice samples of theta inside its bounds.
 
-    start: the samples of an earlier fit, whose last one begins the chain; otherwise the mode does.
+    start: the samples of an earlier fit. The chain starts from the last of them, or else from the mode.
     """
     low, high = prior.bounds
 

@@ -33,7 +33,7 @@ SMALLEST_VARIANCE = 1e-10
 
 
 def features(layout: Layout, points: Points) -> NDArray[np.float32]:
-    """(n, features) what the trees read, in the precision that scikit-learn compares in."""
+    """(n, features) the input of the trees, in the precision in which scikit-learn compares."""
     active = layout.active(points.on)
     ordered = ~layout.nominal
     parts = [np.where(active, points.x, INACTIVE)[:, ordered]]
@@ -77,8 +77,8 @@ class Forest:
 class ForestPosterior(Posterior):
     """A grown forest and the data it was grown on.
 
-    It reports no noise, because the variance in a leaf may be noise or structure: like SMAC, the incumbent
-    is the best observation.
+    It reports no noise, because the variance in a leaf may be noise or structure. So the incumbent is the
+    best observation, as in SMAC.
     """
 
     surrogate: Forest
@@ -88,7 +88,7 @@ class ForestPosterior(Posterior):
 
     @cached_property
     def _tables(self) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Nodes of all trees in one row: where each tree begins, and the mean and variance of each node."""
+        """The nodes of all trees in one array: where each tree begins, the mean and variance of each node."""
         begin = np.cumsum([0] + [tree.node_count for tree in self.trees[:-1]])
         return (
             begin,
@@ -97,7 +97,7 @@ class ForestPosterior(Posterior):
         )
 
     def _nodes(self, points: Points) -> IntArray:
-        """(trees, n) the leaf of each tree into which each point falls, as a place in ``_tables``."""
+        """(trees, n) the leaf of each tree into which each point falls, as an index into ``_tables``."""
         seen = features(self.surrogate.layout, points)
         return np.asarray(self._tables[0][:, None] + np.stack([tree.apply(seen) for tree in self.trees]))
 

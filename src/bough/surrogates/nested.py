@@ -1,7 +1,7 @@
 """The surrogate of ``auto``: a Gaussian process with the covariance of ``gp.kernels.nested`` and its priors.
 
 The priors say what is plausible before any data. Functions of groups vary about as much as all observations.
-The variance of branch levels is a third of that, and that of interactions a quarter. Each variance is one
+Branch levels have a third of that variance, and interactions a quarter. Each variance is one
 number for all branches, so a dozen observations can identify it. Only the variance of the functions has a
 tight prior: with a handful of observations per branch, the size of a function and its smoothness explain the
 same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
@@ -27,17 +27,17 @@ LEVEL = LogNormal(-1.2, 1.0)
 FUNCTION = LogNormal(0.0, 0.5)
 INTERACTION = LogNormal(-1.4, 1.0)
 SPREAD = LogNormal(0.35, 0.5)
-"""Length-scales of the joint term are about √2 times those of the groups: a path has about two groups."""
+"""Prior of φ, near √2: a path has about two groups, so distances in the joint term are √2 times as long."""
 
 LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
-"""Of a parameter alone in its group, in units of its range; √d times as long in a group of d."""
+"""For a parameter alone in its group, in units of its range; √d times as long in a group of d."""
 
 LOW_NOISE = replace(NOISE, prior=LogNormal(math.log(1e-4), 3.0), low=1e-8)
-"""Many objectives have no noise, and the model locates an optimum only as precisely as its noise allows.
-Others have steps that a smooth function cannot follow. So the prior is wide: the data decide."""
+"""Prior of the noise variance. It is wide, because many objectives have no noise, and the model locates an
+optimum only as precisely as its noise allows; others have steps that a smooth function cannot follow."""
 
 ABSENT = LogNormal(math.log(1e-4), 0.1)
-"""A variance that removes its term."""
+"""Prior of a variance so small that its term vanishes."""
 
 TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION}
 

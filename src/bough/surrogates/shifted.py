@@ -6,8 +6,8 @@ the data and H = [1, g(X)]:
 
     b = (H' M⁻¹ H + Λ)⁻¹ (H' M⁻¹ y + Λ b*)
 
-Λ holds b_1 near its prior b* = 1 as long as there are few data. The standard deviation of r is scaled by
-s, s² = (r' M⁻¹ r + n_0) / (n + n_0): the better g predicts, the less uncertain f is.
+Λ keeps b_1 near its prior b* = 1 while there are few data. The standard deviation of r is scaled by s, with
+s² = (r' M⁻¹ r + n_0) / (n + n_0): the better g predicts, the less uncertain f is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["PriorMean", "Shifted", "shifted"]
 
 SLOPE_PRECISION = 1.0
 SCALE_PRIOR_ROWS = 4.0
-"""Observations that s = 1 is worth before there are any."""
+"""n_0: the prior s = 1 counts as much as this many observations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class PriorMean:
 
 @dataclass(frozen=True, eq=False)
 class Shifted(Posterior):
-    """``rest``, a posterior of what the mean misses, with its sd scaled, plus the mean."""
+    """The prior mean plus ``rest``, the posterior of the residual r, whose sd is scaled."""
 
     rest: Posterior
     mean: PriorMean
@@ -82,7 +82,7 @@ class Shifted(Posterior):
 
 
 def shifted(posterior: GPPosterior, members: Sequence[Posterior], weights: FloatArray) -> Posterior:
-    """``posterior`` around the weighted means of ``members``; itself, if they point the wrong way."""
+    """``posterior`` with the weighted means of ``members`` as prior mean; unchanged if b_1 <= 0."""
     data, solver = posterior.data, posterior.solver
     rows = len(data.y)
     shape = PriorMean(members, weights)

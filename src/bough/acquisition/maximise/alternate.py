@@ -28,7 +28,7 @@ __all__ = ["alternate_search"]
 EXCHANGE_ROUNDS = 3
 
 RACE_MARGIN = 3.0
-"""A start goes on to the next round if this many times what it gained in the last would make it the best."""
+"""A start continues if this many times its gain in the last round would make it the best."""
 
 
 def alternate_search(
@@ -40,10 +40,10 @@ def alternate_search(
 ) -> tuple[Points, FloatArray]:
     """Maximise from every start within its box [low, high] (n, columns): points reached, and their values.
 
-    Activity must be constant in a box, as it is in that of a path. The first ascent moves all real columns,
+    Activity must be constant in a box, as it is on a path. The first ascent moves all real columns,
     and long grids as if they were real: a ridge across both would stop a search that moves one of them at a
     time. Then each round makes the best single exchange of a discrete column and moves the reals again. A
-    start that no exchange improves is done, and so is one that falls behind the best of them. The compiled
+    start that no exchange improves is done, and so is one that falls far behind the best one. The compiled
     core does all of this in one call, except for relations and clauses.
     """
     layout = space.layout
@@ -67,7 +67,7 @@ def alternate_search(
         if not len(active):
             break
         moves = exchanges(space, points.take(active), low[active], high[active])
-        if space.require:  # other values give way, so that a search can move along a face
+        if space.require:  # repair the other values, so a search can move along a face
             moved = moves.points()
             moved = repair(space.rules, moved, locked=moved.x != moves.bases.take(moves.owner).x)
             score = np.where(space.legal(moved), criterion(moved), -np.inf)
@@ -77,7 +77,7 @@ def alternate_search(
                 score = np.where(space.legal(moves.points()), score, -np.inf)
         best = best_of_each(score, moves.owner, len(active))
         reached, gain = (moved.take(best) if space.require else moves.points(best)), score[best]
-        if turn == 0:  # rounding to grids may have lost what the start had
+        if turn == 0:  # rounding to grids may have made it worse than the start
             begin = starts.take(active)
             start_value = np.where(space.legal(begin), criterion(begin), -np.inf)
             reached, gain = _better_of(reached, gain, begin, start_value)
@@ -101,7 +101,7 @@ def alternate_search(
 
 @lru_cache(maxsize=16)
 def _core_grids(layout: Layout, grids: Grids) -> tuple[Any, ...]:
-    """The arguments of ``read_grids`` in ``core/src/read.h``; its options do without the one that stays."""
+    """The arguments of ``read_grids`` in ``core/src/read.h``: ``options`` without the entry for staying."""
     table = options(layout)
     tried = table.column[1:].astype(np.intc), table.rank[1:].copy(), table.relative[1:].copy()
     return (len(tried[0]), grids.levels, *grids.log_scales, *tried)
@@ -126,7 +126,7 @@ def _better_of(
 
 
 def _legal_again(space: Space, points: Points, value: FloatArray, criterion: Criterion) -> Points:
-    """Points whose grids were rounded, repaired; ``value`` is updated where that moves them."""
+    """Repair points that were rounded to grids; ``value`` is updated where that moves them."""
     repaired = repair(space.rules, points)
     moved = np.flatnonzero((repaired.x != points.x).any(axis=1))
     if len(moved):

@@ -47,7 +47,7 @@ MAX_INCUMBENTS = 8
 """Branches whose best point gets candidates around it."""
 
 MIN_START_DISTANCE = 0.25
-"""Two starts on one branch differ by at least this much in some column, or they would reach the same peak."""
+"""Two starts on one branch differ by at least this much in some column; closer ones reach the same peak."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ def best_row(points: Points, score: FloatArray) -> Points:
 
 
 def best_of_each(score: FloatArray, owner: IntArray, owners: int) -> IntArray:
-    """(owners,) the row with the largest score among those of each owner, the first of equals.
+    """(owners,) the row with the largest score among those of each owner; in ties the first.
 
-    The rows of an owner stand together, in the order of owners; each has one.
+    The rows of an owner are contiguous, in the order of owners; each owner has at least one.
     """
     score = np.where(np.isnan(score), -np.inf, score)
     ends = np.searchsorted(owner, np.arange(owners + 1)).tolist()

@@ -29,7 +29,7 @@ STAYS = -1
 class Moves(NamedTuple):
     """Points that each differ from their base in at most one column.
 
-    owner: (n,) the row of each one's base; the moves of a base stand together, and staying comes first.
+    owner: (n,) the row of each move's base. The moves of a base are contiguous; staying comes first.
     column: (n,) the column that is changed, ``STAYS`` for none.
     place: (n,) its new value.
     """
@@ -81,7 +81,7 @@ def score_moves(criterion: Criterion, moves: Moves) -> FloatArray:
 class Options(NamedTuple):
     """Every rank that some column may try, after a first entry for staying.
 
-    relative: whether ``rank`` counts from where the point is.
+    relative: whether ``rank`` is relative to the current rank of the point.
     """
 
     column: IntArray

@@ -6,7 +6,7 @@ set and s the step length of Barzilai & Borwein,
     d = P(x + s grad) - x,    x+ = x + t d    with t halved until the value rises enough.
 
 Its fixed points are the stationary points of the criterion on the legal set, also on faces and corners, where
-an ascent inside the box would stop short or leave. All starts move together.
+an ascent inside the box would stop short or leave the set. All starts move together.
 """
 
 from __future__ import annotations

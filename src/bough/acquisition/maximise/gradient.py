@@ -28,7 +28,7 @@ class AscentRules(NamedTuple):
     steps: int = 25
 
     race: bool = True
-    """Whether starts are dropped that will not come near the best of them."""
+    """Whether to drop starts that will not come near the best one."""
 
     gain_tolerance: float = 1e-4
     """An ascent ends with a step that gains less than this times 1 + |value|. Log EI falls by half a unit
@@ -50,7 +50,7 @@ class AscentRules(NamedTuple):
 RULES = AscentRules()
 
 SMALLEST_SQUARE = float(np.finfo(float).tiny)
-"""Squares below this have lost their digits."""
+"""Smaller squares have lost digits to underflow."""
 
 
 def gradient_ascent(
@@ -70,7 +70,7 @@ def gradient_ascent(
     if (reached := compiled_ascent(criterion, starts, low, high, moving)) is not None:
         return reached
     # A branch has few of all the columns, so each start moves only in its own. A start with fewer columns
-    # than others is filled up with columns that do not move: their box has no width.
+    # than others is padded with columns that do not move: their box has no width.
     own = np.argsort(~moving, axis=1, kind="stable")[:, :width]
     free = np.take_along_axis(moving, own, axis=1)
     place = np.where(free, np.take_along_axis(starts.x, own, axis=1), 0.5)  # inactive values are arbitrary
@@ -128,8 +128,8 @@ def projected_bfgs(
     L-BFGS. A rejected step is shortened at the next evaluation; a start that no longer gains drops out of
     the batch.
 
-    A race also drops a start whose quadratic model says that it will not come near the best of them. The
-    batch lasts as long as its slowest member, and that should not be one that cannot win.
+    A race also drops a start whose quadratic model predicts that it will not come near the best one: the
+    batch takes as long as its slowest member, which should not be one that cannot win.
     """
     x: FloatArray = np.clip(start, low, high)
     rows: IntArray = np.arange(len(x))

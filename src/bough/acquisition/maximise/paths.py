@@ -1,9 +1,9 @@
-"""The default maximiser: candidates on every path, then a search from the best of the best branches.
+"""The default maximiser: candidates on every path, then searches from the best ones on the best branches.
 
 A path is a box of the unit cube with constant activity. Inside it the criterion is a plain function of the
 active columns. Candidates of all paths are scored in one batch, and searches from the best run in another. A
 space with too many paths to list is sampled instead, and one-exchange steps lead from the best samples to
-neighbouring paths: independent choices are never multiplied out.
+neighbouring paths, so the combinations of independent choices are never enumerated.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ LOCAL_SEARCHES = 8
 LOCAL_SEARCH_STEPS = 3
 
 MAX_TRANSPLANTS = 5
-"""How often the best point is carried over to other paths, at most."""
+"""Largest number of times that the best point is carried over to other paths."""
 
 MIN_TRANSPLANT_GAIN = 0.01
 """A transplant that raises the value by less than this fraction is the last one."""
@@ -116,7 +116,7 @@ def search_boxes(
 def _sampled_candidates(
     space: Space, criterion: Criterion, near: Points, rng: np.random.Generator, branches: int, candidates: int
 ) -> tuple[Points, FloatArray]:
-    """Random points, tried ones, points around those, and what local searches from the best of them see."""
+    """Random points, tried ones, points around those, and the points of local searches from the best."""
     known = [near.take(slice(0, branches)), near_incumbents(space, near, CANDIDATES_PER_INCUMBENT, rng)]
     sampled = Points.concat([sample_points(space, candidates, rng), *known])
     value = np.where(space.legal(sampled), criterion(sampled), -np.inf)

@@ -49,8 +49,8 @@ def best_of_sobol(
 ) -> Points:
     """The best of a dense Sobol grid that is not in ``avoid``; no row if there is none. ``near`` is ignored.
 
-    For criteria with jumps, such as that of a treed model at every split (Spearmint and Assael et al. 2014
-    use 20,000 points). A finite space no larger than the grid is listed completely; otherwise points that
+    For criteria with jumps: a treed model has one at every split (Spearmint and Assael et al. 2014 use
+    20,000 points). A finite space no larger than the grid is listed completely; otherwise points that
     snap to the same configuration are scored once.
     """
     grid = every_point(space, points)

@@ -1,4 +1,4 @@
-"""Covariances are values: kernels, the pullback of their gradients, and their sums and products.
+"""The base of the kernel algebra: kernels, pullbacks of their gradients, and sums and products of kernels.
 
 A kernel is a small frozen dataclass. Calling it on ``theta`` and two ``Points`` returns the covariance
 matrix and a ``Pullback``, which turns a weight W = ∂loss/∂K into the gradients of the loss by theta and by
@@ -11,7 +11,7 @@ A function of a weighted distance is a ``stationary.Stationary`` with a ``profil
 
 * ``params``: a tuple of ``Param``; ``theta`` holds the logarithms of their values in that order;
 * ``__call__(theta, a, b) -> (K (n, m), Pullback)``: read ``a.x`` only in columns that are active
-  (``WhereActive`` or ``Imputed`` around the kernel sees to that); compute nothing for the gradient until the
+  (``WhereActive`` or ``Imputed`` around the kernel ensures that); compute nothing for the gradient until the
   pullback is called; ``a is b`` holds for a Gram matrix. The pullback may keep K, so callers never write
   into it;
 * ``diag(theta, a) -> (diagonal (n,), DiagPullback)``, or subclass ``Correlation`` if k(x, x) = 1;
@@ -38,7 +38,7 @@ from bough.points import FloatArray, Points
 __all__ = ["Correlation", "DiagPullback", "Kernel", "Product", "Pullback", "Sum", "Toward", "zero_pullback"]
 
 Adder = Callable[[FloatArray, FloatArray], None]
-"""(out (n, columns), W) -> nothing: ``out`` is added to."""
+"""(out (n, columns), W) -> None: adds a gradient to ``out``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Pullback:
 
     theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
     a and b count as different variables even if they are the same object.
-    add_a: (out, W) -> nothing, a(W) added to out (n, columns), for kernels that touch only some of its rows.
+    add_a: (out, W) -> None: adds a(W) to out (n, columns), for kernels that touch only some of its rows.
     """
 
     theta: Callable[[FloatArray], FloatArray]
@@ -79,7 +79,7 @@ class DiagPullback:
 
 
 Toward = Callable[[Points], tuple[FloatArray, Pullback]]
-"""For some b, a function of any a: what the kernel returns for (a, b)."""
+"""A kernel with fixed b: maps any a to what the kernel returns for (a, b)."""
 
 
 class Kernel(ABC):

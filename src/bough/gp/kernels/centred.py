@@ -1,8 +1,8 @@
-"""Every column as features whose differences are distances, divided by the column's length-scale.
+"""A feature map for numbers and categories: distances between features are in units of the length-scales.
 
-A number is itself. A category with m options is its m indicators over √2, so two different options have
-distance 1 (Hamming). Features are centred, and those of an inactive column are all zero: the middle of a
-range, the centroid of the options.
+A number is one feature. A category with m options becomes m indicators divided by √2, so two different
+options have distance 1 (Hamming). Features are centred, and those of an inactive column are all zero: the
+middle of a range, the centroid of the options.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from bough.points import BoolArray, FloatArray, IntArray, Layout, Points
 __all__ = ["Centred"]
 
 ALONE = default_lengthscale(1)
-"""The usual prior of a length-scale in a group of one column."""
+"""The default prior of a length-scale in a group of one column."""
 
 
 class _Table(NamedTuple):
-    """Of each feature (size,): its column and group, and how its value follows from x."""
+    """For each feature (size,): its column, its group, and how it is computed from x."""
 
     column: IntArray
     group: IntArray
     indicator: BoolArray
     origin: FloatArray
-    """The position of an indicator's option in its column; of a number the middle, 0.5."""
+    """Position of an indicator's option in its column; for a number the middle, 0.5."""
     share: FloatArray
-    """The mean of an indicator over the options: one over their number."""
+    """Mean of an indicator over all options: one over their number."""
     factor: FloatArray
 
 
@@ -43,8 +43,8 @@ class Centred(FeatureMap):
     """The features of all columns of a layout. theta: log ℓ of each column.
 
     unit: a common factor of all features.
-    lengthscale: the prior of ℓ in a group of one column. In a group of d columns it is √d times as long, and
-    typical distances stay alike.
+    lengthscale: the prior of ℓ in a group of one column. In a group of d columns it is √d times as long, so
+    typical distances stay the same.
     """
 
     layout: Layout
@@ -90,7 +90,7 @@ class Centred(FeatureMap):
         return z
 
     def inverse(self, theta: FloatArray) -> FloatArray:
-        """(size,) what the difference of two numbers is multiplied with: unit/ℓ."""
+        """(size,) unit/ℓ for the column of each feature."""
         return np.asarray(self.unit * np.exp(-theta)[self.table.column])
 
     def pull_x(self, theta: FloatArray, points: Points, w: FloatArray) -> FloatArray:

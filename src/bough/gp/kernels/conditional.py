@@ -1,8 +1,8 @@
 """Covariances that depend on which groups are active.
 
 ``SameSignature`` is the conditional kernel of Lévesque et al. 2017 (sec. 4): only points with the same active
-groups are compared. ``Imputed`` reads inactive columns as the middle of their range, as they do for joint
-kernels. Categories have no middle: an inactive one is read as one more option, as far from every other.
+groups are compared. ``Imputed`` reads inactive columns as the middle of their range, as the paper does for
+joint kernels. Categories have no middle: an inactive one counts as an extra option, equally far from all.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ SCALES = 4
 class Nested(Kernel):
     """See the module's docstring. theta: log of o, s, j, φ, then of ℓ of every column.
 
-    implied: nominal switches whose options each have a group. The group's offset is their level, so only
-    the term over all columns reads them.
+    implied: nominal switches whose options each have a group. The offset of the group models the level of
+    its option, so only the term over all columns reads these switches.
     offset, additive, joint, spread: priors of o, s, j and φ.
     lengthscale: the prior of ℓ in a group of one column (see ``Centred``).
     """
@@ -69,7 +69,7 @@ class Nested(Kernel):
 
     @cached_property
     def expression(self) -> Kernel:
-        """The same covariance in the kernel algebra, with the same theta: the definition, and slower."""
+        """The same covariance in the kernel algebra, with the same theta: the definition, but slower."""
         every = tuple(range(self.centred.size))
         levels = Sum(tuple(WhereActive(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
         functions = Sum(
@@ -110,8 +110,8 @@ class Nested(Kernel):
         """The description of the space for the compiled core: the arguments of ``read_shape``."""
         column = self.centred.table.column
         terms = [(group, np.unique(column[features])) for group, features in self.additive_terms]
-        # The core lists the columns of each term together, and wants C's own int, which np.int32 is not on
-        # Windows.
+        # The core lists the columns of each term together. It needs C's int (np.intc), which np.int32 is not
+        # on Windows.
         listed = np.concatenate([np.empty(0, dtype=np.intp), *(own for _, own in terms)])
         column = np.concatenate([listed, np.setdiff1d(np.arange(self.layout.columns), listed)])
         return (
@@ -225,10 +225,10 @@ class Nested(Kernel):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Side:
-    """Some points as the kernel reads them, at some length-scales.
+    """Points as the kernel reads them, at given length-scales.
 
     z: (n, features) in units of the length-scales; on: (n, groups − 1) activity of all but the root;
-    parts: for each group of the additive sum the rows where it is active, and its own features there.
+    parts: for each group of the additive sum, the rows where it is active, and its features there.
     """
 
     points: Points

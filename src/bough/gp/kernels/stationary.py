@@ -30,7 +30,7 @@ __all__ = ["SE", "Constant", "Hamming", "Laplace", "Matern32", "Matern52", "Stat
 Columns = tuple[int, ...]
 Slope = Callable[[], FloatArray]
 Between = Callable[[FloatArray, FloatArray], FloatArray]
-"""The distance of two values of a column, elementwise."""
+"""The distance between two values of a column, elementwise."""
 
 Profile = tuple[FloatArray, Slope, *tuple[Slope, ...]]
 """k(s) (n, m) and, on demand, its derivatives in new arrays: dk/d(s²), then one by each shape value."""
@@ -111,7 +111,7 @@ class Stationary(Correlation):
 
     @abstractmethod
     def profile(self, s2: FloatArray, values: FloatArray) -> Profile:
-        """k as a function of s² (n, m), which it may overwrite; k(0) = 1. values: those of ``shape``."""
+        """k as a function of s² (n, m), which it may overwrite; k(0) = 1. values: of ``shape``."""
 
     @cached_property
     def params(self) -> tuple[Param, ...]:

@@ -56,8 +56,8 @@ class WhereActive(Kernel):
     """k_inner where ``group`` is active in both points, zero elsewhere.
 
     The delta kernel δ_v of Ma & Blaschko 2020 (Alg. 1) times k_inner. Only active rows are evaluated: values
-    under inactive columns are never read, and a term costs n_v² rather than n². Two points that are both
-    inactive have no covariance from here.
+    of inactive columns are never read, and a term costs n_v² rather than n². A point in which the group is
+    inactive gets no covariance from this term.
     """
 
     group: int

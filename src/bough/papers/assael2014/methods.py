@@ -30,8 +30,8 @@ class TreedGP(Options):
     """``treed``: treed Gaussian processes with pooled hyperparameters, EI on a Sobol grid.
 
     min_leaf_size: fewest observations of a leaf. leaf_weight: w_0 of eq. 9, 2 in the paper.
-    samples: of the hyperparameters (eq. 10), 0 for the maximum of eq. 8. candidates: points of the Sobol
-    grid.
+    samples: slice samples of the hyperparameters (eq. 10), 0 for the maximum of eq. 8. candidates: points of
+    the Sobol grid.
     """
 
     min_leaf_size: int = option(5, at_least(2, "a number of observations, at least 2"))

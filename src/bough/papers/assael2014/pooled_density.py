@@ -37,9 +37,9 @@ INTERVAL_PRIOR_SDS = 4.0
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns that the covariance compares: numeric ones by difference, nominal ones by being unequal.
+    """The columns that the covariance compares: numeric ones by difference, nominal ones by equality.
 
-    group: (columns,) what switches each column of the points on. kernel: of PROFILES.
+    group: (columns,) the group that activates each column of the points. kernel: a key of PROFILES.
     warp: whether numeric columns are warped by Beta CDFs first. The covariance's theta are the logs of
     variance, with ``warp`` α and β of all numeric columns, and length-scales, numeric columns first.
     """
@@ -85,7 +85,7 @@ class Densities:
     """The log densities of several targets, evaluated together.
 
     Their arguments are theta of each target's ``Hyper`` without the mean, ``padded``. The arrays
-    of this object are scratch space: what a call leaves in them only saves work in the next one.
+    of this object are scratch space: values that one call leaves there only save work in the next one.
     prior: False for the pseudo-likelihood of eq. (8) alone; ``Terms`` still count the mean's prior.
     """
 
@@ -119,7 +119,7 @@ class Densities:
     def _warp(self, shapes: FloatArray) -> None:
         """Bring the warped values up to date with log α and log β (targets, 2, numeric).
 
-        A chain moves along one coordinate at a time, so most columns are as they were.
+        A chain moves along one coordinate at a time, so most columns have not changed.
         """
         target, column = np.nonzero((shapes != self._shapes).any(axis=1))
         alpha, beta = np.exp(shapes[target, :, column]).T
@@ -144,12 +144,12 @@ class Densities:
 
     @cached_property
     def _width(self) -> int:
-        """Of a row (a place for the mean, theta without the mean, at least one zero)."""
+        """Width of a row: a place for the mean, theta without the mean, at least one zero."""
         return 1 + max(len(target.hyper.start) for target in self.targets)
 
     @cached_property
     def _places(self) -> IntArray:
-        """(targets, p) where in such rows the entries of the covariance's theta are found."""
+        """(targets, p) the positions of the covariance's theta in such rows."""
         places = np.stack([target.hyper.places for target in self.targets])
         return (places % self._width) + self._width * np.arange(len(places))[:, None]
 
@@ -159,7 +159,7 @@ class Densities:
 
     @cached_property
     def _prior(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means and deviations of the normal log priors, in the places of such rows, and the constants."""
+        """Means and sds of the normal log priors, at the positions of such rows, and the constants."""
         means, sds = np.zeros((2, len(self.targets), self._width))
         sds += np.inf
         for mean, sd, target in zip(means, sds, self.targets):
@@ -184,7 +184,7 @@ class Densities:
 
 
 def padded(rows: Sequence[FloatArray]) -> FloatArray:
-    """(rows, longest) the rows one below the other, filled up with zeros."""
+    """(rows, longest) the rows stacked and padded with zeros."""
     out = np.zeros((len(rows), max(len(row) for row in rows)))
     for whole, row in zip(out, rows):
         whole[: len(row)] = row

@@ -24,7 +24,7 @@ from bough.points import BoolArray, FloatArray, IntArray
 __all__ = ["Hyper", "Part", "Target", "ancestors", "pool"]
 
 OUTSIDE = Param("lengthscale outside", 1, LogNormal(float(np.log(0.5)), 1.0), SHORTEST, LONGEST)
-"""The one length-scale of all columns that a leaf itself does not have."""
+"""The length-scale that is shared by all columns that a leaf itself does not have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Part:
 def pool(path: Sequence[IntArray], first: float) -> list[Part]:
     """The factors of a leaf from the nested rows of (leaf, parent, ..., root); first: the leaf's weight.
 
-    An ancestor that holds no more rows than its child is no step of the path.
+    An ancestor that has no more rows than its child is skipped.
     """
     parts = [Part(first, path[0])]
     inner = path[0]
@@ -66,8 +66,8 @@ def ancestors(on: BoolArray, signature: BoolArray, depths: IntArray) -> list[Int
 class Hyper:
     """The hyperparameters of a leaf: theta = (mean, then the logarithms of ``params``).
 
-    The covariance is one for the whole space; a leaf learns those entries of its theta that concern
-    the leaf's own columns.
+    The whole space has one covariance; a leaf learns only the entries of its theta that concern the
+    leaf's own columns.
 
     params: of those entries, of the noise variance, and ``OUTSIDE`` if there are other columns. The
             mean's prior is N(0, 1): targets are standardised.
@@ -86,7 +86,7 @@ class Hyper:
 
     @cached_property
     def log_normal(self) -> tuple[FloatArray, FloatArray]:
-        """(p - 1,) means and deviations of the priors of ``params``, which are all log-normal."""
+        """(p - 1,) means and standard deviations of the priors of ``params``, which are all log-normal."""
         found = [
             (param.prior.mean, param.prior.sd)
             for param in self.params

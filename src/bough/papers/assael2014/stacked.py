@@ -35,7 +35,7 @@ CORNER = 1e30
 """c above: larger than any |L⁻¹y|², so the last pivots are positive. Nothing else depends on it."""
 
 STACK_COST, BLOCK_COST, CELL_COST, PIVOT_COST = 5e4, 1e3, 1.5, 0.1
-"""Rough nanoseconds of a stack, of a block, of an entry of its matrix, and of a factorisation over size³."""
+"""Rough cost in nanoseconds: per stack, per block, per matrix entry, and of a factorisation per size³."""
 
 NONE = np.empty(0, dtype=np.intp)
 LOG_2PI = float(np.log(2 * np.pi))
@@ -92,11 +92,11 @@ PROFILES: dict[str, tuple[float, Profile]] = {
 class Stack:
     """B blocks of at most s rows, to be factorised together.
 
-    owner, weight: (B,) as in ``Block``.  real: (B, s) whether a row is one of the block.
+    owner, weight: (B,) as in ``Block``.  real: (B, s) False for rows that are padding.
     reported, unreported: (B, s) as in ``Data``.
     at: where in the matrices the pairs of rows below the diagonal belong, block by block.
     matrix: (B, s + 2, s + 2), of which only the lower triangle is read. In every call the covariances of
-        pairs and the diagonal are overwritten; the rest stays, zero for rows that only fill up.
+        pairs and the diagonal are overwritten; the rest stays, zero for padding rows.
     """
 
     owner: IntArray
@@ -162,10 +162,10 @@ class Stack:
 class Blocks:
     """The P pairs of rows in all blocks, and the stacks to which they belong, in their order.
 
-    first, second: (K, P) where the values of numeric columns of a pair's rows are found in an array
-        (owners, numeric, n); the same place twice where a column is inactive.
-    unequal: (H, P) where the inverse length-scale of a nominal column is found in an array
-        (owners, columns + 1) if the pair's categories differ, else a zero, which is in the last column.
+    first, second: (K, P) indices of the numeric values of a pair's two rows in an array
+        (owners, numeric, n); equal where a column is inactive.
+    unequal: (H, P) index of the inverse length-scale of a nominal column in an array
+        (owners, columns + 1) if the pair's categories differ, else of a zero, in the last column.
     """
 
     first: IntArray
@@ -175,7 +175,7 @@ class Blocks:
 
     @staticmethod
     def of(blocks: Sequence[Block], data: Data, numeric: int, nominal: tuple[int, ...]) -> Blocks:
-        """numeric: how many numeric columns the models have; nominal: where in the data the others are."""
+        """numeric: how many numeric columns the models have; nominal: the nominal columns of the data."""
         n, columns = len(data.y), numeric + len(nominal)
         groups = by_size(blocks)
         ordered = [block for group in groups for block in group]
@@ -184,7 +184,7 @@ class Blocks:
             np.concatenate([NONE, *(block.rows[pair[side]] for block, pair in zip(ordered, pairs))])
             for side in (0, 1)
         )
-        # what belongs to a block, for each of its pairs
+        # the block of each pair, then its owner and active columns
         of = np.repeat(np.arange(len(ordered)), [len(pair[0]) for pair in pairs])
         owner = np.array([block.owner for block in ordered], dtype=np.intp)[of]
         active = np.zeros((columns, len(ordered)), dtype=bool)
@@ -219,7 +219,7 @@ class Blocks:
         noise: FloatArray,
         profile: Profile = matern52,
     ) -> tuple[FloatArray, ...]:
-        """(B,) a, b, c of all blocks, stack by stack (see there).
+        """(B,) a, b, c of all blocks, stack by stack (see ``Stack.terms``).
 
         M is a stationary covariance plus noise. values: (owners, numeric, n) of numeric columns;
         inverse: (owners, columns + 1) unit / ℓ and a zero; variance, noise: (owners,); profile: of PROFILES.
@@ -248,7 +248,7 @@ def _below(size: int) -> tuple[IntArray, IntArray]:
 
 
 def by_size(blocks: Sequence[Block]) -> list[list[Block]]:
-    """Blocks in groups of similar size, so that the expected cost of stacks that are filled up is least."""
+    """Blocks in groups of similar size that minimise the expected cost of the padded stacks."""
     if not blocks:
         return []
     ordered = sorted(blocks, key=lambda block: len(block.rows))

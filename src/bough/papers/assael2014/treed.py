@@ -37,8 +37,8 @@ __all__ = ["LEAF_KERNELS", "Treed"]
 NO_ROWS = np.empty(0, dtype=np.intp)
 
 QUIET_NOISE = replace(NOISE, prior=LogNormal(float(np.log(1e-6)), 3.0), low=1e-10)
-"""Of a leaf, which may be all but noiseless: noise that is only left over at the best point looks like a
-chance to improve there, and keeps the search from the leaves where there is one."""
+"""Noise of a leaf, which may be almost zero. Spurious noise at the best point looks like a chance to improve
+there, and keeps the search away from leaves with a real chance."""
 
 LEAF_KERNELS: dict[str, Base] = {"matern52": Matern52, "matern32": Matern32, "se": SE}
 
@@ -50,9 +50,9 @@ BURN_IN = 5
 class Treed:
     """The surrogate of ``treed`` and ``treed-warp``.
 
-    least: fewest points of a leaf. weight: exponent of a leaf's own likelihood, from which those of
-    its ancestors follow. The paper's 2 makes a density that is too sharp by its square root when it
-    is sampled; 1 gives the usual posterior where there is no split.
+    least: fewest points of a leaf. weight: exponent w_0 of a leaf's own likelihood, which also sets
+    the exponents of its ancestors. The paper's 2 squares the likelihood, which is too sharp for
+    sampling; 1 gives the usual posterior if there is no split.
     samples: posteriors to average over. Few are not enough: EI in a leaf of few points comes from the
     rare samples with short length-scales. 0: the maximum of eq. (8) instead, ML-II.
     leaf_kernel: the covariance of a leaf, one of LEAF_KERNELS.
@@ -79,7 +79,7 @@ class Treed:
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
         """Grow the tree and sample the hyperparameters of every leaf; theta (samples, all of them).
 
-        One row without samples: their most likely values.
+        Without samples, one row: their most likely values.
 
         ``start`` is ignored: the tree of other data has other leaves.
         """
@@ -142,7 +142,7 @@ class Treed:
         if len(own) < len(every):
             params = (*params, OUTSIDE)
         places = {entry: 1 + index for index, entry in enumerate(own)}
-        # a length-scale that is not its own is the one outside; the shapes of a warping are 0, the identity
+        # other columns share the length-scale OUTSIDE; the logs of their warping shapes are 0, the identity
         missing = {"lengthscale": noise + 1}
         return Hyper(params, np.array([places.get(e, missing.get(e[0], -1)) for e in every]), noise)
 
@@ -168,7 +168,7 @@ class Treed:
 
     @cached_property
     def _implied(self) -> BoolArray:
-        """(columns,) nominal switches whose value activity tells: each of their options has a group."""
+        """(columns,) nominal switches whose value follows from activity: each option has a group."""
         return np.isin(np.arange(self.layout.columns), list(self.tree.roles.implied))
 
     def _leaf(self, hyper: Hyper, theta: FloatArray, data: Data, rows: IntArray) -> Leaf:

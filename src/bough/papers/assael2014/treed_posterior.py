@@ -39,7 +39,7 @@ class Partition:
     def split(self, points: Points) -> list[tuple[IntArray, int | None]]:
         """Rows of ``points`` by leaf, with its number: None for a signature without data.
 
-        The last answer is kept: every sample is asked about the same candidates in turn.
+        The last result is cached: all samples predict the same candidates in turn.
         """
         for known, answer in self._last:
             if known is points:
@@ -65,7 +65,7 @@ class TreedPosterior(Posterior):
     """One sample of all leaves' hyperparameters, conditioned on data. Discontinuous at thresholds.
 
     leaves: in the order of the partition.
-    elsewhere: without data, with the hyperparameters of all together: signatures that have none.
+    elsewhere: for signatures without data, with hyperparameters learned from all data.
     """
 
     partition: Partition

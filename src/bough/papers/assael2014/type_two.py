@@ -1,8 +1,8 @@
 """Hyperparameters of leaves by maximum likelihood of type II: the maximum of eq. (8) of Assael et al. 2014.
 
-The alternative to sampling (eq. 10). No prior takes part: the pseudo-likelihood is maximised over all
-hyperparameters of a leaf inside their bounds, and over its mean in closed form. Gradients are differences;
-all points of a difference scheme are evaluated together (``pooled_density``).
+The alternative to sampling (eq. 10). No prior is used: the pseudo-likelihood is maximised over all
+hyperparameters of a leaf inside their bounds, and over its mean in closed form. Gradients are central
+differences, whose points are all evaluated together (``pooled_density``).
 """
 
 from __future__ import annotations

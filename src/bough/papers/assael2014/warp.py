@@ -29,7 +29,7 @@ _SHAPES = (0.1, 10.0)
 # Enough for an absolute error of 1e-13 of the polynomials below, with the same shapes.
 _DEGREES = 16
 
-# From so many values on polynomials are quicker; so many rows at a time stay in the cache.
+# Polynomials are faster for at least _MANY values. _STRIP rows at a time stay in the cache.
 _MANY, _STRIP = 500, 2048
 
 SHAPE_PRIOR = LogNormal(0.0, 0.5)
@@ -42,12 +42,12 @@ Warping = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 def beta_values(x: FloatArray, alpha: FloatArray, beta: FloatArray) -> FloatArray:
     """The regularised incomplete beta function I_x(α, β) of x (n, d) inside (0, 1), without derivatives.
 
-    Of a few values by scipy; many with the same shapes by (DLMF 8.17.7)
+    A few values are computed by scipy, many with the same shapes by (DLMF 8.17.7)
 
     I_x(a, b) = xᵃ / (a B(a, b)) · F(x),  F(x) = ₂F₁(a, 1 − b; a + 1; x),
 
-    on the side of the mirror with x ≤ ½. There F is analytic but for x = 1, so that a polynomial through its
-    values at Chebyshev's points converges like 5.8⁻ⁿ.
+    on the side of the mirror with x ≤ ½. F is analytic except at x = 1, so a polynomial through its values at
+    the Chebyshev points converges like 5.8⁻ⁿ.
     """
     if len(x) < _MANY:
         return np.asarray(special.betainc(alpha, beta, x))
@@ -74,7 +74,7 @@ def beta_values(x: FloatArray, alpha: FloatArray, beta: FloatArray) -> FloatArra
 
 @cache
 def _chebyshev() -> tuple[FloatArray, FloatArray]:
-    """Chebyshev's points in (0, ½), and the matrix from values there to coefficients of his polynomials."""
+    """The Chebyshev points in (0, ½), and the matrix from values there to Chebyshev coefficients."""
     angle = np.pi * (np.arange(_DEGREES) + 0.5) / _DEGREES
     transform = (2 / _DEGREES) * np.cos(np.arange(_DEGREES)[:, None] * angle)
     transform[0] /= 2
@@ -82,7 +82,7 @@ def _chebyshev() -> tuple[FloatArray, FloatArray]:
 
 
 def _basis(t: FloatArray) -> FloatArray:
-    """(d, degrees, n) Chebyshev's polynomials at t (d, n) within [-1, 1]."""
+    """(d, degrees, n) the Chebyshev polynomials at t (d, n) within [-1, 1]."""
     basis = np.empty((_DEGREES, *t.shape))
     basis[0], basis[1] = 1.0, t
     double = 2 * t

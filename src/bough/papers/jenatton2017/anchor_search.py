@@ -7,7 +7,7 @@ of the chosen path by the EI of eq. (5); those that were tried are left out. Fro
 may refine the leaf's own variables.
 
 Both criteria are convex in the shared variables (``two_step``), so over the whole box they are largest in a
-corner. If every trial drew new anchors, the search would go on finding some beside the same corner, even a
+corner. If every trial drew new anchors, the search would keep finding some beside the same corner, even a
 poor one. In a finite set they are soon used up.
 """
 
@@ -50,8 +50,8 @@ def anchor_search(
     """The best anchor by ``criterion`` on the ``keep`` best paths by ``path_criterion``: one row, or none.
 
     rotation: (columns,) of the quasi-random sequence; it decides where the anchors lie. anchors: per path.
-    rng: draws paths where there are too many. refine: also look for better values of the leaf's variables.
-    Where every anchor is to be avoided, the next best paths are searched.
+    rng: draws paths if there are too many. refine: also look for better values of the leaf's variables.
+    If every anchor must be avoided, the next best paths are searched.
     """
     boxes = candidate_paths(space, rng)
     allowed = CandidateFilter(space, avoid)

@@ -59,7 +59,7 @@ class BlockModel:
 
     @cached_property
     def parts(self) -> tuple[slice, ...]:
-        """Where the theta of each local term stands, then that of the features."""
+        """The slice of theta that belongs to each local term, then to the features."""
         sizes = [total_size(term.params) for term in self.local] + [total_size(self.features.params)]
         ends = np.cumsum([0, *sizes]).tolist()
         return tuple(slice(i, j) for i, j in pairwise(ends))
@@ -67,7 +67,7 @@ class BlockModel:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """One signature: its rows, the noiseless K_p, and which terms gave it with their pullbacks."""
+    """One signature: its rows, the noiseless K_p, and the terms of K_p with their pullbacks."""
 
     rows: IntArray
     matrix: FloatArray
@@ -123,7 +123,7 @@ def block_log_posterior(model: BlockModel, theta: FloatArray, data: Data) -> tup
 
 
 def block_solver(model: BlockModel, theta: FloatArray, data: Data) -> LowRank:
-    """The solver of the noisy Gram matrix of ``model.dense`` at ``theta``, faster."""
+    """The solver of the noisy Gram matrix of ``model.dense`` at ``theta``, but faster."""
     blocks = _blocks(model, theta, data.points)
     features, _ = model.features(theta[model.parts[-1]], data.points)
     return _solver(blocks, features, data.variances(theta[-1]))

@@ -78,7 +78,7 @@ class Linear(FeatureMap):
 
 @dataclass(frozen=True)
 class OneHot(FeatureMap):
-    """One indicator per given option of a nominal column, whose option i of m stands at (i + ½)/m."""
+    """One indicator per given option of a nominal column, whose option i of m is at (i + ½)/m."""
 
     column: int
     levels: int

@@ -4,7 +4,7 @@ The baseline ``independent`` of Jenatton et al. 2017 (their model with c = 0, ta
 Blaschko 2020 (fig. 4). Every path has a constant and a stationary kernel over all its active columns.
 
 Paths are ordered by their first point, and theta concatenates their hyperparameters in that order. So the
-theta of an earlier fit is the beginning of that of a later one.
+theta of an earlier fit is a prefix of a later theta.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Independent", "PathPosteriors"]
 class Independent:
     """The surrogate.
 
-    base: the kernel of a path, of its numeric and nominal columns.
+    base: makes the kernel of a path from its numeric and nominal columns.
     samples: 0 for the mode of the hyperparameters, else how many slice samples.
     """
 

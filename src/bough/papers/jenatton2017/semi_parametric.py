@@ -8,7 +8,7 @@ paths share also their columns, linearly (``tree``, sec. 2.4) or by random Fouri
 
 Where the paper leaves a choice open, or this differs:
 
-* b_p and the constants c_v are not identifiable together. One b serves all paths (0, as targets are
+* b_p and the constants c_v are not identifiable together. All paths share one b (0, as targets are
   standardised) and every leaf has a random offset instead, so a leaf without data is defined.
 * Σ_c is diagonal with variances tied by depth, one for constants and one for features.
 * With V features and n < V observations the dense form gives the same posterior at lower cost.
@@ -37,7 +37,7 @@ from bough.surrogates.base import Base, fit_samples, split_columns
 __all__ = ["PathGP", "SemiParametric"]
 
 LEAF_VARIANCE = LogNormal(0.0, 0.5)
-"""Of each leaf's process on standardised targets; tight, because a leaf has few points at first."""
+"""Prior of the variance of a leaf's process; tight, because a leaf has few points at first."""
 
 OFFSET_VARIANCE = LogNormal(0.0, 1.0)
 FEATURE_VARIANCE = LogNormal(0.0, 1.0)
@@ -63,7 +63,7 @@ class SemiParametric:
 
     nonlinear: shared columns by ``frequencies`` random Fourier features per node, not linearly.
     structured: infer by blocks (eq. 3) where that is cheaper; otherwise always densely (eq. 4).
-    base: the kernel of a leaf, of its numeric and nominal columns.
+    base: makes the kernel of a leaf from its numeric and nominal columns.
     samples: 0 for the mode of the hyperparameters, else how many slice samples.
     """
 
@@ -142,7 +142,7 @@ class SemiParametric:
         return self.structured and self.features.size < n
 
     def _leaf(self, groups: tuple[int, ...]) -> Kernel | None:
-        """s·k_p over all columns that exist on one path only; None where there are none."""
+        """s·k_p over all columns that exist on one path only; None if there are none."""
         columns = np.flatnonzero(np.isin(self.layout.group, groups)).tolist()
         if not columns:
             return None
@@ -151,7 +151,7 @@ class SemiParametric:
     def _columns(self, group: int) -> list[FeatureMap]:
         """r_v without its constant: the columns of one shared node (sec. 2.4).
 
-        A nominal switch has an indicator for those options only whose group has no constant already.
+        A nominal switch has indicators only for options whose group does not already have a constant.
         """
         numeric, nominal = split_columns(self.layout, self.layout.columns_of(group).tolist())
         maps: list[FeatureMap] = []

@@ -6,7 +6,7 @@ inside the best paths, over leaf and shared variables together. The paper keeps 
 the extension it suggests. ``anchor_search`` has the paper's own search, over a finite set of points.
 
 Why corners. For fixed weights c the improvement (best - b - z'c)+ is convex in the linear features z, and
-an expectation over c keeps that. So over a box of shared variables the maximum of (6) lies at a corner (for
+so is its expectation over c. So over a box of shared variables the maximum of (6) lies at a corner (for
 a category: at one of its options), and only corners need to be tried. The same holds for eq. (5) at fixed
 leaf variables: a linear model never proposes an interior value of a shared variable. Random Fourier features
 are not linear in the variables, and there interior points are tried as well.
@@ -48,10 +48,10 @@ PathCriterion = Callable[[Points], FloatArray]
 
 
 class PathPosterior(Protocol):
-    """A posterior that can leave out the leaf: the law of b + z_p'c alone."""
+    """A posterior that can leave out the leaf: the distribution of b + z_p'c alone."""
 
     def path_predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Mean and sd (n,) of what a path adds, given its shared variables."""
+        """Mean and sd (n,) of b + z_p'c at the shared variables of each point."""
         ...
 
 
@@ -81,7 +81,7 @@ def two_step(
 ) -> Points:
     """The best point by ``criterion`` on the ``keep`` best paths by ``path_criterion``: one row, or none.
 
-    Where everything on those is to be avoided, the next best paths are searched.
+    If everything on those paths must be avoided, the next best paths are searched.
     """
     boxes = candidate_paths(space, rng)
     value, at = rank_paths(space, path_criterion, boxes, rng, linear)
@@ -166,7 +166,7 @@ def _ascend(
     boxes: Sequence[Path],
     choices: Sequence[Mapping[int, FloatArray]],
 ) -> list[FloatArray]:
-    """Of each box a corner (columns,) that no change of a single column improves; all boxes climb at once."""
+    """For each box a corner (columns,) that no change of one column improves; all boxes climb at once."""
     here = [0.5 * (box.low + box.high) for box in boxes]
     for x, choice in zip(here, choices):
         x[list(choice)] = [values[0] for values in choice.values()]

@@ -1,8 +1,8 @@
 """Mondrian features: random nested partitions whose cells give a covariance (Balog et al. 2016).
 
 A Mondrian process cuts a box at random times: a box with side lengths s_d waits Exp(Σ_d s_d), is
-then cut across dimension d with probability s_d / Σ s, at a uniform place, and both halves go on by
-themselves until the lifetime is over. Two points are in one cell with probability
+then cut across dimension d with probability s_d / Σ s, at a uniform place, and both halves continue
+independently until the lifetime is over. Two points are in one cell with probability
 exp(−Σ_d |x_d − x'_d|) for lifetime 1. The share of T partitions in which they fall together,
 
     k(x, x') = 1/T Σ_t [cell_t(x) = cell_t(x')]   →   exp(−Σ_d |x_d − x'_d| / ℓ_d)   as T grows,
@@ -38,7 +38,7 @@ class Mondrian(Correlation):
     nominal: (column, levels); half a unit per indicator, so two different options are 1/ℓ apart. One more
     indicator stands for no option, the value of an inactive category (``Imputed``).
     theta: log ℓ of columns, then of nominal ones. The covariance is piecewise constant in theta and
-    in x, so its gradients are zero: it is made for slice sampling and for searches by value.
+    in x, so its gradients are zero: use slice sampling, and searches without gradients.
     """
 
     columns: tuple[int, ...]

@@ -1,6 +1,6 @@
 """Slice sampling of several chains at once, for the kernels of Lévesque et al. 2017.
 
-A density costs little beside the work around it, so ``CHAINS`` chains advance side by side
+A single density costs less than the overhead around it, so ``CHAINS`` chains advance side by side
 (``gp.slice``). Distances of all pairs of rows are computed once, column by column. For hyperparameters
 (chains, p) one matrix product then gives the scaled distances of all chains. Under the conditional kernel
 only pairs of equal signature are compared, and each block is factorised alone (eq. 9).
@@ -26,7 +26,7 @@ from bough.surrogates.base import BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS, KernelGP,
 __all__ = ["ChainDensities", "SampledGP"]
 
 CHAINS = 5
-"""Chains that advance together. More of them spend more of their sweeps on burning in."""
+"""Chains that advance together. More chains would spend a larger share of their sweeps on burn-in."""
 
 LENGTHSCALE_WIDTH, AMPLITUDE_WIDTH = 4.0, 8.0
 """Slice intervals of log length-scales and of the log variance: four standard deviations of their priors."""
@@ -36,7 +36,7 @@ LENGTHSCALE_WIDTH, AMPLITUDE_WIDTH = 4.0, 8.0
 class ChainDensities:
     """log p(y | theta) + log p(theta) at several theta together.
 
-    absolute: the Laplace kernel's sum of absolute differences, not Matérn-5/2's of squares.
+    absolute: the Laplace kernel, with absolute differences; otherwise Matérn-5/2, with squared ones.
     conditional: only rows of equal signature covary.
     """
 
@@ -55,7 +55,7 @@ class ChainDensities:
         for rows, (low, high), (start, end) in zip(self._blocks, self._pairs, pairwise(self._ends)):
             size = len(rows)
             matrix = np.zeros((len(thetas), size, size))
-            matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # its factor needs no more
+            matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # the factor reads no more
             added = self.data.reported[rows] + noise[:, None] * self.data.unreported[rows]
             matrix[:, np.arange(size), np.arange(size)] = variance[:, None] + added
             lower = factor_stack(matrix)
@@ -81,7 +81,7 @@ class ChainDensities:
 
     @cached_property
     def _pairs(self) -> list[tuple[IntArray, IntArray]]:
-        """Of each block, the rows and columns below its diagonal."""
+        """For each block, the rows and columns of the entries below its diagonal."""
         return [np.tril_indices(len(rows), -1) for rows in self._blocks]
 
     @cached_property
@@ -105,7 +105,7 @@ class ChainDensities:
 
 @dataclass(frozen=True, eq=False)
 class SampledGP(KernelGP):
-    """``KernelGP`` whose slice samples come from chains side by side. The mode is found as there."""
+    """A ``KernelGP`` whose slice samples come from chains side by side. The mode is found as usual."""
 
     layout: Layout | None = None
     absolute: bool = False

@@ -15,7 +15,7 @@ the vertices on both. Differences from the paper:
 * ``products``: interactions of App. E, of smaller prior variance. ``pairs`` adds k_u·k_v for every two
   vertices on a path, ``paths`` also the product over all vertices of a path (the highest order of Duvenaud et
   al. 2011). Each product has its own length-scales. ``joint`` is one covariance over all columns between
-  points of equal signature. ``evidence`` is chosen in ``evidence``.
+  points of equal signature. The module ``evidence`` chooses between no products, pairs and paths.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def additive_tree(
 
 
 def interacting(layout: Layout, tree: Tree, products: str) -> list[tuple[int, ...]]:
-    """The vertices of each product: two on a common path, and with ``paths`` all of a path that are more."""
+    """The vertices of each product: pairs on a common path; with ``paths`` also all vertices of a path."""
     own = np.bincount(layout.group[~layout.switch], minlength=layout.groups) > 0
     paths = [
         tuple(np.flatnonzero(path.on & own).tolist()) for path in tree.all_paths(ROLE_PATHS)[:ROLE_PATHS]
@@ -108,7 +108,7 @@ def _product(layout: Layout, groups: tuple[int, ...], base: Base) -> Kernel:
 
 
 def _vertex_functions(layout: Layout, group: int, by_group: frozenset[int], base: Base) -> list[Kernel]:
-    """s_v k_v over the group's own columns, and one term for each switch that groups do not stand for."""
+    """s_v k_v over the group's own columns, and one term for each switch that groups do not represent."""
     columns = layout.columns_of(group)
     plain = [int(c) for c in columns if not layout.switch[c]]
     switches = [int(c) for c in columns if layout.switch[c] and c not in by_group]

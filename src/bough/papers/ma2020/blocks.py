@@ -1,7 +1,7 @@
 """Which observations never covary under the additive tree (Ma & Blaschko 2020, eq. 10 and App. B).
 
-Two points covary if they share a vertex that has a term. Where the root has none, as in the paper's synthetic
-function, the branches below it do not covary. Their blocks are then factorised alone, in O(Σ n_l³) instead of
+Two points covary if they share a vertex that has a term. If the root has none, as in the paper's synthetic
+function, the branches below it do not covary. Each block is then factorised alone, in O(Σ n_l³) instead of
 O(n³), and a prediction reads only the rows that share a vertex with it: the paper's X'.
 """
 
@@ -20,7 +20,7 @@ __all__ = ["independent_rows"]
 
 
 def independent_rows(tree: Tree, coupled: BoolArray) -> Callable[[Points], Sequence[IntArray]] | None:
-    """A function that splits points into blocks without covariance; None where all of them may covary.
+    """A function that splits points into blocks without covariance; None if all of them may covary.
 
     coupled: (groups,) whether a group has a term in the covariance.
     """

@@ -23,7 +23,7 @@ class AdditiveGP(GPPosterior):
 
     @staticmethod
     def of(known: Posterior) -> AdditiveGP:
-        """The same posterior; it must be that of a Gaussian process."""
+        """The same posterior, which must be a GPPosterior."""
         assert isinstance(known, GPPosterior)
         return AdditiveGP(known.model, known.theta, known.data, known.solver, known.alpha)
 

@@ -30,7 +30,7 @@ class BestByEvidence:
     candidates: Sequence[KernelGP]
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        """Fit every candidate and keep the one with the largest evidence; ``start`` serves the same one."""
+        """Fit every candidate and keep the one with the largest evidence; ``start`` is for one of them."""
         found = []
         for number, candidate in enumerate(self.candidates):
             known = start[1:] if start is not None and int(start[0]) == number else None

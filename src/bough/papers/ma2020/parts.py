@@ -31,7 +31,7 @@ MIN_VARIANCE = 1e-24
 class Parts:
     """Vertices in boxes, and where each is anchored.
 
-    group: (parts,) the vertex. own: (parts, columns) what is searched. low, high: (parts, columns) the box.
+    group: (parts,) the vertex. own: (parts, columns) columns to search. low, high: (parts, columns) the box.
     anchors: one row per part, in which only its vertex is active, or no group if nothing was tried there.
     """
 
@@ -66,7 +66,7 @@ def by_activity(space: Space) -> bool:
     """Whether every option of every switch has a group, so switches need no terms.
 
     This holds for a categorical that some condition compares with one option (``space.groups``); a
-    categorical with ordered options has a term nevertheless.
+    categorical with ordered options still has a term.
     """
     return space.tree.is_tree and bool(space.layout.nominal[space.layout.switch].all())
 
@@ -115,7 +115,7 @@ def best_tree_path(space: Space, gain: FloatArray) -> tuple[list[int], dict[int,
     """The groups on the path with the largest sum of ``gain`` (groups,), and the best option of each switch.
 
     best(v) = gain_v + sum over the switches of v of the best of best(child) over their options. Each
-    switch is decided separately, so independent choices are never multiplied out.
+    switch is decided separately, so combinations of independent choices are never enumerated.
     """
     children = _children(space)
     total = gain.copy()
@@ -169,7 +169,7 @@ def convex_tree_path(
 
 
 def _children(space: Space) -> dict[int, dict[int, int]]:
-    """Of a tree: column of a switch -> option -> the group it opens."""
+    """For a tree: column of a switch -> option -> the group it opens."""
     children: dict[int, dict[int, int]] = {}
     for group in space.tree.groups[1:]:
         assert isinstance(group.bound, Test)  # one option of one categorical: the definition of a tree

@@ -7,7 +7,7 @@ columns (lines 3-5), and the best path is the one with the largest sum (lines 6-
 This implementation reads the algorithm as follows:
 - The paper minimises but writes mu + sqrt(beta) sigma and arg max. Its released code minimises the lower
   bound mu - sqrt(beta) sigma, and so does this one. Scores are negated bounds.
-- beta_t = 0.2 d log 2t with d "the dimension of the space where we optimise": that of the vertex, at
+- beta_t = 0.2 d log 2t with d "the dimension of the space where we optimise": here of the vertex, and at
   least one, so a branch without parameters is explored for its offset.
 - Only sums of terms are observed, so constants move freely between the terms of a path and sigma_v never
   falls below some c > 0. A bound with sqrt(c^2 + e^2) instead of e hides the real uncertainty e, and
@@ -17,7 +17,7 @@ This implementation reads the algorithm as follows:
 
   the constants cancel in D_v, and A_p is as well known as any value of f. By the triangle
   inequality sd f(x) <= sd A_p + sum over v of sd D_v(x_v), with equality at the anchors. Lines 3-5
-  maximise the bounds of D_v, line 7 adds that of A_p, which is a constant of the path.
+  maximise the bounds of D_v, line 7 adds the bound of A_p, which is a constant of the path.
 - Without an anchor (nothing was tried in the vertex) D_v is the term itself, and A_p leaves it out. Without
   any anchor this is Algorithm 2 as printed (``anchored=False``).
 """
@@ -106,7 +106,7 @@ def additive_ucb(
     rng: np.random.Generator,
     anchored: bool = True,
 ) -> Points:
-    """The point whose vertices each maximise their bound, on the path where those add up to most.
+    """The point whose vertices each maximise their bound, on the path with the largest sum of bounds.
 
     t: the number of the trial, from 1. near: finished points, best first. If the point is forbidden or
     in ``avoid``, the bound of the whole sum is searched on every path. No row if no point is allowed.
@@ -159,7 +159,7 @@ def _on_paths(
     near: Points,
     rng: np.random.Generator,
 ) -> Points:
-    """Alg. 2 over listed paths; a vertex is searched once for each box that a path leaves it."""
+    """Alg. 2 over listed paths; a vertex is searched once for each box that its paths allow."""
     parts, boxes, members = path_parts(space, near, MAX_LISTED_PATHS, rng)
     gain, at, covariances = _bounds(space, posteriors, kappa, parts, rng)
     best = int(np.argmax(_path_values(members, gain, of_level, covariances)))
