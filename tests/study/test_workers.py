@@ -15,6 +15,7 @@ import pytest
 from bough.errors import StudyError
 from bough.space import Float, Int, Space
 from bough.study import Study, minimize
+from bough.study.running.executors import THREAD_VARIABLES, thread_limits
 from bough.trial import MAX_ATTEMPTS, Trial
 
 LINE = Space({"x": Float(0, 1)})
@@ -38,6 +39,25 @@ def test_closures_run_in_other_processes() -> None:
     )
     assert [trial.value for trial in study.trials] == [2 * trial.config["x"] for trial in study.trials]
     assert all(trial.cost == 1.0 for trial in study.trials)
+
+
+def variables_in_workers(workers: int) -> set[str | None]:
+    study = run(lambda _: {"value": 0.0, "threads": os.environ.get("OMP_NUM_THREADS")}, 4, workers=workers)
+    return {trial.notes.get("threads") for trial in study.trials}
+
+
+def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("loky.cpu_count", lambda: 6)
+    assert variables_in_workers(2) == {"3"}
+    assert thread_limits(100)["OPENBLAS_NUM_THREADS"] == "1"
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
+def test_workers_keep_the_number_of_threads_that_the_user_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert variables_in_workers(2) == {"5"}
 
 
 def test_failures_come_back_with_their_reason() -> None:

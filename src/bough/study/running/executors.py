@@ -23,6 +23,17 @@ from bough.trial import Trial
 
 __all__ = ["Pool", "WorkerLost", "check_pool", "open_pool"]
 
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+"""By these, numerical libraries learn how many threads they may start."""
+
 
 class WorkerLost(Exception):
     """The process that evaluated a trial is gone; nothing is known about the result."""
@@ -149,6 +160,7 @@ class _Processes:
         self._busy: dict[Future[Trial], Executor] = {}
         self._starting: dict[Future[Any], Executor] = {}
         self._sendable = False
+        self._environment = thread_limits(count)
         for _ in range(count):
             self._start()
 
@@ -209,7 +221,7 @@ class _Processes:
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor
 
-        executor = ProcessPoolExecutor(max_workers=1, initializer=_detach)
+        executor = ProcessPoolExecutor(max_workers=1, initializer=_detach, env=self._environment)
         # A worker is used once it has answered: the time of a trial must not include that of starting Python.
         self._starting[executor.submit(os.getpid)] = executor
 
@@ -218,6 +230,18 @@ class _Processes:
         if (group := self._groups.pop(executor, None)) is not None:
             signal_group(group, KILL)  # processes that the objective started
             self._guardian.release(group)
+
+
+def thread_limits(workers: int) -> dict[str, str]:
+    """Variables that give each worker an equal share of the cores; none if the user has set one of them.
+
+    Otherwise the libraries of every worker would start a thread per core, and wait for one another.
+    """
+    from loky import cpu_count
+
+    if any(name in os.environ for name in THREAD_VARIABLES):
+        return {}
+    return dict.fromkeys(THREAD_VARIABLES, str(max(1, cpu_count() // workers)))
 
 
 def _result(future: Future[Trial], trial: Trial) -> Trial:
