@@ -39,8 +39,7 @@ class Amendment:
     """An addition to a study after its creation; amendments are appended and never change.
 
     kind:  "space", "learned", "retract", "correct", "belief", "source", "budget", "instances", "stop",
-           "note", "audit". body: its JSON data. trial: the number of the trial that it is about, or
-           None.
+           "note", "audit". body: its JSON data. trial: the number of the trial that it is about, if any.
     since: how many trials the study had; it applies to proposals from this number on. position: 0, 1, 2,
            ... without gaps; at: Unix time. The storage fills in these three.
     """

@@ -56,8 +56,7 @@ class AmendableStudy(StudyResults):
         """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
 
         Give ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
-        parameter counts. None instead of a range withdraws it; an empty dict withdraws all, also those of the
-        space.
+        parameter counts. None as a range withdraws it; an empty dict withdraws all, also those of the space.
         """
         if not getattr(self._strategy, "uses_beliefs", False):
             raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
@@ -73,7 +72,7 @@ class AmendableStudy(StudyResults):
         seen: Space | None = None,
         by: str | None = None,
     ) -> list[str]:
-        """Continue in another space; returns the differences, one line each (an empty list if there is none).
+        """Continue in another space; returns the differences, one line each (empty if there are none).
 
         From the next trial on, proposals come from ``space``. Earlier trials keep their configs and still
         inform the method. Results of running trials are still accepted.

@@ -1,8 +1,7 @@
 """The space that a study's method works in: its space, or the union of its revisions.
 
 The method still learns from trials made before the space changed. If all their configs, completed by
-``backfill``, belong to the current space, the method works in the current space. Otherwise it works in a
-*union*:
+``backfill``, belong to the current space, the method works there. Otherwise it works in a *union*:
 
 - If an earlier trial needs it, a parameter gets the hull of its ranges, or the union of its options.
 - A removed parameter stays as a column: inactive in new trials, or with its value in ``fix``.
@@ -37,8 +36,7 @@ __all__ = ["ModelSpace", "model_space"]
 class ModelSpace:
     """A space for a method, and the conversion of a study's configs to it and back.
 
-    current: the study's space. hidden_switch: the parameter that says which revision a trial belongs to, or
-    None.
+    current: the study's space. hidden_switch: the parameter, if any, that says which revision a trial is of.
     """
 
     hidden_switch: str | None = None

@@ -124,7 +124,7 @@ def describe_trial(trial: Trial, event: Event) -> str:
 
 
 class _Line:
-    """Shows events as one line, with the best values so far; ``write`` shows a line, ``end`` the end."""
+    """Shows events in one line, with the best values so far; ``write`` shows it, ``end`` finishes it."""
 
     def __init__(self, write: Any, end: Any, every: float) -> None:
         self._write, self._end, self._every = write, end, every
