@@ -35,7 +35,7 @@ def test_tokens_are_made_listed_and_revoked(sqlite_url: str, capsys: pytest.Capt
     assert principal_of_token(Records(sqlite_url), token) is None
     capsys.readouterr()
     assert main(["token", "revoke", row["id"], *options]) == 2
-    assert "no token" in capsys.readouterr().err
+    assert "no active token" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["list"], ["revoke", "00000000"]])
