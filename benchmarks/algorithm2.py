@@ -1,10 +1,11 @@
-"""Ma & Blaschko 2020, appendix C: Algorithm 2 against searching every leaf, as trees grow.
+"""Ma & Blaschko 2020, appendix C: the cost of Algorithm 2 and of searching every leaf, as trees grow.
 
     python -m benchmarks.algorithm2 [--depths 1 2 3 4 5 6]
 
-Perfect binary trees with two numbers at every vertex, an additive tree fitted to 60 points. CPU time of the
-next proposal by the confidence bound: vertex by vertex (Algorithm 2), and by maximising the bound of the sum
-from two starts in every leaf. One BLAS thread; the median of five. Results: ``results/ma-appendix-c.json``.
+The spaces are perfect binary trees with two numbers at every vertex; an additive tree is fitted to 60 points.
+Measured is the CPU time of the next proposal by the confidence bound: vertex by vertex (Algorithm 2), and by
+maximising the bound of the sum from two starts in every leaf. One BLAS thread; the median of five runs.
+Results: ``results/ma-appendix-c.json``.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python -m benchmarks.ask_and_tell [--methods auto,add-tree] [--seeds 10] [--only jenatton,branches,cost]
 
 jenatton: median log10 distance to the optimum at two budgets, on the originals and on shifted versions.
-branches: in how many seeds the incumbent after 80 trials lies in the best branch.
-multiply: shared and own variables that multiply, best value after 40 trials.
+branches: the number of seeds in which the incumbent after 80 trials lies in the best branch.
+multiply: products of shared and branch-specific variables, best value after 40 trials.
 cost:     CPU milliseconds of a suggestion on the CASH space, mean over trials 70 to 80.
 Results are kept in benchmarks/results/ask_and_tell.jsonl; a rerun continues it (--fresh starts again).
 """

@@ -2,11 +2,11 @@
 
     python -m benchmarks.assael [--runs 8] [--trials 60] [--problems rkhs exp] [--printed] [--markdown]
 
-Mean and standard deviation of the best value after the last trial, minimising. The paper prints no budgets.
-Results are kept, so that a second call with more runs continues. Runs are numbered from ``FIRST_SEED`` on:
-earlier seeds were looked at while priors of ``treed`` were chosen. ``--printed`` takes BO and BO Warp as the
-paper has them, with slice samples and a Sobol grid. ``--markdown`` and ``--svg`` run nothing:
-they renew the tables of the documentation and the figure from the results that are there.
+The tables show mean and standard deviation of the best value after the last trial, minimising. The paper does
+not print its budgets. Results are kept, so a second call with more runs continues. Runs are numbered from
+``FIRST_SEED`` on, because earlier seeds were used to choose priors of ``treed``. ``--printed`` runs BO and BO
+Warp as in the paper, with slice samples and a Sobol grid. ``--markdown`` and ``--svg`` run nothing: they
+renew the tables of the documentation and the figure from existing results.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Found = dict[tuple[str, str], list[Record]]
 
 
 def collect(records: Sequence[Record], trials: int, *, printed: bool = False) -> Found:
-    """The first ``trials`` trials of runs that have as many, of seeds that all methods of a problem have."""
+    """Runs with at least ``trials`` trials, cut off there, for seeds that all methods of a problem have."""
     run_as = {name: AS_PRINTED.get(name, name) if printed else name for name in METHODS}
     records = [
         replace(r, trials=trials, values=r.values[:trials], ask_ms=r.ask_ms[:trials])
@@ -93,12 +93,12 @@ def hits(best: np.ndarray, problem: str) -> np.ndarray:
 
 
 def mean_sd(values: np.ndarray, places: int) -> str:
-    """Mean ± standard deviation; of a single run there is none."""
+    """Mean ± standard deviation; only the mean of a single run."""
     return f"{values.mean():.{places}f}" + (f" ± {values.std():.{places}f}" if len(values) > 1 else "")
 
 
 def final_table(found: Found) -> list[str]:
-    """The form of table 1: mean ± sd of the best value at the end, and how often that is the optimum."""
+    """In the form of table 1: mean ± sd of the best value at the end, and how often it is the optimum."""
     lines = [
         "| problem | | " + " | ".join(f"`{method}`" for method in METHODS) + " |",
         "|---|---|" + "---|" * 4,
@@ -119,7 +119,7 @@ def final_table(found: Found) -> list[str]:
 
 
 def way_table(found: Found, marks: Sequence[int]) -> list[str]:
-    """Figure 5 in numbers: the mean best value on the way."""
+    """Figure 5 in numbers: the mean best value after some numbers of trials."""
     lines = ["| problem | method | " + " | ".join(map(str, marks)) + " |", "|---|---|" + "---|" * len(marks)]
     for problem, method in found:
         optimum = uneven(problem).optimum

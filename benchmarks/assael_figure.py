@@ -30,7 +30,7 @@ def _panel(title: str, best: Mapping[str, np.ndarray]) -> str:
         middle, error = values.mean(axis=0), values.std(axis=0) / np.sqrt(len(values))
         trials = np.arange(1, values.shape[1] + 1)
         series.append(Series(method, LOOKS[method], trials, middle, middle - error, middle + error))
-    # the first trials are the design, which all methods share; from there on the axis shows all
+    # the first trials are the design, which all methods share; the axis shows all values after it
     start = max(float(s.middle[4]) for s in series)
     end = min(float(s.middle[-1]) for s in series)
     margin = 0.06 * (start - end) or 1.0

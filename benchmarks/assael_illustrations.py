@@ -56,7 +56,7 @@ def dots(canvas: Canvas, across, up, x: np.ndarray, y: np.ndarray) -> None:
 
 
 def figure_1() -> str:
-    """BO and HTBO on the same function with the same number of trials."""
+    """BO and HTBO (the paper's treed method) on the same function, with the same number of trials."""
     problem = uneven("rkhs")
     (name,) = [parameter.path for parameter in problem.space.parameters]
     domain = problem.space[name].domain

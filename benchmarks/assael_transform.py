@@ -2,8 +2,8 @@
 
     python -m benchmarks.assael_transform [--runs 8] [--trials 60]
 
-``gp`` on the 2-D exponential of Assael et al. 2014, with other transforms of the values that it sees, and
-with plain EI. Prints mean ± standard deviation of the best value, and how often the optimum was found.
+Runs ``gp`` on the 2-D exponential of Assael et al. 2014 with other transforms of the values, and with plain
+EI. Prints mean ± standard deviation of the best value, and how often the optimum was found.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def centred(y: np.ndarray) -> OutputTransform:
 
 
 def plain_ei(mean: np.ndarray, sd: np.ndarray, best: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """EI with its slopes: not its logarithm."""
+    """EI with its derivatives, instead of its logarithm."""
     value, by_mean, by_sd = log_ei(mean, sd, best)
     gain = np.exp(value)
     return gain, gain * by_mean, gain * by_sd

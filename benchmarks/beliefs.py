@@ -1,17 +1,17 @@
-"""What beliefs are worth: trials that a right one saves, and trials that a wrong one costs.
+"""The value of beliefs: trials that a right belief saves, and trials that a wrong one costs.
 
     python -m benchmarks.beliefs --seeds 5
 
-A belief names, for every number, a range of 30 % of its (unit) interval, and for every categorical weights of
-3 to 1 for one option. A right belief is built around the best known configuration, up to a tenth of the
-interval off; a wrong one around a configuration that is as far from it as possible in every parameter.
-Parameters of other branches get a belief at random: nobody knows more about them.
+A belief gives every number a range of 30 % of its (unit) interval, and every categorical a weight of 3 to 1
+for one option. A right belief is built around the best known configuration, with an error of up to a tenth of
+the interval; a wrong one around a configuration that is as far from it as possible in every parameter.
+Parameters of other branches get random beliefs, because nothing is known about them.
 
-For each problem and seed the goal is what a study without beliefs has after half of its trials, a study with
-another seed than those compared: its own goal would be reached at its own lucky moment. The ratio is the
-number of trials to the goal with beliefs, divided by the one without; a study that never gets there counts
-with all its trials. The table has geometric means with their 95 % interval (bootstrap over studies). Curves
-are kept in results/beliefs.jsonl, and a benchmark that was interrupted goes on.
+For each problem and seed the goal is the best value of a study without beliefs after half of its trials. This
+study has another seed than the compared ones, because a study reaches its own goal at a lucky moment. The
+ratio is the number of trials to the goal with beliefs, divided by the number without; a study that never
+reaches it counts with all its trials. The table has geometric means with their 95 % interval (bootstrap over
+studies). Curves are kept in results/beliefs.jsonl, and an interrupted benchmark continues.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ def curve(problem: Problem, space: Space, trials: int, seed: int) -> list[float]
 
 
 def trials_to(found: list[float], goal: float) -> int:
-    """How many trials it took to get to the goal."""
+    """The number of trials until the goal was reached."""
     reached = np.flatnonzero(np.array(found) <= goal)
     return int(reached[0]) + 1 if len(reached) else len(found)
 
 
 def compare(name: str, seed: int, trials: int, rows: KeptRows) -> dict[str, int]:
-    """Trials that the study took without beliefs, with right and with wrong ones, on one instance."""
+    """Trials to the goal without beliefs, with right and with wrong ones, on one instance."""
     space = build(name, seed).space
     rng = np.random.default_rng([seed, 77])
     best = rows.once(f"best {name} {seed}", lambda: best_known(build(name, seed), rng))
@@ -142,7 +142,7 @@ def compare(name: str, seed: int, trials: int, rows: KeptRows) -> dict[str, int]
     found = {}
     for kind, searched in kinds.items():
         number = seed + GOAL_SEED if kind == "goal" else seed
-        # Noise is that of a new instance.
+        # A new instance, so every study has the same noise.
         compute = partial(curve, build(name, seed), searched, trials, number)
         found[kind] = rows.once(f"{kind} {name} {seed} {trials}", compute)
     goal = found.pop("goal")[trials // 2 - 1]
@@ -161,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=20, help="10 is what constants were chosen by")
+    parser.add_argument("--first-seed", type=int, default=20, help="constants were chosen with 10")
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--rows", type=Path, default=RESULTS / "beliefs.jsonl")
     given = parser.parse_args()

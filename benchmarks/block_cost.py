@@ -1,11 +1,11 @@
-"""What inference by blocks saves (Jenatton et al. 2017, table 1; Ma & Blaschko 2020, App. B; Lévesque et al.
-2017, eq. 9-10).
+"""Time saved by inference in blocks (Jenatton et al. 2017, table 1; Ma & Blaschko 2020, App. B; Lévesque et
+al. 2017, eq. 9-10).
 
     python -m benchmarks.block_cost
 
-CPU milliseconds, the least of several calls: the log posterior with its gradient, and the prediction of 500
-points, once with one factorisation per block and once with a single dense one. ``tree`` couples its blocks by
-the V weights of shared nodes.
+Prints CPU milliseconds, the minimum of several calls, of the log posterior with its gradient and of the
+prediction of 500 points: once with one factorisation per block, once with a single dense one. ``tree``
+couples its blocks by the V weights of shared nodes.
 """
 
 from __future__ import annotations

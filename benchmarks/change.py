@@ -1,20 +1,20 @@
-"""A space that grows in the middle of a study: is going on better than starting over?
+"""A space that grows during a study: is continuing better than starting over?
 
     python -m benchmarks.change
 
 Each problem is first searched without one option of its switch ("branch"), or with one parameter held at the
-middle of its range ("parameter"). Then the space becomes whole. One study goes on by ``study.change``, the
-other one starts over; both may try equally many further configurations. The option that is added is, in turn
-by seed, the one with the best known value, and another one drawn at random.
+middle of its range ("parameter"). Then the space becomes complete. One study continues by ``study.change``,
+the other one starts over; both get the same number of further trials. The added option alternates by seed
+between the one with the best known value and a random other one.
 
-Compared are the best scores (distances to the optimum) that each study has after some of the further trials,
-and the mean of the best score over all of them. Two runs that converge to the same optimum differ by little,
-so with ``--tolerance 0.01`` differences below this share of the spread of scores count as ties; the spread is
-the interquartile range of random configurations.
+The table compares the best scores (distances to the optimum) of both studies after some of the further
+trials, and the mean of the best score over all of them. Two runs that converge to the same optimum differ
+only slightly, so with ``--tolerance 0.01`` differences below this share of the spread of scores count as
+ties; the spread is the interquartile range of random configurations.
 
-A third study has the whole space from the start, and as many trials as the one that goes on. Its comparison
-with the study that starts over says how much a head start is worth at most.
-Results are kept in results/change.jsonl, and a benchmark that was interrupted goes on.
+A third study has the complete space from the start, and as many trials as the one that continues. Comparing
+it with the study that starts over shows the largest possible gain from earlier trials.
+Results are kept in results/change.jsonl, and an interrupted benchmark continues.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ EDITS = ("branch", "parameter")
 CHECKPOINTS = (5, 10, 20, 30)
 ARMS = {"going on": "going on", "whole": "the whole space from the start"}
 WHOLE_SEED = 1000
-"""Added to the seed of the study that has the whole space from the start: its first trials are its own."""
+"""Added to the seed of the study with the whole space from the start, so its first trials are different."""
 
 SAMPLE = 500
-"""Random configurations whose scores say what a difference is worth."""
+"""The number of random configurations from which the spread of scores is computed."""
 
 Whole = Callable[[Config], Config]
 """A config of the smaller space as one of the whole space."""
@@ -66,7 +66,7 @@ def without_option(problem: Problem, best: bool, seed: int) -> Space:
 
 
 def without_parameter(problem: Problem, seed: int) -> tuple[Space, Whole, dict[str, Any]]:
-    """The space without one number, how its configs become whole, and the value to backfill."""
+    """The space without one number, a function that completes its configs, and the value to backfill."""
     rng = np.random.default_rng([seed, 79])
     data = copy.deepcopy(problem.space.to_dict())
     places = list(_numbers(data, "", {}))
@@ -95,7 +95,7 @@ def _numbers(parameters: dict[str, Any], prefix: str, conditions: dict[str, str]
 def search(
     study: bough.Study, problem: Problem, trials: int, whole: Whole = lambda config: config
 ) -> list[float]:
-    """Run a study for some trials: the score of each, infinite where it failed."""
+    """Run a study for some trials; returns the score of each, infinite if it failed."""
     scores = []
     for _ in range(trials):
         trial = study.ask()
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
     parser.add_argument("--edits", nargs="+", default=EDITS, choices=EDITS)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=1, help="0 is what a rule was chosen by")
+    parser.add_argument("--first-seed", type=int, default=1, help="seed 0 was used to choose a rule")
     parser.add_argument("--before", type=int, default=30, help="trials in the smaller space")
     parser.add_argument("--after", type=int, default=30, help="further trials of each study")
     parser.add_argument("--tolerance", type=float, default=0.0, help="differences below it are ties")

@@ -7,11 +7,11 @@
 A pair is one problem and one seed. For a quarter, half and all of the budget each row gives the pairs that
 the reference won and lost; the probability of superiority (ties count half) with its 90 % bootstrap interval
 over problems; and p of Wilcoxon's signed-rank test over problems, each of which is one observation. An
-interval inside 0.45 to 0.55 says "no difference that matters", which a large p alone does not.
+interval inside 0.45 to 0.55 means "no relevant difference"; a large p alone does not show this.
 
-Two runs that converge to the same optimum differ by 1e-7 or so, and a strict comparison counts that as a win.
+Two runs that converge to the same optimum differ by about 1e-7, which a strict comparison counts as a win.
 With a tolerance, differences below this share of the spread of values count as ties. The spread is the
-interquartile range of what both runs saw in the first quarter of the budget.
+interquartile range of the values of both runs in the first quarter of the budget.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def main(arguments: list[str] | None = None) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("spec", help="name of a spec, or path of a TOML file")
-    parser.add_argument("--reference", help="the method to compare; the spec's reference unless given")
-    parser.add_argument("--problems", default="", metavar="PREFIX", help="only problems that begin so")
+    parser.add_argument("--reference", help="the method to compare; by default the spec's reference")
+    parser.add_argument("--problems", default="", metavar="PREFIX", help="only problems with this prefix")
     parser.add_argument(
         "--tolerance", type=float, default=0.0, metavar="SHARE", help="differences below it are ties"
     )

@@ -33,11 +33,11 @@ RESULTS = FOLDER / "baselines.jsonl"
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "methods"
 
 STARTED = 15
-"""Trials after which the cost of a suggestion counts: all initial designs are over."""
+"""Trials after which the cost of a suggestion counts; all initial designs are shorter."""
 
 
 def known(trials: int) -> dict[Key, Record]:
-    """Studies of at least ``trials`` trials, cut off there; our own results before borrowed ones."""
+    """Studies of at least ``trials`` trials, cut off there; own results before borrowed ones."""
     files = [*(FOLDER / f"{name}.jsonl" for name in BORROW), RESULTS]
     found = [record for file in files for record in read(file) if record.trials >= trials]
     cut = [replace(r, trials=trials, values=r.values[:trials], ask_ms=r.ask_ms[:trials]) for r in found]
@@ -64,7 +64,7 @@ def table(done: dict[Key, Record], tasks: Sequence[Task], methods: Sequence[str]
 
 
 def costs(records: Sequence[Record]) -> list[str]:
-    """CPU milliseconds of a suggestion, over the studies that both of a pair have done.
+    """CPU milliseconds of a suggestion, over the studies that both methods of a pair have.
 
     The mean, because SMAC fits its model only at every eighth trial.
     """
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--report", action="store_true", help="only show what there is")
+    parser.add_argument("--report", action="store_true", help="only show existing results")
     parser.add_argument("--markdown", action="store_true", help="renew the tables of the documentation")
     options = parser.parse_args()
     tasks = [

@@ -1,4 +1,4 @@
-"""What a suggestion costs: `auto` with and without the compiled core beside Optuna's TPE, one thread.
+"""CPU time of a suggestion: `auto` with and without the compiled core, and Optuna's TPE, one thread.
 
     python -m benchmarks.cost                   # every part: ten minutes on an idle machine
     python -m benchmarks.cost spaces --repeat 5
@@ -8,12 +8,12 @@
 - long:   a study that already holds n results: the first suggestion (reopening), the mean of the next 20.
 - batch:  `ask(64)` at n = 500.
 - objectives: two objectives at n = 60, beside one.
-- surprising: 1,000 results with heavy tails, so that the model keeps being wrong; the mean of the last 100
+- surprising: 1,000 results with heavy tails, so the model is often wrong; the mean of the last 100
   suggestions, and the longest.
 
 Every number is CPU time, and the minimum over repetitions in new processes. Repetitions of all engines are
-interleaved, so a busy moment of the machine hits each of them. Timings beside other work are worthless.
-A ratio in brackets is to Optuna's TPE on the same space and history.
+interleaved, so a busy moment of the machine affects all of them. Timings on a busy machine are worthless.
+A ratio in brackets is relative to Optuna's TPE on the same space and history.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SIZES = (1_000, 10_000, 100_000)
 LATE_TRIALS, NEXT_TRIALS, BATCH = 10, 20, 64
 GOAL_TRIALS, SURPRISING_TRIALS = 60, 1_000
 OPTUNA_SIZE = 10_000
-"""The size at which Optuna's TPE stands beside long studies of auto; more would take minutes."""
+"""The size at which Optuna's TPE is compared with long studies of auto; more would take minutes."""
 LONG_REPEATS = 2
 
 Objective = Callable[[Config], float]
@@ -154,7 +154,7 @@ def optuna_study(name: str, trials: int) -> list[float]:
 
 
 def _optuna_ask(study: Any, space: bough.Space, objective: Objective) -> float:
-    """Suggest parameters as their conditions come true; deciding that is not part of the time."""
+    """Suggest each parameter once its condition holds; evaluating conditions is not part of the time."""
     spent, begin = 0.0, time.process_time()
     trial = study.ask()
     spent += time.process_time() - begin
@@ -251,7 +251,7 @@ def objectives(name: str) -> dict[str, float]:
 
 
 def surprising_study(engine: str) -> dict[str, float]:
-    """CPU ms of suggestions where results keep lying far from what is expected."""
+    """CPU ms of suggestions if results are often far from the model's predictions."""
     if engine == "optuna":
         import optuna
 
@@ -284,7 +284,7 @@ def measure(engine: str, part: str, argument: str) -> dict[str, float] | None:
 
 
 def least(part: str, argument: str, repeat: int, engines: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The numbers of each engine that answers, each the minimum over interleaved repetitions."""
+    """The numbers of each engine that ran, each the minimum over interleaved repetitions."""
     found: dict[str, dict[str, float]] = {}
     for _ in range(repeat):
         for engine in engines:
@@ -358,7 +358,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "parts", nargs="*", help="spaces, long, batch, objectives, surprising; all of them unless given"
+        "parts", nargs="*", help="spaces, long, batch, objectives, surprising; by default all"
     )
     parser.add_argument("--repeat", type=int, default=3, help="processes per number")
     parser.add_argument("--inside", nargs=3, help=argparse.SUPPRESS)

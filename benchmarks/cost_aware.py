@@ -3,10 +3,10 @@
     python -m benchmarks.cost_aware --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2
 
 Minimises 1 - balanced accuracy. The budget is the training time of 30 average random trials, as the surrogate
-predicts it. ``auto`` takes cost into account, ``auto-plain`` is the same without. All run until the budget is
-spent or they have had ``--max-trials`` trials; the last lines say how often that was so. A trial that ends
+predicts it. ``auto`` takes cost into account, ``auto-plain`` does not. All run until the budget is spent or
+they have ``--max-trials`` trials; the last lines say how often this limit was reached. A trial that ends
 after the budget does not count. Distances are to the best value of any run in this call or of a fixed random
-sample, as a share of the range to that sample's median. Pairs are of ``auto`` and a rival on the same task
+sample, as a share of the distance of that sample's median. A pair is ``auto`` and a rival on the same task
 and seed.
 """
 

@@ -1,9 +1,9 @@
-"""Lévesque et al. 2017, figures 2 to 4: what kernels make of a sample from a space with a choice of three.
+"""Lévesque et al. 2017, figures 2 to 4: covariances of a sample from a space with a choice of three options.
 
-Four parameters: a choice (here as there a number), and one number in [0, 1] for each of its options. The
-squared exponential covariance exp(-d² / 0.75) (eq. 5) with inactive values left at random and with inactive
-values at mid-range; the conditional kernel around it (eq. 8); the Laplace kernel exp(-|d| / 0.75) (eq. 11)
-and 30 Mondrian partitions that approach it. Rows are sorted by the choice.
+The space has four parameters: a choice (a number, as in the paper), and one number in [0, 1] for each of its
+options. The matrices are: the squared exponential covariance exp(-d² / 0.75) (eq. 5) with random inactive
+values and with inactive values at mid-range; the conditional kernel with it (eq. 8); the Laplace kernel
+exp(-|d| / 0.75) (eq. 11); and 30 Mondrian partitions that approximate it. Rows are sorted by the choice.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""``auto`` with its compiled core against ``auto`` in NumPy: do studies end equally well?
+"""``auto`` with its compiled core against ``auto`` in NumPy: are the results of studies equally good?
 
     python -m benchmarks.engines [--seeds 10] [--workers 2]
 
-Both compute the same formulas, but they round differently, and a search that ends in another local optimum by
-rounding makes another study of it. So single proposals are compared in the tests, and whole studies here: 22
-synthetic problems and 20 development tasks of YAHPO Gym. The interval is that of ``benchmarks.compare``: the
-probability of superiority, ties counting half, with its 90 % bootstrap interval over problems. Inside 0.45 to
-0.55 the two are equivalent. Rows are kept, and a benchmark that was interrupted goes on.
+Both compute the same formulas, but they round differently. If rounding leads a search to another local
+optimum, the rest of the study differs. So the tests compare single proposals, and this benchmark compares
+whole studies: 22 synthetic problems and 20 development tasks of YAHPO Gym. The interval is that of
+``benchmarks.compare``: the probability of superiority, ties counting half, with its 90 % bootstrap interval
+over problems. Inside 0.45 to 0.55 the two are equivalent. Rows are kept; an interrupted benchmark continues.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIRST_SEED = 700
 
 
 class Run(NamedTuple):
-    """One study. Tasks of one space have different seeds, or all would share one initial design."""
+    """One study. Tasks of the same space have different seeds, so they have different initial designs."""
 
     engine: str
     problem: str

@@ -2,14 +2,14 @@
 
     python -m benchmarks.fig4_ma [--quick] [--seeds 40] [--original]
 
-Test error over the number of training points on Jenatton's small function with shared variables, for the
-additive tree, the semi-parametric tree and independent processes. As in the paper decisions are tossed,
-numbers uniform, and there are 50 test points; as in its released code the kernel is the squared exponential,
-targets are centred but not scaled, and the terms of the leaves are a quarter of Jenatton's, (x/2)² instead of
-x². ``--original`` takes Jenatton's function.
+Computes the test error over the number of training points on Jenatton's small function with shared variables,
+for the additive tree, the semi-parametric tree and independent processes. As in the paper, decisions and
+numbers are drawn uniformly, and there are 50 test points. As in its released code, the kernel is the squared
+exponential, targets are centred but not scaled, and the terms of the leaves are a quarter of Jenatton's,
+(x/2)² instead of x². ``--original`` uses Jenatton's function.
 
-The claim: the additive tree reaches with 24 points what independent processes need 44 for. Errors are medians
-over seeds, because a few designs leave a leaf with one or two points, about which no model can know much.
+The claim: the additive tree needs 24 points for the error that independent processes reach with 44. Errors
+are medians over seeds, because in a few designs a leaf has only one or two points, too few for any model.
 They are kept in ``results/ma-fig4.json``.
 """
 
@@ -38,7 +38,7 @@ RESULTS = Path(__file__).parent / "results" / "ma-fig4.json"
 RESULTS_ORIGINAL = RESULTS.with_name("ma-fig4-original.json")
 TEST_POINTS, MOST = 50, 60
 FEW, MANY = 24, 44
-"""Training points of the additive tree and of independent processes that the paper compares."""
+"""Numbers of training points that the paper compares: of the additive tree, of independent processes."""
 
 
 def surrogates(space: bough.Space) -> dict[str, Surrogate]:

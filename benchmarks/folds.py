@@ -3,8 +3,8 @@
     python -m benchmarks.folds --seeds 5
 
 A branching pipeline is tuned on three datasets of scikit-learn. Both searches have the same space, folds,
-seeds and number of candidates. A third of the rows is kept out; "test" is the accuracy there of the candidate
-that the search chose. Runs are kept with ``--rows``.
+seeds and number of candidates. A third of the rows is held out; "test" is the accuracy of the chosen
+candidate on these rows. Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ CHOICES = {
 
 
 def searched(dataset: str, folds: int, trials: int, race: bool, seed: int) -> dict[str, float]:
-    """The number of fits of one search, the score that it chose by, and the accuracy on rows kept out."""
+    """The number of fits of one search, its best score, and the accuracy on held-out rows."""
     X, y = (each[:MOST_ROWS] for each in getattr(datasets, f"load_{dataset}")(return_X_y=True))
     X, kept_out, y, labels = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
     pipeline = Pipeline([("scale", StandardScaler()), ("model", SVC())])
@@ -66,7 +66,7 @@ def searched(dataset: str, folds: int, trials: int, race: bool, seed: int) -> di
         pipeline, SPACE, choices=CHOICES, trials=trials, cv=cv, race=race, random_state=seed
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # solvers that have not converged
+        warnings.simplefilter("ignore")  # solvers that did not converge
         search.fit(X, y)
     fits = int(sum(search.cv_results_["n_folds"])) if race else trials * folds
     return {"fits": fits, "score": float(search.best_score_), "test": search.score(kept_out, labels)}

@@ -1,9 +1,9 @@
-"""What Gaussian-process inference costs: additive tree, flat process and scikit-learn, blocks and dense.
+"""CPU time of Gaussian-process inference: additive tree, flat process and scikit-learn, blocks and dense.
 
     python -m benchmarks.gp_speed [--quick] [--html blocks.html]
 
-One BLAS thread throughout; CPU milliseconds, the fastest of several runs. Every number is a log likelihood
-with its gradient by all hyperparameters.
+All numbers are CPU milliseconds of a log likelihood with its gradient by all hyperparameters, the fastest of
+several runs, with one BLAS thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bough.papers.ma2020.additive_tree import additive_tree
 from bough.points import FloatArray, Points
 
 TARGETS = {200: 5.0, 500: 30.0}
-"""Milliseconds within which the additive tree should stay."""
+"""The target for the additive tree: milliseconds by number of observations."""
 
 
 def binary_tree(depth: int, columns: int, node: str = "") -> dict[str, bough.Float | bough.Choice]:
@@ -42,7 +42,7 @@ def binary_tree(depth: int, columns: int, node: str = "") -> dict[str, bough.Flo
 
 
 def observations(space: bough.Space, n: int) -> Data:
-    """``n`` random points with random targets, in the order in which fitting has them."""
+    """``n`` random points with random targets, in the order that fitting uses."""
     rng = np.random.default_rng(n)
     points = space.encode(space.sample(n, rng))
     return Data(points, rng.standard_normal(n), np.full(n, np.nan)).sorted()

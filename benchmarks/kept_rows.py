@@ -1,4 +1,4 @@
-"""Results of a benchmark, kept in a file of JSON lines: a benchmark that is started again goes on."""
+"""Results of a benchmark, kept in a file of JSON lines, so an interrupted benchmark can continue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class KeptRows:
-    """What was computed before, by key. Without a file, everything is computed again."""
+    """Earlier results by key. Without a file, everything is computed again."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -29,7 +29,7 @@ class KeptRows:
         return key in self._known
 
     def once(self, key: str, compute: Callable[[], T]) -> T:
-        """What ``compute`` returns, JSON data, computed at most once for a key."""
+        """The result of ``compute``, JSON data; it is called at most once for a key."""
         if key not in self._known:
             self._known[key] = found = compute()
             if self._path is not None:

@@ -1,9 +1,9 @@
-"""Does every method cope with a large space? CPU seconds of 20 trials on auto-sklearn's 138 parameters.
+"""Can every method handle a large space? CPU seconds of 20 trials on auto-sklearn's 138 parameters.
 
     python -m benchmarks.large_space [--methods auto,tree] [--trials 20]
 
 The space is the published ``auto-sklearn_2017_11.json``: 138 parameters, nearly all conditional, dozens of
-branches in several independent choices. The objective is artificial and costs nothing: each active parameter
+branches in several independent choices. The objective is artificial and takes no time: each active parameter
 adds its squared distance from its optimum.
 """
 

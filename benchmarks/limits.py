@@ -3,10 +3,10 @@
     python -m benchmarks.limits --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
     python -m benchmarks.limits --limit memory
 
-The limit is what 20 % of random configurations meet. Prints for each method the mean of the best feasible
-error, scaled so 0 is the best that any run in this call found and 1 the best of 20 random feasible
-configurations, the share of trials that violate the limit, and after how many trials `auto` has what each
-rival has at the end. Optuna's Gaussian process (``optuna-gp``) needs torch.
+20 % of random configurations meet the limit. Prints for each method the mean of the best feasible error,
+scaled so that 0 is the best of all runs in this call and 1 the best of 20 random feasible configurations; the
+share of trials that violate the limit; and after how many trials `auto` reaches the final value of each
+rival. Optuna's Gaussian process (``optuna-gp``) needs torch.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def limited(task: Task, limit: str) -> tuple[Measure, float]:
     sample = np.array([measured(each) for each in task.space.sample(SAMPLE, np.random.default_rng(0))])
     bound = float(np.quantile(sample[:, 1], FEASIBLE_SHARE))
     feasible = sample[sample[:, 1] <= bound, 0]
-    # The first feasible ones of a random sample are as good as random.
+    # The first feasible ones of a random sample are themselves a random sample.
     return lambda config: (measured(config)[0], measured(config)[1] - bound), float(feasible[:20].min())
 
 

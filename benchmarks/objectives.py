@@ -3,15 +3,15 @@
     python -m benchmarks.objectives --tasks yahpo-xgboost-3 yahpo-xgboost-12 --seeds 2 --trials 60
     python -m benchmarks.objectives --memory --methods auto optuna-nsga2     # a third objective
 
-Minimises 1 - balanced accuracy and the logarithm of the training time, with --memory also that of the memory.
-For some configurations the surrogate predicts no memory at all; memory below the lower quartile of random
-configurations counts as this quartile.
-Rivals get the same trials and seeds: Optuna's TPE and NSGA-II, where torch is installed its Gaussian process
-(``optuna-gp``), and where SMAC is installed its ParEGO (``smac-parego``). For each task, the best known front
-is that of a fixed sample of random configurations and of every run in this call together. The reference point
-lies behind the front of the random configurations, by a tenth of that front's range; no run can move it. A
-share of 1 means as good as all of them. Runs are kept with ``--rows``, and a benchmark that was interrupted
-goes on; ``--published`` takes tasks that nothing was chosen by.
+Minimises 1 - balanced accuracy and the logarithm of the training time; with --memory also the logarithm of
+the memory. For some configurations the surrogate predicts no memory at all; memory below the lower quartile
+of random configurations counts as this quartile.
+Rivals get the same trials and seeds: Optuna's TPE and NSGA-II; if torch is installed, its Gaussian process
+(``optuna-gp``); if SMAC is installed, its ParEGO (``smac-parego``). The best known front of a task is the
+front of a fixed sample of random configurations and all runs in this call together. The reference point is
+worse than the front of the random configurations by a tenth of that front's range, so it does not depend on
+the runs. A share of 1 means as good as all of them together. Runs are kept with ``--rows``, and an
+interrupted benchmark continues; ``--published`` selects tasks that were not used for any choice.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ from bough.points import FloatArray
 CHECKPOINTS = (20, 40, 60)
 SAMPLE = 2000
 MEMORY_FLOOR = 0.25
-"""On some tasks the surrogate predicts no memory at all for more than a tenth of the configurations."""
+"""The quantile below which memory is raised to it: on some tasks the surrogate predicts no memory at all for
+more than a tenth of the configurations."""
 METHODS = ("auto", "optuna-tpe", "optuna-nsga2", "random")
 
 
 class Task:
-    """The objectives of a task, all to be minimised: error and training time, with ``memory`` that too."""
+    """The objectives of a task, all to be minimised: error, training time, and with ``memory`` the memory."""
 
     def __init__(self, name: str, memory: bool = False) -> None:
         self.name = name
@@ -129,7 +130,7 @@ class Task:
 
 
 def suggested(task: Task, trial: Any) -> Config:
-    """A config, define by run: each parameter is suggested when its condition has come true."""
+    """A config, define by run: each parameter is suggested once its condition holds."""
     table = json.loads((DATA / SETS[task.kind] / "config_space.json").read_text())
     asked = {parameter.name for parameter in task.space.parameters}
     conditions = {each["child"]: each for each in table["conditions"]}
@@ -152,7 +153,7 @@ def suggested(task: Task, trial: Any) -> Config:
 
 
 def shares(task: Task, runs: Sequence[FloatArray]) -> FloatArray:
-    """(runs, checkpoints) the share of the best known hypervolume after so many trials."""
+    """(runs, checkpoints) the share of the best known hypervolume after these numbers of trials."""
     sample = np.array([task(config) for config in task.space.sample(SAMPLE, np.random.default_rng(0))])
     reference = inferred_reference(sample)
     everything = np.concatenate([sample, *runs])

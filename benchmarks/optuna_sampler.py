@@ -1,15 +1,15 @@
-"""bough inside Optuna against bough itself and Optuna's own samplers, on define-by-run objectives.
+"""bough inside Optuna against bough itself and Optuna's samplers, on define-by-run objectives.
 
     python -m benchmarks.optuna_sampler [--problems small-shifted nested] [--seeds 5] [--trials 40]
 
 Every problem becomes a function that asks for a parameter when its conditions hold. ``native`` is
-``bough.Study`` on the declared space, ``native again`` the same with another seed: it shows what chance does.
+``bough.Study`` on the declared space; ``native again`` has another seed and shows the effect of chance.
 ``given`` is the sampler with that space, ``learned`` the sampler that learns it, ``asked`` is
-``bough.minimize`` without a space. Printed are the share of pairs (problem, seed) in which each is ahead of
+``bough.minimize`` without a space. The output is the share of pairs (problem, seed) in which each is ahead of
 ``native`` after a quarter, half and all of the trials, ties counted as half, with its 95 % interval; and the
-trials that it needs for the value that ``native`` has after half of them, relative to those of ``native``
-(median). Runs are kept with ``--rows``; an interrupted benchmark goes on. ``optuna gp``, Optuna's GPSampler,
-needs PyTorch: name it with ``--methods`` in an environment that has it.
+number of trials until it reaches the value of ``native`` at half of the budget, relative to the number that
+``native`` needs (median). Runs are kept with ``--rows``; an interrupted benchmark continues. ``optuna gp``,
+Optuna's GPSampler, needs PyTorch: name it with ``--methods`` in an environment that has it.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ PROBLEMS += ("cash-artificial", "yahpo-xgboost-12", "yahpo-xgboost-1485")
 PROBLEMS += ("compress", "cash-car", "mlp-b-diabetes", "mlp-sonar")  # real data
 
 AGAIN = 1000
-"""Added to the seed of a study that shows how much chance alone changes."""
+"""Added to the seed of ``native again``, which shows the effect of chance."""
 
 Ask = Callable[[str, Any], Any]
-"""Answers a parameter, by name and domain."""
+"""Returns the value of a parameter, given its name and domain."""
 
 
 def config_asked(space: bough.Space, ask: Ask, *, by_path: bool) -> dict[str, Any]:
-    """Ask for every parameter as soon as it is active; by its path where two parameters share a name."""
+    """Ask for every parameter as soon as it is active; by its path if two parameters share a name."""
     names = [parameter.name for parameter in space]
     x = np.full((1, len(space)), 0.5)
     answers: dict[int, Any] = {}
@@ -124,7 +124,7 @@ METHODS = ("native", "native again", "given", "learned", "asked", "optuna tpe", 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--methods", nargs="+", default=METHODS, help="the first is compared with the others")
+    parser.add_argument("--methods", nargs="+", default=METHODS, help="others are compared with the first")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trials", type=int, default=40)

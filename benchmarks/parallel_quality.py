@@ -1,11 +1,11 @@
-"""Evaluations that parallel workers need, compared with one worker after the other.
+"""Evaluations that parallel workers need, compared with a single worker.
 
     python -m benchmarks.parallel_quality [--workers 8 32] [--seeds 3]
 
-Workers take a random time each, drawn by the seed; who is free asks at once, while the others still run.
-Evaluations are counted in the order in which they end. The target of a run is the best score that one worker
-has after ``TARGET_AFTER`` evaluations with the same seed. Runs that never reach it in ``--trials`` count as
-infinite. Results are kept with ``--rows``, and a benchmark that was interrupted goes on.
+Each evaluation takes a random time, drawn by the seed; a free worker asks at once, while the others still
+run. Evaluations are counted in the order in which they end. The target of a run is the best score of a single
+worker after ``TARGET_AFTER`` evaluations with the same seed. Runs that do not reach it in ``--trials`` count
+as infinite. Results are kept with ``--rows``, and an interrupted benchmark continues.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def best_scores(name: str, workers: int, seed: int, trials: int) -> list[float]:
 
 
 def evaluations(scores: list[float], target: float) -> float:
-    """How many evaluations reach the target; infinite if all of them do not."""
+    """The number of evaluations until the target is reached; infinite if it never is."""
     reached = np.flatnonzero(np.array(scores) <= target)
     return float(reached[0] + 1) if len(reached) else np.inf
 

@@ -1,6 +1,6 @@
 """Draw the README's pictures: ``python -m benchmarks.pictures`` (needs Chromium).
 
-Runs ``bough demo`` in a new folder, then photographs its branching tree and its terminal.
+Runs ``bough demo`` in a new folder, then takes screenshots of its branching tree and its terminal output.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def main() -> None:
 
 
 def in_terminal(words: list[str], folder: Path) -> str:
-    """All that a command writes to a terminal of 100 columns."""
+    """The output of a command in a terminal of 100 columns."""
     said: list[bytes] = []
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)
         os.execve(words[0], words, {**os.environ, "COLUMNS": "100", "LINES": "50"})
-    with contextlib.suppress(OSError):  # how a terminal says that nobody writes to it any more
+    with contextlib.suppress(OSError):  # raised when the command has closed the terminal
         while found := os.read(terminal, 4096):
             said.append(found)
     if os.waitpid(process, 0)[1] != 0:
@@ -63,7 +63,7 @@ def in_terminal(words: list[str], folder: Path) -> str:
 
 
 def as_html(said: str) -> list[str]:
-    """The lines that a terminal shows in the end: rewritten ones as they were last, bold and dim kept."""
+    """The lines that a terminal shows at the end: the last version of rewritten ones, with bold and dim."""
     lines = [line.split("\r\x1b[K")[-1].strip("\r") for line in said.rstrip().split("\n")]
     styles = {"1": "<b>", "2": "<span style='opacity:0.6'>"}
     close = {"1": "</b>", "2": "</span>"}
@@ -80,7 +80,7 @@ def as_html(said: str) -> list[str]:
 
 
 def photograph(page: Path, target: Path, width: int, height: int) -> None:
-    """What a browser shows of a page, as a PNG."""
+    """A screenshot of a page in a browser, as a PNG."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         sys.exit(f"pictures need one of {', '.join(BROWSERS)}")

@@ -1,4 +1,4 @@
-"""Do many things in a few processes: one that fails, or takes its process down, does not stop the others."""
+"""Run many tasks in a few processes: one that fails, or crashes its process, does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Settings that must stand in the environment before NumPy is loaded."""
+"""Environment variables that must be set before NumPy is loaded."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no result: one line, and the traceback where there is one."""
+    """Why an item has no result: one line, and the traceback if there is one."""
 
     reason: str
     details: str = ""
@@ -28,17 +28,17 @@ class Failure:
 def in_processes(
     function: Callable[[Item], Any], items: Iterable[Item], *, workers: int
 ) -> Iterator[tuple[Item, Any]]:
-    """``(item, function(item))`` as they get ready, started in the given order; a Failure where it failed.
+    """``(item, function(item))`` as they finish, started in the given order; a Failure if it failed.
 
-    Processes start afresh (spawned), with one BLAS thread each. When the caller stops iterating, or presses
-    Ctrl-C, they are ended at once.
+    Processes are spawned, with one BLAS thread each. When the caller stops iterating, or presses Ctrl-C, they
+    are killed at once.
     """
     os.environ.update(ONE_THREAD)
     waiting = iter(items)
     busy: dict[Connection, tuple[Any, Item]] = {}
 
     def start(process: Any, connection: Connection | None) -> None:
-        """Give the process (a new one if there is none) the next item; let it go if there is none left."""
+        """Give the process (a new one if there is none) the next item; end it if there is no item left."""
         for item in waiting:
             if connection is None:
                 process, connection = _new_process(function)

@@ -1,4 +1,4 @@
-"""How well the model of ``auto`` predicts from a few trials: its terms and the prior of its length-scales.
+"""How well the model of ``auto`` predicts from a few trials, with other terms or length-scale priors.
 
     python -m benchmarks.prediction            # about a minute of CPU
     python -m benchmarks.prediction --seeds 10
@@ -73,7 +73,7 @@ def losses(surrogate: KernelGP, tried: Points, y: FloatArray, test: Points, trut
 
 
 def study(name: str, seed: int) -> dict[tuple[str, bool], FloatArray]:
-    """The losses of every model on one instance, few trials (False) and TRIALS (True)."""
+    """The losses of every model on one instance, by model and by few trials (False) or TRIALS (True)."""
     problem, rng = build(name, seed), np.random.default_rng(seed)
     space = problem.space
     design = InitialDesign().points(space, seed)

@@ -2,19 +2,19 @@
 
     python -m benchmarks.races --seeds 5
 
-A parametrised sorter with conditional options is tuned over 50 made lists of numbers: random, nearly sorted,
+A sorter with conditional options is tuned over 50 generated lists of numbers: random, nearly sorted,
 reversed, with few distinct values, with a sorted end. The value on a list is the number of comparisons and
-moves over that of a plain merge sort there. Four ways of tuning see the same space and seeds:
+moves, divided by that of a plain merge sort. Four ways of tuning use the same space and seeds:
 
 * all:  every trial on all 50 lists (``stopping="none"``),
 * race: ``run(instances=...)``, which drops trials by a paired test,
 * few:  every trial on the first 5 lists only,
-* smac: SMAC's facade for algorithm configuration, which races by itself, with ``SMAC_RUNS`` runs.
+* smac: SMAC's facade for algorithm configuration, which has its own racing, with ``SMAC_RUNS`` runs.
 
-The others have ``--trials`` trials. Quality is the mean of the best configuration on 200 fresh lists. A run
-is one evaluation on one list. "to reach" is how many runs it took until the best configuration came within
-1 % of the final quality of ``all`` there. ``move_cost`` is made up: it multiplies every value, and is best at
-0.5. Runs are kept with ``--rows``.
+The others have ``--trials`` trials. Quality is the mean of the best configuration on 200 new lists. A run is
+one evaluation on one list. "to reach" is the number of runs until the best configuration is within 1 % of the
+final quality of ``all`` on these lists. ``move_cost`` is artificial: it multiplies every value, and its best
+value is 0.5. Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from benchmarks.kept_rows import RESULTS, KeptRows
 
 INSTANCES, FRESH, FEW = 50, 200, 5
 SMAC_RUNS = 400
-"""About what a race takes. SMAC fits a forest for each configuration, which takes minutes."""
+"""About as many runs as a race needs; not more, because SMAC fits a forest for each configuration."""
 
 SPACE = bough.Space(
     {
@@ -208,7 +208,7 @@ def raced_by_smac(runs: int, seed: int) -> dict[str, Any]:
     from bough.integrations.configspace import to_configspace
 
     def plain(config: Any) -> dict[str, Any]:
-        """With the names of parameters instead of their paths, such as sorter=quick/cutoff."""
+        """The config with names of parameters instead of their paths, such as sorter=quick/cutoff."""
         return {path.rpartition("/")[2]: value for path, value in config.items()}
 
     with tempfile.TemporaryDirectory() as folder:
@@ -240,7 +240,7 @@ def raced_by_smac(runs: int, seed: int) -> dict[str, Any]:
 
 
 def result(way: str, trials: int, seed: int) -> dict[str, Any]:
-    """How many runs and configurations there were, and (runs, quality) at each change of the best one."""
+    """The numbers of runs and configurations, and (runs, quality) at each change of the best one."""
     if way == "smac":
         return raced_by_smac(SMAC_RUNS, seed)
     study = tuned(way, trials, seed)

@@ -1,11 +1,11 @@
-"""Run what is missing of a benchmark; stop it at any time, the next call goes on.
+"""Run the missing studies of a benchmark; stop it at any time, the next call continues.
 
     python -m benchmarks.run quick
     python -m benchmarks.run peers --workers 2 --only auto,optuna
     python -m benchmarks.run ma-fig3 --full
 
-Results go to ``benchmarks/results/SPEC.jsonl``, or beside the TOML file. Where the data of a problem or the
-environment of a peer is absent, its studies are left out with a word. The exit code is 1 if a study broke.
+Results go to ``benchmarks/results/SPEC.jsonl``, or beside the TOML file. If the data of a problem or the
+environment of a peer is missing, its studies are skipped with a message. The exit code is 1 if a study broke.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=2, help="studies at a time")
     parser.add_argument("--only", default="", metavar="METHOD,...", help="only these methods")
     parser.add_argument("--problems", default="", metavar="NAME,...", help="only these problems or families")
-    parser.add_argument("--seeds", type=int, help="at most so many seeds")
+    parser.add_argument("--seeds", type=int, help="the most seeds")
     parser.add_argument("--full", action="store_true", help="the budget of the paper")
-    parser.add_argument("--again", default="", metavar="METHOD,...", help="forget what these methods did")
-    parser.add_argument("--list", action="store_true", help="only say how much is missing")
+    parser.add_argument("--again", default="", metavar="METHOD,...", help="run these methods again")
+    parser.add_argument("--list", action="store_true", help="only print how much is missing")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
     except spec.SpecError as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
-        sys.exit("\nstopped; the same command goes on from here")
+        sys.exit("\nstopped; the same command continues")
     sys.exit(1 if missing and not options.list else 0)
 
 
@@ -63,7 +63,7 @@ def run(name: str, options: argparse.Namespace) -> int:
 
 
 def wanted(chosen: spec.Spec, options: argparse.Namespace) -> list[Task]:
-    """The tasks of a spec that the options of the command leave."""
+    """The tasks of a spec that the command's options select."""
     only = split(options.only)
     names = {name for entry in split(options.problems) for name in spec.expand(entry)}
     return [
@@ -76,7 +76,7 @@ def wanted(chosen: spec.Spec, options: argparse.Namespace) -> list[Task]:
 
 
 def split(text: str) -> list[str]:
-    """Names between commas; commas inside brackets belong to a method's options."""
+    """Names separated by commas; commas inside brackets belong to a method's options."""
     names, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -88,7 +88,7 @@ def split(text: str) -> list[str]:
 
 
 def available(tasks: list[Task]) -> list[Task]:
-    """Tasks whose data and packages are here; says what is left out and why."""
+    """Tasks whose data and packages are available; prints what is skipped and why."""
     lacking: dict[str, list[str]] = {}
     for name in dict.fromkeys(task.problem for task in tasks):
         try:

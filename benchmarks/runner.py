@@ -1,7 +1,7 @@
 """Run methods on problems over seeds, one record per study, into a file that a rerun continues.
 
-A record is a line of JSON. Values keep 8 significant digits, milliseconds one decimal: enough for every
-table, and small enough to be kept with the code.
+A record is a line of JSON. Values have 8 significant digits, milliseconds one decimal: enough for every
+table, and small enough to be stored with the code.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Key = tuple[str, str, int, int]
 
 @dataclass(frozen=True)
 class Task:
-    """One study: a problem (named, so that another process can build it), a method, a seed, a budget."""
+    """One study: a problem (by name, so another process can build it), a method, a seed, a budget."""
 
     problem: str
     method: str
@@ -45,13 +45,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Record:
-    """What one study did.
+    """The results of one study.
 
-    values:  every value in order, without its noise; NaN (null in the file) where the trial failed.
+    values:  every value in order, without its noise; NaN (null in the file) if the trial failed.
     branches: the branch of each trial.
     ask_ms:  CPU milliseconds of each suggestion.
-    test:    the incumbent's score on data that the search never saw, where the problem has any.
-    seconds: how long the study took, evaluations and all.
+    test:    the incumbent's score on data that the search never saw, if the problem has such data.
+    seconds: the duration of the study, including evaluations.
     """
 
     problem: str
@@ -106,7 +106,7 @@ def _rounded(value: float) -> float | None:
 def run_study(problem: Problem, method: str | bough.Strategy, seed: int, trials: int) -> Record:
     """One study, one process, one thread; a name may carry options as ``name(option=value)``.
 
-    A trial fails when the function raises or does not return a finite number. A finite space may be used up
+    A trial fails if the function raises or does not return a finite number. A finite space may be exhausted
     before the budget: the record is then shorter.
     """
     study = bough.Study(
@@ -145,7 +145,7 @@ def parse_method(text: str) -> Any:
 
 
 def run_task(task: Task, build: Builder | None = None) -> Record:
-    """The study that a task stands for, by one of our methods or by a peer."""
+    """Run the study of a task, by one of our methods or by a peer."""
     from benchmarks import problems
     from benchmarks.peers import PEERS, run_peer
 
@@ -178,10 +178,10 @@ def run_task(task: Task, build: Builder | None = None) -> Record:
 def run_all(
     tasks: Iterable[Task], out: Path, *, workers: int = 2, build: Builder | None = None
 ) -> list[Record]:
-    """Run what ``out`` does not hold yet, in the given order, and return all records that there are then.
+    """Run the tasks that ``out`` does not have yet, in the given order, and return all records.
 
-    A study that breaks is reported and left out; the next call tries it again. ``build(problem, seed)``
-    must be a function of a module; the problems of the suite unless given.
+    A study that breaks is reported and skipped; the next call tries it again. ``build(problem, seed)``
+    must be a function of a module; by default it builds the problems of the suite.
     """
     tasks = list(tasks)
     done = {record.key: record for record in read(out)}
@@ -190,7 +190,7 @@ def run_all(
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a") as file:
         if out.stat().st_size and not out.read_bytes().endswith(b"\n"):
-            file.write("\n")  # ends the torn line of a killed run
+            file.write("\n")  # ends the incomplete line of a killed run
         for task, answer in in_processes(functools.partial(run_task, build=build), missing, workers=workers):
             if isinstance(answer, Failure):
                 progress.broken(task, answer)
@@ -204,7 +204,7 @@ def run_all(
 
 
 def read(path: Path) -> list[Record]:
-    """All records of a results file; a torn line (a killed run) is left out."""
+    """All records of a results file; the incomplete line of a killed run is ignored."""
     records = []
     if path.exists():
         for line in path.read_text().splitlines():
@@ -216,7 +216,7 @@ def read(path: Path) -> list[Record]:
 
 
 class Progress:
-    """A line that says how far a run is and when it will end: rewritten on a terminal, else once a minute."""
+    """A line with the progress of a run and the time left: rewritten on a terminal, else once a minute."""
 
     def __init__(self, missing: Sequence[Task], workers: int) -> None:
         self._left = list(missing)

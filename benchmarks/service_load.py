@@ -2,10 +2,10 @@
 
     python -m benchmarks.service_load [--only tell,crowd,page] [--clients 100] [--trials 100000]
 
-tell:  tells are timed while proposals of the default method, on a study with 150 results, are computed all
-       the time: median and 99th percentile, in milliseconds. The same without proposals, to compare.
-crowd: so many clients with five trials each at once: how long it takes, and that none is lost or doubled.
-page:  a study with so many trials: seconds and kilobytes of its page and of what it loads, at first (the
+tell:  tells are timed while the default method continuously computes proposals on a study with 150 results:
+       median and 99th percentile, in milliseconds. The same without proposals, for comparison.
+crowd: ``--clients`` clients with five trials each at once: the time, and whether a trial is lost or doubled.
+page:  a study with ``--trials`` trials: seconds and kilobytes of its page and its files, at first (when the
        trials are read from the storage) and again.
 Everything is measured over HTTP on this machine, with the server in a separate process.
 """

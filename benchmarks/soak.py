@@ -1,12 +1,12 @@
-"""Does the service lose or double a trial when it is restarted again and again?
+"""Does the service lose or double a trial when it is restarted repeatedly?
 
     python -m benchmarks.soak --trials 24000 --restart-every 60
 
-Workers ask for trials and tell values through ``bough.connect`` while ``bough serve`` on SQLite is ended
-every minute, in turn by SIGTERM and by SIGKILL, and started again. Every value is told once and is different
-from all others. At the end the database is read without bough: the numbers are contiguous, each trial is
-done at its first attempt, and each holds exactly the value whose tell was acknowledged. ``random`` proposes,
-so the time goes into the service.
+Workers ask for trials and tell values through ``bough.connect`` while ``bough serve`` on SQLite is stopped
+every minute, alternately by SIGTERM and SIGKILL, and started again. Every value is told once and differs from
+all others. At the end the database is read without bough, to check that the numbers are contiguous, that each
+trial is done at its first attempt, and that each has exactly the value whose tell was acknowledged. The
+method is ``random``, so most of the time is spent in the service.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PATIENCE_SECONDS = 300.0  # a service on a busy machine may need long to start
 
 
 class Service:
-    """``bough serve`` on one port, started again whenever it was ended."""
+    """``bough serve`` on one port, which can be stopped and started again."""
 
     def __init__(self, folder: Path) -> None:
         self.file, self._log = folder / "soak.db", folder / "serve.log"
@@ -83,7 +83,7 @@ class Service:
 
 
 class Acknowledged:
-    """The values that were told and acknowledged, and how many trials may still be asked for."""
+    """The values that were told and acknowledged, and the number of trials left to ask for."""
 
     def __init__(self, trials: int) -> None:
         self.values: list[tuple[int, float]] = []
@@ -112,7 +112,7 @@ def work(service: Service, batch: int, acknowledged: Acknowledged) -> None:
 
 
 def check(file: Path, told: list[tuple[int, float]]) -> list[str]:
-    """What is wrong with the stored trials; nothing if they are exactly those that were told."""
+    """The errors in the stored trials; empty if they are exactly the acknowledged ones."""
     with closing(sqlite3.connect(file)) as database:
         rows = database.execute(
             "SELECT number, state, attempt, value FROM bough_trials ORDER BY number"

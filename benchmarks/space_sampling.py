@@ -1,9 +1,9 @@
-"""Sampling, encoding and decoding of large branching spaces, beside ConfigSpace, in one run.
+"""Sampling, encoding and decoding of large branching spaces, compared with ConfigSpace in one run.
 
     python -m benchmarks.space_sampling [--configs 10000] [--repeats 5]
 
-ConfigSpace's ``sample_configuration`` returns vectors that turn into values when they are read; bough's
-``sample`` returns finished dicts. The time that ConfigSpace takes to read its vectors out is shown as well.
+ConfigSpace's ``sample_configuration`` returns vectors that are converted to values when read; bough's
+``sample`` returns finished dicts. The time that ConfigSpace takes to convert its vectors is shown as well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILES = ("auto-sklearn_2017_11.json", "autoweka.json")
 
 
 def timed(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Milliseconds that the call took, and what it returned."""
+    """The duration of the call in milliseconds, and its result."""
     start = time.perf_counter()
     result = call(*arguments)
     return 1e3 * (time.perf_counter() - start), result
@@ -44,7 +44,7 @@ def one_round(
 
 
 def measure(path: Path, n: int, repeats: int) -> dict[str, float]:
-    """The shortest time of each task; they take turns, so that other load on the machine hits all of them."""
+    """The shortest time of each task; tasks are interleaved, so other load affects all of them."""
     ours, theirs = bough.Space.load(path), ConfigurationSpace.from_json(path)
     rng = np.random.default_rng(0)
     rounds = [one_round(ours, theirs, n, rng) for _ in range(repeats)]

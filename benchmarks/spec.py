@@ -1,4 +1,4 @@
-"""What a benchmark runs, read from a TOML file of ``benchmarks/specs``: problems x methods x seeds x trials.
+"""The specification of a benchmark, read from a TOML file of ``benchmarks/specs``.
 
     title    = "One line for the report"
     source   = "Paper, figure"                  # optional
@@ -13,9 +13,9 @@
     problems = ["cash"]
     trials   = 100
 
-``first_seed`` is where seeds begin. ``labels`` renames methods in figures, ``reference`` is the method that
-the report compares with the others and with the best of each of ``groups``, ``paper`` holds printed numbers
-for the page that sets ours beside them.
+It runs all combinations of problems, methods and seeds. ``first_seed`` is the first seed. ``labels`` renames
+methods in figures, ``reference`` is the method that the report compares with the others and with the best of
+each of ``groups``, ``paper`` has printed numbers for the page that compares ours with them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Spec:
-    """A benchmark: its blocks, and what the report says about it."""
+    """A benchmark: its blocks, and the texts of its report."""
 
     name: str
     title: str
@@ -100,13 +100,13 @@ class Spec:
         return [record for name in self.borrow for record in read(self.folder / f"{name}.jsonl")]
 
     def records(self) -> list[Record]:
-        """What has been run of this spec, in the order of its tasks."""
+        """The records of this spec so far, in the order of its tasks."""
         found = {record.key: record for record in (*self.borrowed(), *read(self.out))}
         return [found[task.key] for task in self.tasks() if task.key in found]
 
 
 def load(name: str, *, full: bool = False) -> Spec:
-    """A spec by its name, or by the path of a file, beside which its results are then kept.
+    """A spec by its name, or by the path of a file; results are then kept beside that file.
 
     ``full`` takes its full budgets.
     """
@@ -182,7 +182,7 @@ def _block(table: dict[str, Any]) -> Block:
 
 
 def expand(entry: str) -> Sequence[str]:
-    """The problems that a name, a family or a pattern stands for."""
+    """The problems for a name, a family or a pattern."""
     from benchmarks.problems import FAMILIES, PROBLEMS, nearest
 
     if entry in FAMILIES:

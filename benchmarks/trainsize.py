@@ -7,13 +7,13 @@ Minimises 1 - balanced accuracy of rbv2_xgboost (surrogates, three boosters) at 
 ``auto`` evaluates ``--trials`` configurations there. The others have its training seconds as their budget,
 and at most ``MAX_TRIALS`` trials:
 
-* budget:   ``auto`` at the full training set; it looks for improvement per second,
+* budget:   ``auto`` at the full training set, maximising improvement per second,
 * fidelity: the same with ``Float(0.03, 1, fidelity=True)``; a promotion trains from the start again,
 * random:   random search with this fidelity.
 
-The table has the share of the seconds that each needs for the value that ``auto`` without a budget has in the
-end with the same seed (1 where it never gets there), and how often its best configuration has the booster of
-the best one of all runs on the task. Runs are kept with ``--rows``.
+The table has the share of the seconds that each needs for the final value of ``auto`` without a budget with
+the same seed (1 if it never gets there), and how often its best configuration has the same booster as the
+best one of all runs on the task. Runs are kept with ``--rows``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ LOWEST = 0.03
 """The smallest share of the training set that the surrogate was fitted to."""
 
 MAX_TRIALS = 300
-"""The cheapest configurations take a thousandth of the most expensive ones: a budget alone may not end."""
+"""The most trials of a run: the cheapest configurations take a thousandth of the most expensive ones, so a
+budget alone may allow far too many."""
 
 METHODS = ("budget", "fidelity", "random")
 

@@ -6,8 +6,8 @@ Each task is tuned with no earlier study, with earlier studies of five other tas
 ones (the same space, but a random function of its parameters). Earlier studies are runs of ``auto`` with 60
 trials. Regret is the distance to the best value known (of all runs and 2,000 random configurations), divided
 by the distance of the median random configuration. The table has mean regrets, and ratios of these means with
-their 95 % interval (bootstrap over runs). Results are kept with ``--rows``, and a benchmark that was
-interrupted goes on.
+their 95 % interval (bootstrap over runs). Results are kept with ``--rows``, and an interrupted benchmark
+continues.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def unrelated(searched: Space, seed: int) -> bough.Study:
 
 
 def earlier(task: str, folder: Path) -> Path:
-    """The file of a study of a task, made if it is not there."""
+    """The file of a study of a task, created if missing."""
     file = folder / f"{task}.jsonl"
     if not file.exists():
         problem = yahpo(task)

@@ -1,18 +1,17 @@
-"""``auto`` against itself with one thing changed, in whole studies.
+"""``auto`` against variants of itself with one change, in whole studies.
 
     python -m benchmarks.variants prior              # ten minutes on two cores
     python -m benchmarks.variants branches --seeds 1
 
-``prior`` has a shorter prior of length-scales, which predicts best. ``noise`` has a narrower prior of the
-noise, as other Gaussian processes here have. With ``branches``, a trial that explores
-another branch than the incumbent's tries to improve on that branch's own best observation. Expected
-improvement over the incumbent is often largest in a corner, which says little about what a branch can reach.
-``ranks`` sees the worse half of the values by their ranks alone. With ``doubt``, every fourth trial distrusts
-a model that expects no gain: its length-scales are 2, 4 or 8 times as short then. ``samples`` averages over
-five slice samples of the hyperparameters. ``starts`` searches the criterion from half as many points,
-``candidates`` among half as many candidates.
-Seeds are other ones than those that either was found by. On tasks of one space, each has its own seed: a
-shared seed would give all of them the same initial design.
+``prior`` has a prior with shorter length-scales, which predicts best. ``noise`` has a narrower prior of the
+noise, like the other Gaussian processes here. With ``branches``, a trial that explores another branch than
+the incumbent's tries to improve on the best observation of that branch: expected improvement over the
+incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
+the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
+divides its length-scales by 2, 4 or 8. ``samples`` averages over five slice samples of the hyperparameters.
+``starts`` searches the criterion from half as many points, ``candidates`` among half as many candidates.
+Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
+shared seed would give them the same initial design.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ SURROGATES = (
 )  # fmt: skip
 SHORTER_PRIOR = LogNormal(math.log(0.25), 0.7)
 MIN_BRANCH_TRIALS = 2
-"""With fewer trials on a branch, there is nothing to exploit."""
+"""Trials that a branch needs before it is exploited."""
 DOUBT_EVERY, DOUBT_FACTORS = 4, (2.0, 4.0, 8.0)
 FIRST_SEED = 400
 TRIALS = 60
@@ -94,7 +93,7 @@ def compared_branches(space: Space) -> ModelBased:
 
 
 def compare_branches(decide: Decision) -> Decision:
-    """``decide``, except that an exploring trial on another branch than the incumbent's exploits there."""
+    """``decide``, but an exploring trial on another branch than the incumbent's exploits that branch."""
 
     def with_comparison(context: ProposalContext, rng: np.random.Generator) -> Choice:
         found = decide(context, rng)
@@ -135,8 +134,8 @@ def narrow_noise(space: Space) -> ModelBased:
 class RankedBadHalf(OutputTransform):
     """Values worse than the median m become m plus sd_good times the normal quantile of their rank.
 
-    sd_good² is the mean of (y − m)² over the better half. Vizier's Gaussian process sees values like this
-    (Song et al. 2024, arXiv 2408.11527).
+    sd_good² is the mean of (y − m)² over the better half. Vizier's Gaussian process transforms values like
+    this (Song et al. 2024, arXiv 2408.11527).
     """
 
     known: tuple[float, ...] = ()
@@ -173,10 +172,10 @@ def doubtful(space: Space) -> ModelBased:
 
 
 def doubt(decide: Decision) -> Decision:
-    """``decide``, except that every fourth trial distrusts a model that expects no gain.
+    """``decide``, but every fourth trial distrusts a model that expects no gain.
 
-    Hyperparameters that are fitted to trials in corners may hide a valley between them (Wang and de Freitas
-    2014, arXiv 1406.7758, shorten length-scales for this reason).
+    Hyperparameters fitted to trials in corners may miss a valley between them (Wang and de Freitas 2014,
+    arXiv 1406.7758, shorten length-scales for this reason).
     """
 
     def with_doubt(context: ProposalContext, rng: np.random.Generator) -> Choice:

@@ -1,7 +1,7 @@
 """An objective that is noisy and sometimes fails.
 
-A failed trial is recorded with its reason, and the search avoids the region. With noise, the best reported
-value is partly luck. The last step therefore asks the model which of the best trials it believes in.
+A failed trial is recorded with its reason, and the search avoids that region. With noise, the best reported
+value is partly luck, so the last step asks the model which of the best trials has the best predicted value.
 
     python examples/noisy_and_failing.py
 """

@@ -1,4 +1,4 @@
-"""A method of your own: any object with ``propose(space, history, rng)``.
+"""Write your own method: any object with ``propose(space, history, rng)``.
 
 This one alternates between a random config and a small step from the best trial so far.
 

@@ -1,7 +1,7 @@
 """Several processes work on one study in an SQLite file.
 
-Start this program as often as you like, on one machine; all of them share the trials. Each run below uses two
-worker processes, and the second continues where the first stopped.
+Start this program several times on one machine; all processes share the trials. Each run below uses two
+worker processes, and the second run continues where the first one stopped.
 
     python examples/parallel_workers.py
 """

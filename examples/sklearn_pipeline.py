@@ -35,7 +35,7 @@ MODELS = {"logistic": LogisticRegression, "svm": SVC, "neighbours": KNeighborsCl
 
 
 def pipeline(config: dict) -> Pipeline:
-    """The pipeline that a config describes: what is left after the choices are arguments of the model."""
+    """The pipeline for a config: the parameters besides the two choices are arguments of the classifier."""
     arguments = dict(config)
     scaler, model = SCALERS[arguments.pop("scale")], MODELS[arguments.pop("model")]
     return make_pipeline(scaler(), model(**arguments))

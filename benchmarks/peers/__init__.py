@@ -1,8 +1,8 @@
 """Other optimisers, each in a separate process with separate packages (``make bench-peers``).
 
-Rules: each peer gets the conditional space in its own best form, keeps its own defaults, and has the same
-budget and seed as our methods; inactive parameters are no part of what is evaluated. ``adapters/`` has a file
-per library, which says in what form it gets a space and how it is told that an evaluation failed.
+Rules: each peer gets the conditional space in the form that suits it best, keeps its defaults, and has the
+same budget and seed as our methods; inactive parameters are not passed to the function. ``adapters/`` has a
+file per library, which describes how it gets a space and how it learns that an evaluation failed.
 """
 
 from benchmarks.peers.client import PEERS, peer_python, run_peer

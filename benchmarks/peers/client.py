@@ -1,7 +1,7 @@
-"""Run a study with a peer in its own process and Python environment.
+"""Run a study with a peer in a separate process and Python environment.
 
-Peers answer with exactly the active parameters, and what they answer is checked strictly. One that has
-nothing new to try on a small finite space ends early: its record is then shorter than the budget.
+Peers answer with exactly the active parameters, and the answers are checked strictly. If a peer has nothing
+new to try in a small finite space, it ends early: its record is then shorter than the budget.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from bough.integrations.configspace_export import to_configspace_dict
 
 PEERS = tuple(ADAPTERS)
 HERE = ("optuna", "optuna-group")
-"""Peers that need no more than what our development environment holds."""
+"""Peers that can run in our development environment."""
 ROOT = Path(__file__).resolve().parents[2]
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def peer_python(peer: str) -> Path:
-    """The interpreter that runs a peer: that of the peers' environment, or ours if that will do."""
+    """The interpreter that runs a peer: that of the peers' environment, or ours for peers in ``HERE``."""
     python = ROOT / ".venv-peers" / "bin" / "python"
     if python.exists():
         return python
@@ -67,7 +67,7 @@ def run_peer(problem: Problem, peer: str, seed: int, trials: int) -> Record:
 
 def read_config(problem: Problem, answer: dict[str, Any]) -> Config:
     """A peer's answer as a config; ConfigError unless it is legal and has exactly the active parameters."""
-    # a parameter of which each branch has its own is called by its path
+    # a name that several branches use is given as a path
     config = {name.rpartition("/")[2]: value for name, value in answer.items()}
     if len(config) < len(answer):
         raise ValueError(f"parameters of two branches in one config: {answer}")

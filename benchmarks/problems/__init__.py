@@ -1,7 +1,7 @@
-"""Problems to optimise, each with a branching space, a known optimum where there is one, and its branch.
+"""Problems to optimise, each with a branching space and, if known, its optimum and the optimum's branch.
 
 ``build(name, seed)`` makes any of them; ``FAMILIES`` lists the names. The seed draws the instance of a
-synthetic problem, and the split and folds of one on real data; problems without either ignore it.
+synthetic problem, or the split and folds of a problem on real data; other problems ignore it.
 """
 
 import difflib
@@ -80,7 +80,7 @@ def build(name: str, seed: int) -> Problem:
 
 
 def nearest(name: str) -> str:
-    """A hint for a name that does not exist: the few problems and families that are called much the same."""
+    """A hint for a name that does not exist: problems and families with similar names."""
     near = difflib.get_close_matches(name, [*FAMILIES, *PROBLEMS], n=3)
     meant = " or ".join(repr(each) for each in dict.fromkeys(near))
     return f"did you mean {meant}?" if near else f"families are {', '.join(FAMILIES)}"

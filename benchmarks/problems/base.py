@@ -1,4 +1,4 @@
-"""What every benchmark problem is: a space, a function to minimise, and what is known about its optimum."""
+"""The class of all benchmark problems: a space, a function to minimise, and facts about its optimum."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Config = dict[str, Any]
 class Problem:
     """A function over a branching space.
 
-    function: what the search sees; it may raise or return NaN, which is a failed trial.
-    optimum: the smallest possible (noiseless) value, or None where it is not known.
-    branch:  which branch a config lies in (what "the right branch" is judged by).
+    function: the function that the search sees; if it raises or returns NaN, the trial fails.
+    optimum: the smallest possible (noiseless) value, or None if unknown.
+    branch:  the branch of a config, to judge whether a search found the right branch.
     best_branch: the branch of the optimum, or None.
     test:    the score of a config on data that the search never sees, or None.
-    noiseless: the true value of a config where ``function`` is noisy, else None. A study is told
+    noiseless: the true value of a config if ``function`` is noisy, else None. A study gets
         ``function(config)``; its results are judged by ``score(config, value)``. The noise of the k-th
-        evaluation is fixed by the seed a problem was built with, so build a new one for each study.
+        evaluation is fixed by the problem's seed, so build a new problem for each study.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Problem:
     noiseless: Callable[[Config], float] | None = None
 
     def score(self, config: Config, value: float) -> float:
-        """What the evaluation of ``config`` that gave ``value`` counts for: the value without its noise."""
+        """The score of an evaluation of ``config`` that returned ``value``: the value without its noise."""
         return value if self.noiseless is None else self.noiseless(config)
 
     def log10_gap(self, value: float) -> float:

@@ -1,13 +1,13 @@
-"""Trees in which the right branch is hard to tell: every branch's optimum is within a tenth of the spread.
+"""Trees in which the best branch is hard to find: the optima of all branches are within a tenth of the range.
 
 Each leaf's function ranges over about [v, v + 1], with v = 0 in one branch and v = 0.1 in all others.
 Instances (which branch is best, where each optimum lies, how dimensions turn) are drawn by the seed.
 
 - ``modes``:    8 leaves of 2 dimensions, several local minima each.
-- ``rotated``:  6 leaves of 3 dimensions, a narrow valley turned at random: its parameters interact.
-- ``multiply``: 6 leaves whose own two variables multiply with a variable shared by all leaves.
-- ``nested``:   a choice of 3, each with a choice of 3; own, inner and root variables interact.
-- ``uneven``:   branches of 1 to 5 dimensions, integers and categories among them.
+- ``rotated``:  6 leaves of 3 dimensions, a narrow valley with a random rotation: its parameters interact.
+- ``multiply``: 6 leaves with two variables each, multiplied by a variable that all leaves share.
+- ``nested``:   a choice of 3, each with a choice of 3; variables of all levels interact.
+- ``uneven``:   branches of 1 to 5 dimensions, including integers and categories.
 """
 
 from __future__ import annotations

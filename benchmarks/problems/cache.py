@@ -1,8 +1,8 @@
-"""Evaluations of real problems, kept on disk so that a rerun costs nothing.
+"""Evaluations of real problems, cached on disk so that a rerun takes no time.
 
-One SQLite file in ``benchmarks/.cache``, shared by all processes that run studies. The key is the name of
-the instance (problem, seed, whatever else decides the value, and a version to raise when the problem
-changes) and the config as JSON with sorted keys. A failed evaluation is kept as well: as NaN.
+All processes that run studies share one SQLite file in ``benchmarks/.cache``. The key is the name of the
+instance (problem, seed, everything else that affects the value, and a version to increase when the problem
+changes) and the config as JSON with sorted keys. A failed evaluation is stored as NaN.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WAIT = 60.0
 def cached(
     instance: str, function: Callable[[Config], float], folder: Path | None = None
 ) -> Callable[[Config], float]:
-    """``function``, evaluated at most once per config; what it raises becomes NaN, a failed trial."""
+    """``function``, evaluated at most once per config; an exception becomes NaN, a failed trial."""
     file = (folder or FOLDER) / "evaluations.sqlite"
 
     def remembered(config: Config) -> float:
@@ -38,7 +38,7 @@ def cached(
             return math.nan if found[0] is None else found[0]
         try:
             value = float(function(config))
-        except (ValueError, ArithmeticError):  # what scikit-learn and NumPy raise on a hopeless config
+        except (ValueError, ArithmeticError):  # scikit-learn and NumPy raise these for invalid configs
             value = math.nan
         stored = value if math.isfinite(value) else None
         _ask(file, "INSERT OR IGNORE INTO evaluation VALUES (?, ?, ?)", (*key, stored))
@@ -55,7 +55,7 @@ def _ask(file: Path, statement: str, values: tuple[object, ...]) -> tuple[float 
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """The first of several processes changes the file's mode; SQLite does not wait for it, so we do."""
+    """Set the file's journal mode; SQLite does not wait for another process that does so, so this waits."""
     give_up = time.monotonic() + WAIT
     while True:
         try:

@@ -22,11 +22,11 @@ CASH_DATA = (
     "wine_quality_red", "openml_46_splice", "openml_772_quake", "openml_917_fri_c1_1000_25",
     "openml_1049_pc4",
 )  # fmt: skip
-"""The paper's 24 data sets without OpenML 389 (fbis.wc), which could not be had, and OpenML 184, which is
-``chess_krvk`` once more."""
+"""The paper's 24 data sets without OpenML 389 (fbis.wc), which was not available, and OpenML 184, which is
+the same as ``chess_krvk``."""
 
 ROWS = {"musk2": 300, "semeion": 300, "letter": 600, "chess_krvk": 600}
-"""How many rows the search sees, so that an evaluation takes about 50 ms; 500 where nothing is said."""
+"""The number of rows that the search sees, so an evaluation takes about 50 ms; 500 for other data sets."""
 
 
 def cash_space() -> bough.Space:
@@ -86,8 +86,8 @@ def cash(dataset: str, *, rows: int | None = None, seed: int = 0) -> Problem:
     and the folds of the rest. The search sees at most ``rows`` rows of that rest (by default those of
     ``ROWS``), standardised; categories are the integer codes of the files.
 
-    A fold may hold too few rows of a class for ``qda``, which then fails. On data with rare classes that is
-    the whole branch: scikit-learn refuses what its older versions only warned of.
+    A fold may have too few rows of a class for ``qda``, which then fails. On data with rare classes the whole
+    branch fails, because scikit-learn raises an error where older versions only warned.
     """
     rows = ROWS.get(dataset, 500) if rows is None else rows
     stored = np.load(DATA / f"{dataset}.npz")
@@ -124,7 +124,7 @@ def cash(dataset: str, *, rows: int | None = None, seed: int = 0) -> Problem:
 
 
 def _folds(labels: np.ndarray, seed: int) -> np.ndarray:
-    """(rows,) the fold 0..4 of each row, every class spread as evenly as it can be."""
+    """(rows,) the fold 0..4 of each row, with every class spread as evenly as possible."""
     rng = np.random.default_rng([seed, 6])
     shuffled = rng.permutation(len(labels))
     by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
@@ -135,7 +135,7 @@ def _folds(labels: np.ndarray, seed: int) -> np.ndarray:
 
 @contextmanager
 def _quick() -> Iterator[None]:
-    """No checks of input we know, and no warnings of the caps below; both would cost more than fitting."""
+    """Without input checks and without warnings about step limits; both would take longer than fitting."""
     from sklearn import config_context
 
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
@@ -144,9 +144,9 @@ def _quick() -> Iterator[None]:
 
 
 def classifier(config: Config) -> Any:
-    """The scikit-learn estimator that a config of ``cash_space`` stands for.
+    """The scikit-learn estimator for a config of ``cash_space``.
 
-    Support vector machines stop after a number of steps, which caps the time of an evaluation.
+    Support vector machines stop after a number of steps, which limits the time of an evaluation.
     """
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
     from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
@@ -157,7 +157,7 @@ def classifier(config: Config) -> Any:
 
     options = {name: value for name, value in config.items() if name != "classifier"}
     if config["classifier"] == "qda":
-        # the paper's range reaches beyond what scikit-learn accepts as a share of regularisation
+        # the paper's range exceeds the values that scikit-learn accepts for regularisation
         options["reg_param"] = options["reg_param"] / (1 + options["reg_param"])
     kinds = {
         "knn": KNeighborsClassifier,

@@ -7,12 +7,12 @@ softmax) from those of the original on 50 images, R the share of the weights tha
 
 ``compress`` is a tree as in the paper's definition 1: the method of the first layer comes first, and below
 each of its options the method of the second. ``compress-product`` has the same configurations as two
-independent choices. No group belongs to one path alone there, so the semi-parametric tree has no leaf
+independent choices. There, no group belongs to only one path, so the semi-parametric tree has no leaf
 process.
 
-The seed draws the images. The weights are ours, trained once (about a minute) and kept in
-``benchmarks/.cache``; values are hence not those of the paper's network. The best branch is SVD for both
-layers, as the paper's methods found: on a grid its best value is about 0.12, that of the others above 0.35.
+The seed draws the images. We trained the weights once (about a minute); they are kept in
+``benchmarks/.cache``, so values differ from those of the paper's network. The best branch is SVD for both
+layers, as in the paper: on a grid its best value is about 0.12, and those of other branches are above 0.35.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def objective(network: Network, factors: Factors, images: np.ndarray) -> Callabl
 
 @cache
 def _trained(folder: Path) -> tuple[Network, Factors]:
-    """FC3 and its factors, from the cache or trained now; the same whichever process does it."""
+    """FC3 and its factors, from the cache or trained now; the result is the same in every process."""
     file = folder / "fc3.npz"
     if not file.exists():
         network = train(

@@ -1,4 +1,4 @@
-"""Held-out problems whose spaces are difficult: see ``further.py`` for the reason of each."""
+"""Held-out problems with difficult spaces: ``further.py`` gives the reason for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCHEDULES = ("constant", "linear", "cosine", "cyclic")
 
 def _deep(rng: np.random.Generator) -> Problem:
     depth = 7
-    # not the first two leaves, in which three quarters of all random configs lie
+    # not the first two leaves, which contain three quarters of all random configs
     later, best = offsets(depth - 1, rng, 0.08, 0.3)
     offset, best = np.concatenate([rng.uniform(0.08, 0.3, 2), later]), best + 2
     way = rng.uniform(0.2, 0.8, depth)
@@ -52,7 +52,7 @@ def _either(rng: np.random.Generator) -> Problem:
     winner = np.unravel_index(np.argmin(total), shape)
     offset = 0.05 + total - total.min()
     offset[winner] = 0.0
-    # each parameter's best place depends on the solver only, so that its several parents share it
+    # the best value of each parameter depends only on the solver, so its several parents share it
     place = {name: rng.uniform(0.2, 0.8, 5) for name in ("rate", "momentum", "floor", "norm", "damping")}
     warmup = rng.integers(3, 18, 5)
 
@@ -128,7 +128,7 @@ def _discrete(rng: np.random.Generator) -> Problem:
     )
     order, vector = rng.integers(5, size=branches), rng.integers(2, size=branches)
     order_cost = rng.uniform(0.1, 0.4, (branches, 5))
-    pull = rng.uniform(-4, 4, (branches, 5))  # another order of loops wants another block size
+    pull = rng.uniform(-4, 4, (branches, 5))  # each order of loops has another best block size
     for k in range(branches):
         order_cost[k, order[k]] = pull[k, order[k]] = 0.0
 
@@ -185,7 +185,7 @@ def _wide(rng: np.random.Generator) -> Problem:
 def _layers(rng: np.random.Generator) -> Problem:
     deepest = 6
     offset, best = offsets(deepest, rng, 0.06, 0.2)
-    # (layers, position): what a layer wants is much the same in every stack, and a little its own
+    # (layers, position): the best size of a layer is similar in all stacks, with a small individual part
     common = rng.uniform(4.5, 8.0, deepest)
     units = np.round(2.0 ** (common + rng.uniform(-0.6, 0.6, (deepest, deepest))))
     rate = 0.75 - 0.08 * np.arange(deepest) + rng.uniform(-0.05, 0.05)  # deeper stacks learn slower

@@ -1,4 +1,4 @@
-"""Held-out problems whose values are difficult: see ``further.py`` for the reason of each."""
+"""Held-out problems with difficult values: ``further.py`` gives the reason for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def offsets(branches: int, rng: np.random.Generator, low: float, high: float) ->
 
 
 def log_unit(value: float, low: float, high: float) -> float:
-    """Where ``value`` lies on a log scale from ``low`` (0) to ``high`` (1)."""
+    """The position of ``value`` on a log scale from ``low`` (0) to ``high`` (1)."""
     return float(np.log(value / low) / np.log(high / low))
 
 
@@ -102,7 +102,7 @@ def _failing(rng: np.random.Generator) -> Problem:
     rate = rng.uniform(0.5, 0.8, branches)
     mix = rng.uniform(0.2, 0.8, branches)
     slope = rng.uniform(0.5, 1.5, branches)
-    edge = size_unit + slope * rate + 0.06  # a little beyond the optimum, evaluations run out of something
+    edge = size_unit + slope * rate + 0.06  # slightly beyond the optimum, evaluations fail
 
     def function(config: Config) -> float:
         k = int(config["backend"])

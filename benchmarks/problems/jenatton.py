@@ -6,12 +6,12 @@
 paper); ``-quadratic`` adds (r - 1/2)² in its place. The smallest value is 0.1, in leaf 1.
 
 ``unbalanced-n``: n decisions, each of which ends in a leaf or leads to the next one. The last two leaves
-are the deepest; the best, x² + 0.1, is the very last, so that depth matters, and every level above
-it adds 0.1. The paper's supplement has such trees and quadratic shared variables, but could not be had:
-the forms here are ours.
+are the deepest; the best leaf, x² + 0.1, is the last one, so depth matters, and every level above it adds
+0.1. The paper's supplement has such trees and quadratic shared variables, but it was not available: we
+chose the forms here.
 
-The originals put every optimum at the centre of its range (or, for a linear r, at a corner), which
-flatters Gaussian processes. ``-shifted`` moves each one to a random place drawn by the seed: (x - s)² with
+In the originals every optimum is at the centre of its range (or, for a linear r, at a corner), which
+favours Gaussian processes. ``-shifted`` moves each one to a random place drawn by the seed: (x - s)² with
 0.15 <= |s| <= 0.75, and (r - t)² with t in [0.15, 0.35] or [0.65, 0.85].
 """
 

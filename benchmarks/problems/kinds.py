@@ -6,8 +6,8 @@ is a constant plus a term that is zero at one place, so the optimum is 0 (``plat
 - ``edges``:          most optima lie on a face or in a corner of their branch's box.
 - ``product``:        three independent choices (scaler, reducer, model), as in a pipeline.
 - ``switches``:       eight on/off switches with one or two parameters each, some active under either of two.
-- ``valley``:         the best branch is a narrow valley; a broad basin elsewhere looks better at first.
-- ``plateaus``:       values come in steps, and two thirds of the space is one flat step.
+- ``valley``:         the best branch is a narrow valley; a broad basin in another one looks better at first.
+- ``plateaus``:       values are steps, and two thirds of the space is one flat step.
 - ``noise-on-edges``: ``edges`` with a standard deviation of 0.05 on every evaluation.
 - ``fails-by-branch``: two of six branches never work.
 - ``fails-by-shared``: one shared parameter beyond a threshold fails on every branch.
@@ -33,7 +33,7 @@ def kind(name: str, seed: int = 0) -> Problem:
 
 
 def _gaps(count: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """What each branch costs beside the best, which costs nothing."""
+    """The offset of each branch; 0 for the best one, whose index is returned too."""
     best = int(rng.integers(count))
     gap = rng.uniform(0.05, 0.4, count)
     gap[best] = 0.0
@@ -174,7 +174,7 @@ def _noise_on_edges(rng: np.random.Generator) -> Problem:
 
 
 def _six(rng: np.random.Generator) -> tuple[Problem, dict[str, float]]:
-    """Six branches of two parameters, with two shared ones; and where the shared optimum lies."""
+    """Six branches of two parameters, with two shared ones; returns also the optimum of the shared ones."""
     gap, best = _gaps(6, rng)
     centre = rng.uniform(0.1, 0.9, (6, 2))
     shared = {"batch": rng.uniform(0.3, 0.6), "rate": rng.uniform(0.3, 0.6)}

@@ -1,14 +1,14 @@
 """Tune a multi-layer perceptron on a LIBSVM data set: section 4.2 of Jenatton et al. 2017.
 
-The value is the error rate on the test rows. Splits and caps are the paper's: the test set that LIBSVM
-defines, else a random fifth of the data; at most 1000 training rows. Ours are the cap of 2000 test rows
-(10,000 there), of 60 epochs in place of five minutes, and a network in NumPy in place of scikit-learn's:
-an evaluation takes about 50 ms. Training that leaves the finite numbers counts as the worst error, 1.
+The value is the error rate on the test rows. Splits and limits are from the paper: the test set that LIBSVM
+defines, else a random fifth of the data; at most 1000 training rows. We differ in three points: at most 2000
+test rows (10,000 there), 60 epochs instead of five minutes, and a network in NumPy instead of scikit-learn's,
+so an evaluation takes about 50 ms. Training that diverges counts as the worst error, 1.
 
-The two topologies of figure 3 are ``mlp`` (all parameters duplicated for each number of layers) and
-``mlp-b`` (all shared but the regularisation, the units of layer i by all networks that have it). The
-intermediate one that section 4.2 names is ``mlp-c``: ``mlp-b`` with a learning rate of its own for networks
-without hidden layers. The seed decides splits, the choice of rows, and the initial weights.
+The two topologies of figure 3 are ``mlp`` (all parameters duplicated for each number of layers) and ``mlp-b``
+(all shared except the regularisation; networks with a layer i share its units). The intermediate one that
+section 4.2 mentions is ``mlp-c``: ``mlp-b`` with a separate learning rate for networks without hidden layers.
+The seed determines splits, the choice of rows, and the initial weights.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ MLP_DATA = (
 )  # fmt: skip
 
 TRAINING_FIRST = {"splice": 1000, "madelon": 2000}
-"""Files that hold LIBSVM's training rows, this many, and then its test rows. The test rows of ``svmguide3``
-are of one class, so it is split at random."""
+"""Files with this many of LIBSVM's training rows, followed by its test rows. The test rows of ``svmguide3``
+have only one class, so it is split at random."""
 
 MOST_TRAINING, MOST_TEST, EPOCHS = 1000, 2000, 60
 DEEPEST = 4
@@ -116,11 +116,11 @@ def mlp(dataset: str, topology: Topology = "duplicated", *, seed: int = 0) -> Pr
 
 
 def _rows(dataset: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Features and labels (0 or 1) to fit on, and those to judge by."""
+    """Features and labels (0 or 1) for training, and for testing."""
     stored = np.load(DATA / f"{dataset}.npz")
     x, y = stored["X"], stored["y"]
     if dataset in ("a1a", "a2a", "a5a", "a8a", "a9a"):
-        # LIBSVM tests on the rest of a9a and on a9a's own test set; the latter serves for all
+        # LIBSVM tests on the rest of a9a and on a9a's test set; we use the latter for all
         whole = np.load(DATA / "a9a.npz")
         fit, judge = rng.permutation(len(y)), rng.permutation(len(whole["y_test"]))[:MOST_TEST]
         judge_x, judge_y = whole["X_test"][judge], whole["y_test"][judge]

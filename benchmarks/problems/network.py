@@ -1,7 +1,7 @@
-"""A multi-layer perceptron in NumPy, quick on small data: softmax outputs, Adam, and nothing else.
+"""A multi-layer perceptron in NumPy, fast on small data: softmax outputs, Adam, and nothing else.
 
-All weights and biases lie in one vector, so that a step of Adam is a handful of operations whatever the
-number of layers; ``Network.layers`` are views into it.
+All weights and biases are in one vector, so a step of Adam is a few operations for any number of layers;
+``Network.layers`` are views into it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def train(
 
     features: (rows, inputs), whose type is that of all computations; labels: (rows,) 0..classes-1.
     ``penalty`` is the weight of half the squared norm of all weights, divided by the rows of a batch.
-    A run that leaves the finite numbers stops there.
+    Training stops if it diverges to values that are not finite.
     """
     rows, inputs = features.shape
     sizes = [inputs, *hidden, int(labels.max()) + 1]

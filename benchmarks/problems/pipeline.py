@@ -1,13 +1,13 @@
-"""A small real task that costs milliseconds: choose and tune a regression pipeline on generated data.
+"""A small realistic task that takes milliseconds: choose and tune a regression pipeline on generated data.
 
-The seed draws the data: 120 rows, 8 features of unequal scale, two of them idle, and one of four mechanisms
+The seed draws the data: 120 rows, 8 features of unequal scale, two without effect, and one of four mechanisms
 (sparse linear; waves of single features; boxes cut at thresholds; bumps), so that different models win.
 The value is the root mean squared error of 3-fold cross-validation in units of the target's spread;
 ``test`` is the same on 1000 fresh rows.
 
-The optimum is not known. By 400 random configs of each seed, and 300 more of each leading model where it
-was close, ridge regression wins by a tenth or more on seeds 0, 2, 6, 8 and 9 and boosting on 3 and 7; on 1,
-4 and 5 two of tree, boosting and support vectors are close.
+The optimum is not known. According to 400 random configs per seed, and 300 more for each leading model if it
+was close, ridge regression wins by a tenth or more on seeds 0, 2, 6, 8 and 9, and boosting on 3 and 7; on
+1, 4 and 5, two of tree, boosting and support vectors are close.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def pipeline(seed: int = 0) -> Problem:
         from sklearn.exceptions import ConvergenceWarning
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the cap on its steps is part of the task
-            warnings.simplefilter("ignore", LinAlgWarning)  # and so are hopeless penalties
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the limit on steps is part of the task
+            warnings.simplefilter("ignore", LinAlgWarning)  # and so are bad penalties
             model = estimator(config).fit(features[fit], target[fit] / spread)
         return float(np.mean((model.predict(features[judge]) - target[judge] / spread) ** 2))
 
@@ -121,7 +121,7 @@ def _data(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def estimator(config: Config) -> Any:
-    """The scikit-learn pipeline that a config stands for."""
+    """The scikit-learn pipeline for a config."""
     from sklearn.decomposition import PCA
     from sklearn.ensemble import GradientBoostingRegressor
     from sklearn.linear_model import Ridge

@@ -3,9 +3,9 @@
 - ``rkhs``: the 1-D function of Wang, Assael & de Freitas, smooth on the left, jagged on the right.
 - ``exp``: x1 exp(-x1² - x2²) on Gramacy's [-2, 6]², flat but for one corner.
 - ``lda``, ``svm``: recorded grids of online LDA (6 x 6 x 8) and a structured SVM (25 x 14 x 4).
-- ``walker``, ``babbitt``: where is the ore? Stand-ins for the paper's Agromet and Brenda Mines, which could
-  not be had. Walker Lake is a grid of 260 x 300 cells; Babbitt's drill holes are scattered, and a
-  proposal means the nearest recorded interval.
+- ``walker``, ``babbitt``: where is the ore? They replace the paper's Agromet and Brenda Mines, which were
+  not available. Walker Lake is a grid of 260 x 300 cells; Babbitt's drill holes are scattered, and a
+  proposal is evaluated at the nearest recorded interval.
 
 All are minimised, as in the paper's experiments.
 """

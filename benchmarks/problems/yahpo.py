@@ -4,7 +4,7 @@ A neural network, fitted to millions of training runs, predicts every measure of
 millisecond. ``yahpo-xgboost-3`` is the set ``rbv2_xgboost`` on task 3. The search minimises 1 - balanced
 accuracy at the full training set (or all epochs); ``measures`` gives the other outputs too.
 
-Tasks are split in two. Choose and tune on ``DEVELOPMENT``; publish on ``PUBLISHED`` and never choose by it.
+Tasks are split in two: ``DEVELOPMENT`` for choices and tuning, ``PUBLISHED`` only for published results.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PUBLISHED = _names(_RBV2_PUBLISHED, _LCBENCH_PUBLISHED)
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """One set: the network, how a config is encoded for it, and what its fidelity is called."""
+    """One set: the network, the encoding of configs for it, and the name of its fidelity."""
 
     session: Any
     codes: Mapping[str, Mapping[str, int]]

@@ -1,11 +1,11 @@
-"""Write reports of what benchmarks found.
+"""Write reports of benchmark results.
 
     python -m benchmarks.report quick --html out          # out/index.html
     python -m benchmarks.report peers real --markdown out/report.md
     python -m benchmarks.report --docs                    # the tables and figures of docs/benchmarks
 
-Several specs make one page with a chapter each (``--together``: one chapter of all). ``--where cash,mlp``
-leaves only some problems; ``--methods auto,tpe,optuna`` only some methods.
+Several specs make one page with a chapter each (``--together``: one chapter for all). ``--where cash,mlp``
+keeps only some problems; ``--methods auto,tpe,optuna`` only some methods.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("spec", nargs="*", help="names of specs, or paths of TOML files")
     parser.add_argument("--html", type=Path, metavar="DIR", help="write DIR/index.html")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write FILE, and figures beside it")
-    parser.add_argument("--docs", action="store_true", help="renew what docs/benchmarks shows")
+    parser.add_argument("--docs", action="store_true", help="renew the results in docs/benchmarks")
     parser.add_argument("--full", action="store_true", help="the specs' full budgets")
     parser.add_argument("--together", action="store_true", help="all specs in one chapter")
     parser.add_argument("--where", default="", metavar="NAME,...", help="only these problems or families")

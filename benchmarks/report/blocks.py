@@ -1,4 +1,4 @@
-"""What a report is made of: text, tables and figures, and how each is written as HTML and as Markdown."""
+"""The parts of a report: text, tables and figures, and how each is written as HTML and as Markdown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing; figures that follow each other directly stand side by side where there is room."""
+    """A drawing; consecutive figures are placed side by side if there is room."""
 
     name: str
     svg: str

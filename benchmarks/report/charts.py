@@ -1,4 +1,4 @@
-"""Line charts with bands and labels at the ends of the lines, the one form all curves of the reports have."""
+"""Line charts with bands, and labels at the ends of the lines, for all curves of the reports."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchmarks.report.style import Look
 from benchmarks.report.svg import FAINT, GRID, INK, Canvas, number, power_of_ten, scale, spread, ticks
 
 WIDTH, HEIGHT, GUTTER = 430, 250, 104
-"""Of a chart, in pixels; the gutter on the right holds the labels."""
+"""The size of a chart in pixels; the gutter on the right contains the labels."""
 
 LETTER = 5.6
-"""Width of a letter of a label, about."""
+"""The approximate width of a letter of a label, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def chart(
 
 
 def _thinned(n: int, most: int = 60) -> list[int]:
-    """Indices to draw: all of a short line, every so many of a long one, always the ends."""
+    """Indices to draw: all of a short line, evenly spaced ones of a long line, always both ends."""
     return sorted({round(i) for i in np.linspace(0, n - 1, min(n, most))})
 
 

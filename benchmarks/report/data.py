@@ -13,7 +13,7 @@ from benchmarks import problems
 from benchmarks.runner import Record
 
 REAL = ("cash-", "mlp-", "compress")
-"""How the names of problems on real data begin."""
+"""Prefixes of the names of problems on real data."""
 
 MOST = 0.6
 
@@ -22,8 +22,8 @@ MOST = 0.6
 class Results:
     """Studies of some methods on some problems, each method with the same seeds of a problem.
 
-    methods: those that have studies on every problem and most seeds; ``partial`` ones lack more: they are
-        drawn and compared one by one, but not ranked.
+    methods: those with studies on every problem and most seeds; ``partial`` methods lack more: they are drawn
+        and compared one by one, but not ranked.
     curves:  problem -> (methods, seeds, trials) best value so far.
     records: (problem, method) -> its records in the order of seeds, partial methods too.
     """
@@ -52,7 +52,7 @@ class Results:
         )
 
     def pair(self, first: str, second: str) -> Results | None:
-        """The results of two methods where both have any; None if that is nowhere."""
+        """The results of two methods on the problems that both have; None if there are none."""
         both = [p for p in self.problems if {(p, first), (p, second)} <= self.records.keys()]
         kept = []
         for problem in both:
@@ -66,10 +66,10 @@ class Results:
 
 
 def arrange(records: Iterable[Record], order: Sequence[str] = ()) -> Results | None:
-    """Results of records, or None if there are none; ``order`` of methods, else that of their first study.
+    """Results of records, or None if there are none; order: of the methods, by default that of the records.
 
-    A method is complete if it has at least ``MOST`` of the seeds on every problem. Of a problem only those
-    seeds count that all complete methods have: a run that was stopped half way compares like with like.
+    A method is complete if it has at least ``MOST`` of the seeds on every problem. For each problem only the
+    seeds that all complete methods have count, so an interrupted run still gives a fair comparison.
     """
     found: dict[tuple[str, str], dict[int, Record]] = {}
     for record in records:
@@ -109,7 +109,7 @@ def is_real(problem: str) -> bool:
 
 @functools.cache
 def facts(problem: str, seed: int) -> tuple[float | None, str | None]:
-    """The optimum and the best branch of an instance, None where unknown, or where its data are absent."""
+    """The optimum and the best branch of an instance; None if unknown, or if its data are missing."""
     if is_real(problem):
         return None, None
     try:
@@ -120,7 +120,7 @@ def facts(problem: str, seed: int) -> tuple[float | None, str | None]:
 
 
 def best_branches(results: Results, problem: str, seed: int) -> set[str]:
-    """The best branch of an instance; where unknown, those in which any study found its best value."""
+    """The best branch of an instance; if unknown, the branches in which any study found the best value."""
     known = facts(problem, seed)[1]
     if known is not None:
         return {known}

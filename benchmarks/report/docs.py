@@ -1,13 +1,13 @@
 """Renew the tables and figures of the documentation from the committed results.
 
-A page of ``docs/benchmarks`` says where they go:
+A page of ``docs/benchmarks`` marks their places:
 
     <!-- begin: ranks of peers+real on cash -->
     ... written by ``python -m benchmarks.report --docs`` ...
     <!-- end -->
 
-``ranks`` is a section of ``SECTIONS``, then specs, then problems or families if not all of them are meant;
-a section of ``ALONE`` needs neither.
+``ranks`` is a section of ``SECTIONS``, followed by specs and optionally by problems or families; a section of
+``ALONE`` needs neither.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from benchmarks.report.style import Look
 from benchmarks.report.svg import FAINT, INK, Canvas, number, scale, ticks
 
 FLOOR = -9.0
-"""log10 of the smallest distance to the optimum that eight digits can show."""
+"""log10 of the smallest distance to the optimum that is drawn: records keep eight digits."""
 
 
 def progress(results: Results, problem: str, looks: Mapping[str, Look], reference: str) -> str:
@@ -43,13 +43,13 @@ def progress(results: Results, problem: str, looks: Mapping[str, Look], referenc
 
 
 def _quartiles(curves: np.ndarray) -> np.ndarray:
-    """(3, trials) quartiles over the first axis; runs without a success yet stand above all others."""
+    """(3, trials) quartiles over the first axis; runs without a success yet are worse than all others."""
     top = np.max(curves[np.isfinite(curves)], initial=0.0)
     return np.quantile(np.where(np.isfinite(curves), curves, top + 1 + abs(top)), [0.25, 0.5, 0.75], axis=0)
 
 
 def _y_range(series: Sequence[Series]) -> tuple[float, float]:
-    """From the lowest quartile to where the worst median stands after a tenth of the budget."""
+    """From the lowest quartile to the worst median after a tenth of the budget."""
     early = [s.middle[max(1, len(s.middle) // 10) - 1] for s in series]
     low, high = min(float(s.low.min()) for s in series), float(max(early))
     room = 0.04 * (high - low or 1.0)
@@ -76,7 +76,7 @@ def rank_progress(
 def critical_difference(
     average: np.ndarray, difference: float, names: Sequence[str], looks: Mapping[str, Look], title: str
 ) -> str:
-    """Demšar's diagram: methods on an axis of average ranks, best left; bars join those that may be alike."""
+    """Demšar's diagram: methods on an axis of average ranks, best left; bars join those that may be equal."""
     order = np.argsort(average, kind="stable")
     half = (len(order) + 1) // 2
     groups = statistics.cliques(average, difference)

@@ -1,4 +1,4 @@
-"""A report as one HTML file: no script from elsewhere, no network, figures inline."""
+"""A report as one HTML file: no external scripts, no network, figures inline."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def page(title: str, views: Sequence[View]) -> str:
 
 
 def chapter(view: View) -> list[Block]:
-    """All that is to be said of one view."""
+    """All sections of one view."""
     blocks: list[Block] = [*sections.work(view)]
     for heading, part in (
         ("Ranks", sections.ranks(view)),
@@ -81,7 +81,7 @@ def chapter(view: View) -> list[Block]:
 
 
 def halves(view: View) -> list[View]:
-    """A view of synthetic and one of real problems where there are both, else the view itself."""
+    """One view of synthetic and one of real problems if there are both, else the view itself."""
     found = []
     for name, title, chosen in (
         ("synthetic", "synthetic problems", lambda p: not is_real(p)),

@@ -1,4 +1,4 @@
-"""Our numbers beside those that the papers print, in the form in which they print them."""
+"""Our numbers beside those in the papers, in the papers' form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.report.view import View
 
 
 def distances(view: View) -> list[Block]:
-    """log10 of the distance to the optimum on the way, a table per problem (Jenatton et al., fig. 2)."""
+    """log10 of the distance to the optimum over the trials, a table per problem (Jenatton et al., fig. 2)."""
     results = view.results
     blocks: list[Block] = []
     for problem in results.problems:

@@ -17,7 +17,7 @@ SHARES = {"a quarter": 0.25, "half": 0.5, "all": 1.0}
 
 
 def work(view: View) -> list[Block]:
-    """What was run, and what it cost."""
+    """The numbers of studies, and their cost."""
     results = view.results
     records = [record for found in results.records.values() for record in found]
     hours = sum(record.seconds for record in records) / 3600
@@ -44,7 +44,7 @@ def _or(numbers: Sequence[int]) -> str:
 
 
 def ranks(view: View) -> list[Block]:
-    """Average ranks on the way and at the end, with Friedman's test and Nemenyi's critical difference."""
+    """Average ranks over the budget, with Friedman's test and Nemenyi's critical difference."""
     results = view.results
     if len(results.methods) < 2:
         return []
@@ -114,7 +114,7 @@ def pairs(view: View) -> list[Block]:
 
 
 def reach(view: View) -> list[Block]:
-    """Evaluations the reference needs for what another method has at its end, and the reverse."""
+    """Evaluations that the reference needs for the final value of another method, and the reverse."""
     own = view.label(view.reference)
     ours = {method: statistics.share_needed(pair.curves, 0, 1) for method, pair in view.others()}
     theirs = {method: statistics.share_needed(pair.curves, 1, 0) for method, pair in view.others()}
@@ -150,7 +150,7 @@ def reach(view: View) -> list[Block]:
 
 
 def _best_members(view: View, members: Sequence[str]) -> dict[str, str]:
-    """By problem the member of a group whose last values, on the seeds of the reference, are best."""
+    """For each problem the member of a group with the best final values, on the seeds of the reference."""
     compared = {method: pair for method, pair in view.others() if method in members}
     best: dict[str, str] = {}
     for problem in view.results.problems:

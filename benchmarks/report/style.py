@@ -1,7 +1,7 @@
-"""How methods look in figures: the reference strong, our own in clear colours, peers muted, random grey.
+"""The style of methods in figures: the reference bold, ours in clear colours, peers muted, random grey.
 
-The colours are of Okabe and Ito's palette, which people with any colour vision can tell apart, or muted
-relatives of it; where two lines share a colour, their dashes differ.
+The colours are from Okabe and Ito's palette, which people with any colour vision can distinguish, or muted
+variants of it; if two lines share a colour, their dashes differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BASELINES = ("random", "sobol", "lhs", "grid")
 
 @dataclass(frozen=True)
 class Look:
-    """The line of a method: colour, width, dash pattern, and what it is called."""
+    """The line of a method: colour, width, dash pattern, and label."""
 
     colour: str
     width: float
@@ -35,7 +35,7 @@ class Look:
 
 
 def looks(methods: Sequence[str], reference: str, labels: Mapping[str, str]) -> dict[str, Look]:
-    """The look of each method; stable for our own and the peers, whichever others there are."""
+    """The style of each method; for ours and the peers it does not depend on the other methods."""
     found, ours, shared = {}, 0, dict.fromkeys(_PEERS, 0)
     for method in methods:
         label = labels.get(method, method)

@@ -1,4 +1,4 @@
-"""A few strokes of SVG: a canvas, axes, ticks. Coordinates in pixels, y downwards."""
+"""Basic SVG drawing: a canvas, axes, ticks. Coordinates in pixels, y downwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Scale = Callable[[float], float]
 
 
 class Canvas:
-    """An SVG drawing that grows element by element."""
+    """An SVG drawing, built element by element."""
 
     def __init__(self, width: float, height: float, title: str = "") -> None:
         self.width, self.height = width, height
@@ -87,7 +87,7 @@ def scale(low: float, high: float, start: float, end: float) -> Scale:
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round numbers within [low, high], about so many."""
+    """About ``about`` round numbers within [low, high]."""
     span = high - low
     if not span > 0:
         return [low]
@@ -108,7 +108,7 @@ def power_of_ten(exponent: float) -> str:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Positions near the wanted ones, at least ``gap`` apart and within [low, high] where there is room."""
+    """Positions near the wanted ones, at least ``gap`` apart and within [low, high] if there is room."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     gap = min(gap, (high - low) / max(1, len(wanted) - 1))
     # groups of touching labels are moved together: (sum of wanted tops, count), merged while they overlap
@@ -130,6 +130,6 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 def _top(group: Sequence[float], gap: float) -> float:
-    """Where the first of a group stands so that the group is centred on what its members want."""
+    """The position of the first of a group, so that the group is centred on the wanted positions."""
     total, count = group
     return total / count - (count - 1) * gap / 2

@@ -1,4 +1,4 @@
-"""What methods did problem by problem: progress, last values, branches, and what suggestions cost."""
+"""Results of methods by problem: progress, final values, branches, and the cost of suggestions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = (20, 80, 200)
 
 
 def branches(view: View) -> list[Block]:
-    """In which share of runs the incumbent ends in the best branch."""
+    """The share of runs whose final incumbent is in the best branch."""
     results = view.results
     known = [p for p in results.problems if _branching(results, p)]
     if not known:
@@ -58,7 +58,7 @@ def _branching(results: Results, problem: str) -> bool:
 
 
 def cost(view: View) -> list[Block]:
-    """CPU time of a suggestion after so many trials."""
+    """CPU time of a suggestion after ``SIZES`` trials."""
     results = view.results
     rows = []
     for method in (*results.methods, *results.partial):

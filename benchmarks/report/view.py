@@ -1,4 +1,4 @@
-"""Results together with what a report calls them."""
+"""Results together with their names and labels in a report."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from benchmarks.report.style import Look, looks
 
 @dataclass(frozen=True)
 class View:
-    """Results with what a report says about them; ``name`` starts the names of its figures.
+    """Results with their labels in a report; ``name`` is the prefix of the names of its figures.
 
-    groups: name -> methods of which the best on each problem is compared with the reference as well.
+    groups: name -> methods; the best of them on each problem is also compared with the reference.
     """
 
     name: str
@@ -30,12 +30,12 @@ class View:
 
     @property
     def at(self) -> int | None:
-        """The place of the reference among the methods, None if it was not run on all problems."""
+        """The index of the reference among the methods, None if it was not run on all problems."""
         methods = self.results.methods
         return methods.index(self.reference) if self.reference in methods else None
 
     def others(self) -> list[tuple[str, Results]]:
-        """Every other method with the results of it and the reference, in this order of methods."""
+        """Every other method, with its results and the reference's, in this order of methods."""
         methods = [m for m in (*self.results.methods, *self.results.partial) if m != self.reference]
         pairs = [(method, self.results.pair(self.reference, method)) for method in methods]
         return [(method, pair) for method, pair in pairs if pair is not None and len(pair.methods) == 2]

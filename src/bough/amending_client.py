@@ -38,7 +38,7 @@ class AmendingClient:
     @abstractmethod
     def trials(self) -> list[Trial]: ...
 
-    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+    if not TYPE_CHECKING:  # type checkers should report names that do not exist
 
         def __getattr__(self, name: str) -> Any:
             return no_attribute(self, name, STUDY_NAMES)
@@ -71,7 +71,7 @@ class AmendingClient:
         preview: bool = False,
         seen: Space | None = None,
     ) -> list[str]:
-        """Go on in another space; see ``Study.change``."""
+        """Continue in another space; see ``Study.change``."""
         for name, each in (("space", space), ("seen", seen)):
             if not isinstance(each, Space) and (name, each) != ("seen", None):
                 raise StudyError(f"{name} must be a bough.Space, not {type(each).__name__}")
@@ -83,7 +83,7 @@ class AmendingClient:
 
     @property
     def current_trials(self) -> list[Trial]:
-        """The trials that the current space has, with configs that ``backfill`` completed."""
+        """The trials that belong to the current space, with configs completed by ``backfill``."""
         return CurrentSpace(revisions_of(self.space, self.amendments)).trials(self.trials)
 
     @property
@@ -97,11 +97,11 @@ class AmendingClient:
         return budget_of(self.amendments)
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """Not of a served study: it takes the study's storage."""
+        """Raises StudyError: this needs the study's storage, which a served study does not have."""
         raise StudyError("a served study cannot say what is left to gain: open it with bough.open_study")
 
     def told_trials(self) -> list[Trial]:
-        """All trials as they were told, without later corrections."""
+        """All trials as they were first told, without later corrections."""
         told = {row["number"]: trial_of(row) for row in self._get("amendments")["told"]}
         return [told.get(trial.number, trial) for trial in self.trials]
 
@@ -119,7 +119,7 @@ def trials_of(page: dict[str, Any]) -> list[Trial]:
 
 
 def trial_of(row: dict[str, Any]) -> Trial:
-    """A trial from its JSON; what is feasible follows from what is violated."""
+    """A trial from its JSON; ``feasible`` is derived from ``violated``."""
     given = {name: value for name, value in row.items() if name != "feasible"}
     curve = tuple((step, value) for step, value in row.get("curve", ()))
     measured = row.get("curves", {}).items()

@@ -1,7 +1,7 @@
-"""A study that a bough service holds, used like a local one: ``bough.connect(url, token, name)``.
+"""The client of a bough service: ``bough.connect(url, token, name)`` is a study used like a local one.
 
-A request that fails for a passing reason (no connection, a restart, a lost reply, too many requests) is sent
-again with the same Idempotency-Key, so it never makes a second trial.
+A request that fails for a temporary reason (no connection, a restart, a lost reply, too many requests) is
+sent again with the same Idempotency-Key, so it never creates a second trial.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ def connect(
     """The study ``name`` of the service at ``url``, such as ``http://localhost:8000``.
 
     token:    from ``bough token create``; by default the environment variable BOUGH_TOKEN.
-    space:    creates the study, with goals, method, seed and stopping, unless there is one that agrees.
+    space:    creates the study, with goals, method, seed and stopping, unless a matching one exists.
     direction, objectives, constraints, reference: its goals, as for ``bough.Study``.
     learn_from: names of earlier studies of the same service.
-    patience: seconds, from the first failure on, for which a request is repeated while the service is away.
-    timeout:  seconds that a proposal may take; other replies are expected sooner. Late ones are requested
-              again.
+    patience: seconds, from the first failure on, for which a request is retried while the service is down.
+    timeout:  seconds that a proposal may take; other replies must come sooner. After that, the request is
+              sent again.
     """
-    token = (token or os.environ.get("BOUGH_TOKEN") or "").strip()  # files and secrets end with a newline
+    token = (token or os.environ.get("BOUGH_TOKEN") or "").strip()  # tokens from files end with a newline
     if not token:
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")
     if not name:
@@ -98,7 +98,7 @@ def connect(
                 "constraints": [str(limit) for limit in goals.limits],
                 "reference": dict(goals.reference),
             }
-            wanted["direction"] = "minimize"  # the objectives say it
+            wanted["direction"] = "minimize"  # the default, since the objectives have the directions
         found = connection.call("POST", "/studies", wanted, patience=0.0, timeout=timeout)
     return RemoteStudy(connection, found, patience, timeout)
 
@@ -130,8 +130,8 @@ class RemoteStudy(AmendingClient):
         self.stopping: str = found["stopping"]
         self.method = Method(found["method"]["name"], found["method"]["options"])
         self._space = Space.from_json(found["space"])
-        self._over: list[Trial] = []  # the first trials, as far as all of them have their final state
-        self._amendments = 0  # that those know of
+        self._over: list[Trial] = []  # the first trials, up to the first unfinished one
+        self._amendments = 0  # how many amendments those include
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r}, {self.goals.heading}, at {self._connection.where})"
@@ -166,7 +166,7 @@ class RemoteStudy(AmendingClient):
         return self.record_result(failure(number, str(reason), attempt, learn))
 
     def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
-        """Report how a running trial is doing; whether it should stop, and is stored as stopped."""
+        """Report an intermediate value; returns whether the trial should stop, and was stored as stopped."""
         number, attempt = number_and_attempt(trial)
         given = checked_report(number, attempt, value, step, self.goals, self.name)
         told = {"measures": given.measures} if given.measures else {"value": given.value}
@@ -174,7 +174,7 @@ class RemoteStudy(AmendingClient):
         return bool(self._post(f"trials/{number}/report", body)["stop"])
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
-        """Add a result that is known already."""
+        """Add a known result."""
         return self.add_many([(config, value, noise)])[0]
 
     def add_many(
@@ -267,7 +267,7 @@ class RemoteStudy(AmendingClient):
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The rule, the prediction and the reason with which the method chose a trial; or about branches."""
+        """Why the method chose a trial, or facts about branches; see ``Study.explain``."""
         if trial is None:
             return dict(self._post("explain", {"branch": branch}, self._timeout))
         if branch is not None:
@@ -283,7 +283,7 @@ class RemoteStudy(AmendingClient):
     def predict(
         self, configs: Sequence[Config], *, measure: str | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now.
+        """The posterior mean and standard deviation of the method's model at n ``configs``, each (n,).
 
         measure: the objective to predict, by default the first one.
         """
@@ -321,7 +321,7 @@ class RemoteStudy(AmendingClient):
 
     @property
     def spent(self) -> float:
-        """The cost of the finished trials: told costs, or seconds where none was told."""
+        """The cost of the finished trials: reported costs, or seconds if none was reported."""
         return self.status().spent
 
     # ---- for ``run`` -------------------------------------------------------------------
@@ -329,13 +329,13 @@ class RemoteStudy(AmendingClient):
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None
     ) -> Trial | None:
-        """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already."""
+        """Like ``ask``, but None if the finished and the leased trials together already reach ``limit``."""
         return next(iter(self._ask(1, lease, limit, worker)), None)
 
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""
         where = f"trials/{result.number}"
-        if result.state == "stopped":  # the report that stopped it is what stored it
+        if result.state == "stopped":  # the report that stopped it also stored it
             return self.trial(result.number)
         if result.state != "failed":
             body = {"attempt": result.attempt, **self._result_json(result)}
@@ -351,7 +351,7 @@ class RemoteStudy(AmendingClient):
         return trial_of(self._post(f"{where}/fail", body))
 
     def status(self) -> Status:
-        """How far the study is, in a few numbers."""
+        """The progress of the study in numbers."""
         found = self._get("status")
         best = None if found["best"] is None else trial_of(found["best"])
         return Status(
@@ -368,11 +368,11 @@ class RemoteStudy(AmendingClient):
         )
 
     def set_budget(self, budget: float) -> None:
-        """Say what the trials may cost together."""
+        """Set the total cost that the trials may have."""
         self._post("budget", {"budget": checked_budget(budget)})
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
-        """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
+        """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""
         held = [{"number": trial.number, "attempt": trial.attempt} for trial in trials]
         self._post("renew", {"trials": held, "lease": lease})
 

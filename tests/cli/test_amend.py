@@ -127,7 +127,7 @@ def test_mistakes_are_one_line(bough_: Command, arguments: list[str], message: s
 
 def test_beliefs_are_told_shown_and_withdrawn(url: str, bough_: Command) -> None:
     bough.Study(SPACE, name="b", storage=url, seed=0)
-    assert "nothing is believed" in bough_("believe", "b").output
+    assert "there are no beliefs" in bough_("believe", "b").output
     told = bough_("believe", "b", "x=[0.25, 0.5]", 'kind={"a": 3, "b": 1}')
     assert told.output.splitlines() == [
         "x: likely (0.25, 0.5)",
@@ -135,7 +135,7 @@ def test_beliefs_are_told_shown_and_withdrawn(url: str, bough_: Command) -> None
         "believed from trial 0 of 'b' on",
     ]
     assert bough_("believe", "b", "x=null").output.splitlines()[0] == "kind: likely {'a': 3, 'b': 1}"
-    assert "nothing is believed" in bough_("believe", "b", "--withdraw-all").output
+    assert "there are no beliefs" in bough_("believe", "b", "--withdraw-all").output
 
 
 def test_a_name_and_a_value_may_have_equals_signs(url: str, bough_: Command) -> None:

@@ -261,7 +261,7 @@ def test_a_mistake_leaves_neither_a_study_nor_logs(tmp_path: Path, wrong: tuple[
     last = "{instance}" if "--instances" in wrong else "1"
     done = bough_here("run", "space.yaml", "-n", "3", *wrong, "--", "echo", last, cwd=tmp_path)
     assert done.returncode == 2
-    assert words in done.stderr and "what each printed" not in done.stderr
+    assert words in done.stderr and "the output of each" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["space.yaml"]
 
 

@@ -189,7 +189,7 @@ def test_what_cannot_be_exported_is_said_in_one_line() -> None:
     study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), method="random", seed=0)
     study.tell(study.ask(), 1.0)
     study.change(bough.Space({"y": bough.Float(0, 1)}))
-    with pytest.raises(StudyError, match=r"trial 0 has no place in an Optuna study: .*'y'"):
+    with pytest.raises(StudyError, match=r"trial 0 cannot be converted to an Optuna trial: .*'y'"):
         export_study(study)
     limited = bough.Study(bough.Space({"x": bough.Float(0, 1)}), objectives={}, constraints=["m <= 1"])
     with pytest.raises(StudyError, match="has no objective"):
@@ -322,7 +322,7 @@ def test_looking_for_a_study_leaves_other_databases_alone(tmp_path: Path) -> Non
     (tmp_path / "empty.db").touch()
     before = sqlalchemy.inspect(sqlalchemy.create_engine(f"sqlite:///{tmp_path}/ours.db")).get_table_names()
     for file in ("ours.db", "empty.db"):
-        with pytest.raises(StudyError, match="is no storage of Optuna"):
+        with pytest.raises(StudyError, match="is not an Optuna storage"):
             load_study("s", f"sqlite:///{tmp_path}/{file}")
     assert (tmp_path / "empty.db").stat().st_size == 0
     engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/ours.db")

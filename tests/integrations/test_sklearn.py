@@ -163,7 +163,7 @@ def test_an_interrupted_search_leaves_no_trial_running() -> None:
 @pytest.mark.parametrize(
     ("space", "choices", "message"),
     [
-        ({"C": stats.norm(0, 1)}, None, "parameter 'C': a norm distribution is none of"),
+        ({"C": stats.norm(0, 1)}, None, "parameter 'C': a norm distribution is not"),
         ({"C": stats.uniform(0, 0)}, None, "parameter 'C': Float low must be a finite number"),
         ({"C": {1.0, 2.0}}, None, "'C' must be a list of values"),
         ({"C": {"low": 1}}, None, "'C' must be a list of values"),

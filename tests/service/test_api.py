@@ -341,7 +341,8 @@ def test_an_export_of_a_study_that_is_being_deleted_is_a_conflict(
 
     monkeypatch.setattr(OpenStudies, "open", opened_then_deleted)
     reply = api.get("/studies/demo/export", params={"format": format})
-    assert (reply.status_code, reply.json()["error"]["message"]) == (409, "the study was deleted meanwhile")
+    message = "the study was deleted in the meantime"
+    assert (reply.status_code, reply.json()["error"]["message"]) == (409, message)
 
 
 def test_exports_read_back(api: httpx.Client, tmp_path) -> None:

@@ -430,7 +430,7 @@ def test_the_space_is_changed_after_a_preview(page, running: Service) -> None:
     page.wait_for_selector("#differences")
     assert page.inner_text("#differences") == "+ dropout: Float(0.0, 0.5)"
     assert study.amendments == []
-    page.click("button:has-text('Go on in this space')")
+    page.click("button:has-text('Continue in this space')")
     page.wait_for_selector("#record th:has-text('space')")
     assert study.amendments[0].body["backfill"] == {"dropout": 0.1}
     assert "dropout" in study.ask().config
@@ -453,7 +453,7 @@ def test_a_preview_that_somebody_overtook_is_refused(page, running: Service) -> 
     page.wait_for_selector("#differences")
     other = bough.Space.from_json({**SPACE, "epochs": {"type": "int", "low": 1, "high": 9}})
     study.change(other)
-    page.click("button:has-text('Go on in this space')")
+    page.click("button:has-text('Continue in this space')")
     page.wait_for_selector("[role=alert]:has-text('another change of the space came first')")
     assert study.space == other
 

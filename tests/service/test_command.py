@@ -35,7 +35,7 @@ def test_tokens_are_made_listed_and_revoked(sqlite_url: str, capsys: pytest.Capt
     assert principal_of_token(Records(sqlite_url), token) is None
     capsys.readouterr()
     assert main(["token", "revoke", row["id"], *options]) == 2
-    assert "no token" in capsys.readouterr().err
+    assert "no active token" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["list"], ["revoke", "00000000"]])
@@ -80,11 +80,11 @@ def test_a_port_in_use_is_said_in_one_line(sqlite_url: str, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--allow-host=https://tuning.example.org/", "no name such as tuning.example.org"),
-        ("--allow-host=tuning.example.org:8000", "no name such as tuning.example.org"),
-        ("--allow-host=*", "no name such as tuning.example.org"),
-        ("--trust-proxy=nginx", "'nginx' is no IP address"),
-        ("--trust-proxy=10.0.0.0/8", "'10.0.0.0/8' is no IP address"),
+        ("--allow-host=https://tuning.example.org/", "must be a host name such as tuning.example.org"),
+        ("--allow-host=tuning.example.org:8000", "must be a host name such as tuning.example.org"),
+        ("--allow-host=*", "must be a host name such as tuning.example.org"),
+        ("--trust-proxy=nginx", "'nginx' is not an IP address"),
+        ("--trust-proxy=10.0.0.0/8", "'10.0.0.0/8' is not an IP address"),
     ],
 )
 def test_names_and_addresses_that_nothing_could_match_are_refused(

@@ -141,7 +141,7 @@ def test_metrics_as_goals() -> None:
         ([LOSS, {**LOSS}], "must be distinct"),
         ([LOSS, {**SPEED, "strategy": "maximise"}], "a metric's strategy"),
         ([LOSS, {**SPEED, "name": "noise"}], "'noise' is reserved"),
-        ([LOSS, {**SPEED, "name": "value"}], "of several objectives none can be called 'value'"),
+        ([LOSS, {**SPEED, "name": "value"}], "with several objectives none can be called 'value'"),
     ],
 )
 def test_wrong_metrics_are_refused(metrics: list[dict[str, Any]], message: str) -> None:

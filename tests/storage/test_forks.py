@@ -128,7 +128,7 @@ def test_a_fork_amid_a_transaction_undoes_it(shared_url: str) -> None:
             os._exit(0)
         os.waitpid(child, 0)
 
-    with pytest.raises(StorageError, match="forked amid a transaction; nothing was changed"):
+    with pytest.raises(StorageError, match="forked during a transaction; nothing was changed"):
         database.write("fork", work)
     assert database.read("SELECT n FROM numbers") == []
     database.write("again", lambda t: t.execute("INSERT INTO numbers VALUES (2)"))

@@ -188,7 +188,7 @@ def test_a_tell_to_a_study_that_is_being_deleted(storage: SqlStorage, study: int
     telling = Late(lambda: storage.finish(study, done(0)))
     assert telling.waits
     other.commit()
-    with pytest.raises(StudyError, match="deleted meanwhile"):
+    with pytest.raises(StudyError, match="deleted in the meantime"):
         telling.result()
 
 

@@ -162,7 +162,7 @@ def test_files_and_copies_keep_what_was_told_and_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"amendment": "unknown"}, "is none of"),
+        ({"amendment": "unknown"}, "is not one of"),
         ({"trial": 99}, "there is no trial 99"),
         ({"trial": None}, "must name a finished trial"),
         ({"since": 100}, "'since' must be"),

@@ -109,7 +109,7 @@ def test_best_after_a_change_that_no_result_survives() -> None:
     with pytest.raises(
         StudyError,
         match=r"study 's' has no result in its current space, which holds from trial 2 on; "
-        r"the best before was 0\.5 in trial 1",
+        r"the best result before was 0\.5 in trial 1",
     ):
         _ = study.best
     assert study.status().best is None

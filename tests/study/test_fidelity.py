@@ -310,7 +310,7 @@ def test_what_does_not_go_with_a_fidelity_is_refused():
     study = bough.Study(two_models(), seed=0)
     with pytest.raises(StudyError, match="a race over instances needs none"):
         study.run(lambda config, instance: 0.0, 1, instances=[1, 2])
-    with pytest.raises(StudyError, match="nothing can be believed of it"):
+    with pytest.raises(StudyError, match="it cannot have a belief"):
         study.believe({"epochs": (3, 9)})
     with pytest.raises(StudyError, match="fidelity of a study cannot change"):
         study.change(bough.Space({**two_models().declared, "epochs": bough.Int(3, 100, fidelity=True)}))

@@ -104,7 +104,7 @@ def change(line: int, **changes: Any) -> Callable[[list[str]], list[str]]:
         (change(1, value=None), "line 2: a trial that is done has no value"),
         (change(2, value=1.0), "line 3: a trial that is failed has a value"),
         (change(1, noise=-1), "line 2: 'noise' must not be negative"),
-        (change(1, state="zombie"), "line 2: the state 'zombie' is none of"),
+        (change(1, state="zombie"), "line 2: the state 'zombie' is not one of"),
         (change(1, attempt=-1), "line 2: 'attempt' must be"),
         (change(1, attempt=2**40), "line 2: 'attempt' must be"),
         (change(1, finished=None), "line 2: a finished trial needs the time 'finished'"),

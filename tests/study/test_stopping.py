@@ -217,7 +217,7 @@ def test_curves_and_stopped_trials_travel_in_files(tmp_path: Path) -> None:
         ({"curve": [[1, None]]}, "'curve at step 1' must be a number"),
         ({"curve": [[True, 0.5]]}, "a step in 'curve' must be an integer"),
         ({"curve": {"1": 2}}, "'curve' must be a list of"),
-        ({"state": "paused"}, "the state 'paused' is none of queued, running, done, failed, stopped"),
+        ({"state": "paused"}, "the state 'paused' is not one of queued, running, done, failed, stopped"),
         ({"value": 1.0}, "a trial that is stopped has a value"),
     ):
         damaged = json.dumps({**json.loads(lines[-1]), **change})

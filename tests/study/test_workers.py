@@ -175,7 +175,7 @@ def test_an_executor_that_breaks_ends_the_run() -> None:
     study = Study(LINE, method="random", seed=0)
     with (
         ProcessPoolExecutor(1) as executor,
-        pytest.raises(StudyError, match="executor takes no more"),
+        pytest.raises(StudyError, match="executor accepts no more"),
     ):
         study.run(_die, 5, executor=executor, progress=False)
     assert {trial.state for trial in study.trials} == {"queued"}

@@ -4,8 +4,8 @@ First line in: {"space": ConfigSpace JSON, "seed": ..., "trials": ...}. Then, pe
 {"config": {...}, "ms": CPU milliseconds}, and in: the value, or null for a failed evaluation. A line out
 {"config": null} says that the peer has nothing new to try.
 
-The time is all that the peer's process does between a value and the next config, on one thread: some peers
-fit their model when asked, others when told. Loading libraries is not part of it.
+The time covers everything that the peer's process does between a value and the next config, on one thread:
+some peers fit their model when asked, others when told. Loading libraries does not count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .space import plain, read_space
 def main() -> None:
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
-    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints must not end up in the pipe
+    answers, sys.stdout = sys.stdout, sys.stderr  # keeps output of libraries out of the pipe
     task = json.loads(sys.stdin.readline())
     run = adapter(sys.argv[1])(read_space(task["space"]), task["seed"], task["trials"])
     value: float | None = None

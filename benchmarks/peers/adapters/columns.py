@@ -1,7 +1,7 @@
-"""A ConfigSpace as columns in [0, 1], for libraries that know only numbers.
+"""A ConfigSpace as columns in [0, 1], for libraries that support only numbers.
 
-Ranges are scaled (log ones by their logarithm), ordinals stand at equal distances, options are one-hot. A
-parameter on which others hang has one column, as conditional kernels want it, even if it has many options.
+Ranges are scaled (log ones by their logarithm), ordinals are equally spaced, options are one-hot. A parameter
+on which others depend has one column, as conditional kernels need it, even if it has many options.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .space import Config, levels
 
 
 class Columns:
-    """Which columns a parameter has, and its values in them; a constant has none unless others hang on it."""
+    """The columns of each parameter and its values there; a constant has none unless others depend on it."""
 
     def __init__(self, space: ConfigurationSpace, parents: Collection[str]) -> None:
         self.space = space
@@ -51,7 +51,7 @@ class Columns:
         return [options.index(value) / max(1, len(options) - 1)] * len(self.of[name])
 
     def decode(self, row: Sequence[float]) -> Config:
-        """The values of all parameters nearest to a row (width,)."""
+        """The values of all parameters that are nearest to a row (width,)."""
         return {name: self._decode(name, [row[column] for column in at]) for name, at in self.of.items()}
 
     def row(self, values: Mapping[str, Any]) -> list[float]:
@@ -72,7 +72,7 @@ class Columns:
         return options[round(entries[0] * (len(options) - 1))] if entries else options[0]
 
     def _options(self, parameter: Any) -> list[Any] | None:
-        """The options of a parameter that has any; numbers have none."""
+        """The options of a parameter; None for a number."""
         listed = CategoricalHyperparameter | OrdinalHyperparameter | Constant
         return levels(parameter) if isinstance(parameter, listed) else None
 

@@ -1,4 +1,4 @@
-"""Which function of which module stands for a peer; libraries are loaded only when asked for."""
+"""The module and function of each peer; libraries are loaded only when needed."""
 
 from __future__ import annotations
 

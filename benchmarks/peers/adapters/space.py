@@ -1,4 +1,4 @@
-"""What adapters need to know about a ConfigSpace: what is active, what is legal, what hangs below what."""
+"""Facts about a ConfigSpace that adapters need: active parameters, legal configs, dependencies."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Optimiser: TypeAlias = Generator[Config, float | None, None]
 Places: TypeAlias = dict[str, list[tuple[str, Any]]]
 
 MAX_REDRAWS = 20
-"""A peer that cannot be told what is forbidden is asked again this often, then a legal config is drawn."""
+"""How often a peer that does not support forbidden clauses is asked again; then a legal config is drawn."""
 MAX_BRANCHES = 12
-"""An integer parameter with at most so many values can stand above others as a choice."""
+"""The most values of an integer parameter on which others can depend as on a choice."""
 
 
 def read_space(document: Mapping[str, Any]) -> ConfigurationSpace:
@@ -45,13 +45,13 @@ def plain(value: Any) -> Any:
 
 
 def is_active(space: ConfigurationSpace, name: str, config: Mapping[str, Any]) -> bool:
-    """Whether a parameter is active, given those that precede it; what ``config`` lacks is inactive."""
+    """Whether a parameter is active, given the preceding ones; those missing in ``config`` are inactive."""
     known = {other: config.get(other, NotSet) for other in space}
     return all(condition.satisfied_by_value(known) for condition in space.parent_conditions_of[name])
 
 
 def only_active(space: ConfigurationSpace, values: Mapping[str, Any]) -> Config:
-    """The config within ``values`` of all parameters; constants need not be given."""
+    """The config with only the active ones of ``values``; constants need not be given."""
     config: Config = {}
     for name, parameter in space.items():  # parents come first
         if is_active(space, name, config):
@@ -74,7 +74,7 @@ def random_config(space: ConfigurationSpace) -> Config:
 
 
 def levels(parameter: Any) -> list[Any] | None:
-    """All values of a categorical, ordinal, constant or small integer parameter; None of any other."""
+    """All values of a categorical, ordinal, constant or small integer parameter; None for any other."""
     match parameter:
         case CategoricalHyperparameter():
             return [plain(value) for value in parameter.choices]
@@ -88,10 +88,10 @@ def levels(parameter: Any) -> list[Any] | None:
 
 
 def places(space: ConfigurationSpace) -> Places:
-    """Parents and their values that make a parameter active, any of them; [] if it is a root.
+    """For each parameter the (parent, value) pairs any of which activates it; [] if it is a root.
 
-    A parameter whose condition is no such list has no entry: it asks two parents at once, or one with too
-    many values.
+    A parameter whose condition is not such a list has no entry: it depends on two parents at once, or on one
+    with too many values.
     """
     found: Places = {}
     for name in space:
@@ -103,9 +103,9 @@ def places(space: ConfigurationSpace) -> Places:
 
 
 def tree(space: ConfigurationSpace) -> dict[str, dict[Any, list[str]]]:
-    """``{parent: {value: children}}``, for libraries where a parameter hangs below one value of one parent.
+    """``{parent: {value: children}}``, for libraries where a parameter depends on one value of one parent.
 
-    Parameters with several places, or none that a list can say, are left out: they stand beside the roots.
+    Parameters with several such pairs, or without an entry in ``places``, are left out: they become roots.
     """
     found: dict[str, dict[Any, list[str]]] = {}
     for name, below in places(space).items():

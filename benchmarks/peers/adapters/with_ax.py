@@ -1,13 +1,12 @@
 """Ax: its Client with a hierarchical space, in which choices have dependent parameters.
 
-A parameter may depend on one value of one choice only. One that is shared by several values, or whose
-condition asks more, is told flat: it stands beside the roots, is always suggested, and is left out of the
-config where it is inactive. Options are told as strings, ordinals by their position. Ax completes inactive
-parameters inside by itself (its default), and chooses its models itself.
+A parameter may depend on only one value of one choice. If several values share it, or its condition is more
+complex, it becomes a root: it is always suggested, and left out of the config if inactive. Options are passed
+as strings, ordinals as their positions. Ax imputes inactive parameters (its default), and chooses its models.
 
-A failed evaluation is an abandoned trial: in Ax's words a failure that would come again, which it keeps away
-from (what it calls failed may be suggested again). Forbidden clauses cannot be told, since constraints are
-linear and on ranges; a forbidden suggestion is abandoned too, and another one is asked for.
+A failed evaluation becomes an abandoned trial: in Ax, a failure that would happen again and that it avoids (a
+trial marked as failed may be suggested again). Ax has no forbidden clauses, since its constraints are linear
+and on ranges; a forbidden suggestion is abandoned too, and Ax is asked again.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def hierarchical(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser
 
 
 def parameters(space: ConfigurationSpace) -> list[ChoiceParameterConfig | RangeParameterConfig]:
-    """The space as Ax wants it."""
+    """The space as parameters of Ax."""
     below = tree(space)
     found: list[ChoiceParameterConfig | RangeParameterConfig] = []
     for name, parameter in space.items():

@@ -1,13 +1,13 @@
 """BoTorch: ``HierarchicalConditionalKernelGP`` with its defaults, and LogEI maximised in every branch.
 
-BoTorch has no loop; this one is as plain as its tutorials: scrambled Sobol points
-first; then fit (from the last fit on, as tutorials do), maximise LogEI from several starts in each branch,
-and take the best point after rounding. Branches are the combinations of the values on which other parameters
-hang; of very many, only those of a random sample and of the best trials are searched.
+BoTorch has no optimisation loop; this one is as simple as its tutorials: first scrambled Sobol points; then
+fit (starting from the last fit, as tutorials do), maximise LogEI from several starts in each branch, and take
+the best point after rounding. Branches are the combinations of values on which other parameters depend; if
+there are very many, only those of a random sample and of the best trials are searched.
 
-The model knows trees only: a parameter that several values share, or whose condition asks more, stands beside
-the roots; it is always modelled, and left out of the config where it is inactive. There is no word for a
-failure: it is told as the worst value so far. Forbidden points and repetitions are passed over.
+The model supports only trees: a parameter that several values share, or with a more complex condition,
+becomes a root; it is always modelled, and left out of the config if inactive. Failures are not supported:
+they count as the worst value so far. Forbidden points and repetitions are skipped.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .space import Config, Optimiser, is_legal, levels, only_active, tree
 
 INITIAL = 10
 RESTARTS = 4
-"""Starts of the search in each branch,"""
+"""Starting points of the search in each branch."""
 RAW_SAMPLES = 64
-"""out of so many points."""
+"""Random points from which the starting points are chosen."""
 MAX_SEARCHED = 32
-"""How many branches are searched at most."""
+"""The most branches that are searched."""
 MAX_DRAWS = 1000
-"""So many points are drawn to find one that is legal and new; then there is nothing left to try."""
+"""Points that are drawn to find a legal and new one; if none is found, the space counts as exhausted."""
 
 Branch = dict[str, Any]
-"""The value of every active parameter on which others hang."""
+"""The value of every active parameter on which others depend."""
 
 
 def conditional(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
@@ -91,7 +91,7 @@ def _fitted(x: torch.Tensor, y: torch.Tensor, tree_: dict[int, Any], last: Model
 def _ranked(
     model: Model, columns: Columns, below: dict[str, Any], x: torch.Tensor, y: torch.Tensor
 ) -> Iterator[list[float]]:
-    """Points that are good by LogEI, the best first: some for every branch."""
+    """Points with a high LogEI, the best first: some for every branch."""
     gain = LogExpectedImprovement(model, best_f=y.min(), maximize=False)
     bounds = torch.tensor([[0.0] * columns.width, [1.0] * columns.width], dtype=torch.double)
     found: list[list[float]] = []
@@ -117,7 +117,7 @@ def _ranked(
 
 
 def _dependencies(columns: Columns, below: dict[str, Any]) -> dict[int, dict[int | float, list[int]]]:
-    """The tree in the words of the model: columns and their entries."""
+    """The tree as the model needs it: columns and their entries."""
     return {
         columns.of[parent][0]: {
             columns.encode(parent, value)[0]: [column for child in children for column in columns.of[child]]
@@ -167,7 +167,7 @@ def _roots(below: dict[str, Any]) -> list[str]:
 
 
 def _fixed(columns: Columns, below: dict[str, Any], branch: Branch) -> dict[int, float]:
-    """Entries that a branch fixes: the values it stands for, and zeros for all that is inactive in it."""
+    """Entries that a branch fixes: its values, and zeros for all inactive parameters."""
     fixed: dict[int, float] = {}
     for parent, options in below.items():
         for value, children in options.items():

@@ -1,12 +1,12 @@
 """Hyperopt: nested ``hp.choice``, in which a parameter is a node below every option that makes it active.
 
-A node may stand below several options, so that OR conditions and shared parameters are told as they are.
-Integers and ordinals are quantised ranges, but an integer that others hang on is a choice of its values.
-What a nest cannot say (a condition on two parents at once, or on a range) is told flat: such a parameter is
-always sampled, and left out of the config where it is inactive. Forbidden clauses cannot be told; a forbidden
-suggestion is told as failed, and another one is asked for.
+A node may be below several options, so OR conditions and shared parameters are represented exactly. Integers
+and ordinals are quantised ranges, but an integer on which others depend is a choice of its values. If nesting
+cannot express a condition (on two parents at once, or on a range), the parameter is always sampled, and left
+out of the config if inactive. Hyperopt has no forbidden clauses; a forbidden suggestion is reported as
+failed, and Hyperopt is asked again.
 
-Hyperopt has no ask and tell. The loop is that of ``fmin`` with its functions; failures are STATUS_FAIL.
+Hyperopt has no ask and tell, so the loop is the loop of ``fmin``; failures are STATUS_FAIL.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .space import (
 )
 
 HERE = ""
-"""Key of a choice's own value among the parameters below it: no parameter has an empty name."""
+"""The key of a choice's value among the parameters below it: no parameter has an empty name."""
 
 
 def tpe(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
@@ -66,11 +66,11 @@ def tpe(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
                 break
             _tell(history, document, None)
         else:
-            yield random_config(space)  # which is none of its trials, so there is nothing to tell
+            yield random_config(space)  # not one of its trials, so it is not told the value
 
 
 def nest(space: ConfigurationSpace) -> dict[str, Any]:
-    """The space as Hyperopt wants it: a dict of nodes; choices hold what hangs below their options."""
+    """The space for Hyperopt: a dict of nodes; choices contain the parameters below their options."""
     hangs = places(space)
     below: dict[tuple[str, Any], list[str]] = defaultdict(list)
     for name, found in hangs.items():
@@ -78,7 +78,7 @@ def nest(space: ConfigurationSpace) -> dict[str, Any]:
             below[place].append(name)
     parents = {parent for parent, _ in below}
     nodes: dict[str, Any] = {}
-    for name in reversed(list(space)):  # children first, so that their nodes are there to be shared
+    for name in reversed(list(space)):  # children first, so their nodes exist and can be shared
         if name in parents:
             options = levels(space[name]) or []
             nodes[name] = hp.choice(
@@ -91,7 +91,7 @@ def nest(space: ConfigurationSpace) -> dict[str, Any]:
 
 
 def unnest(nested: dict[str, Any]) -> Config:
-    """The values in a point of the nest, each under its own name."""
+    """The values in a nested point, each under its name."""
     values: Config = {}
     for name, entry in nested.items():
         if isinstance(entry, dict):
@@ -117,7 +117,7 @@ def _node(name: str, parameter: Any) -> Any:
 
 
 def _integer(name: str, low: int, high: int, *, log: bool) -> Any:
-    """A range whose ends are half a step further out: the first and last value get their full share."""
+    """A range whose ends are half a step further out, so the first and last value get their full share."""
     ends = low - 0.5, high + 0.5
     node = hp.qloguniform(name, *map(math.log, ends), 1) if log else hp.quniform(name, *ends, 1)
     return scope.min(scope.max(scope.int(node), low), high)

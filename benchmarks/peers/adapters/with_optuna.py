@@ -1,10 +1,10 @@
-"""Optuna: define by run. Parameters are suggested as their conditions come true, ordinals by their position.
+"""Optuna: define by run. Parameters are suggested once their conditions hold, ordinals by their position.
 
-A failed evaluation is told as FAIL, which Optuna's samplers leave out. Forbidden clauses cannot be told
-beforehand; a forbidden suggestion is told as one that violates a constraint, with the worst value so far
-since there must be one, and another suggestion is asked for.
+A failed evaluation is told as FAIL, which Optuna's samplers ignore. Optuna has no forbidden clauses; a
+forbidden suggestion is told as one that violates a constraint, with the worst value so far, since a value is
+required, and Optuna is asked again.
 
-AutoSampler is not here: it is loaded over the network by OptunaHub, no package has it.
+AutoSampler is missing: OptunaHub loads it over the network, and no package contains it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def tpe(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
 
 
 def grouped_tpe(space: ConfigurationSpace, seed: int, trials: int) -> Optimiser:
-    """TPE that models jointly what is active together."""
+    """TPE that models parameters jointly if they are active together."""
     return _run(TPESampler(seed=seed, multivariate=True, group=True), space, seed, trials)
 
 
@@ -48,7 +48,7 @@ def conditional_gp(space: ConfigurationSpace, seed: int, trials: int) -> Optimis
 
 
 def _gp_sampler(seed: int) -> BaseSampler:
-    import torch  # which Optuna loads at the first use of its model: that is no part of a suggestion's time
+    import torch  # Optuna loads it at the first use of its model; this must not count as a suggestion's time
 
     torch.set_num_threads(1)
     return GPSampler(seed=seed)
@@ -107,7 +107,7 @@ def _suggest(trial: Trial, name: str, parameter: Any) -> Any:
 
 
 def _coded(space: ConfigurationSpace, config: Config) -> Config:
-    """A config as Optuna knows it: ordinals by their position."""
+    """A config with ordinals by their position, as Optuna gets it."""
     return {
         name: list(space[name].sequence).index(value)
         if isinstance(space[name], OrdinalHyperparameter)

@@ -1,9 +1,9 @@
-"""SMAC3: it speaks ConfigSpace itself, with all conditions and forbidden clauses.
+"""SMAC3: it uses ConfigSpace itself, with all conditions and forbidden clauses.
 
-Both facades keep their defaults, but each config is evaluated once, since the functions are deterministic or
-the optimiser is to cope with the noise. A failed evaluation is told as CRASHED. SMAC then trains on the cost
-given with it, and its default (infinity) breaks its models; so the worst cost so far is given. SMAC never
-repeats a config: in a small finite space it ends early.
+Both facades keep their defaults, but each config is evaluated once: the functions are deterministic, or the
+optimiser should handle the noise. A failed evaluation is told as CRASHED. SMAC then trains on its cost, and
+the default (infinity) breaks its models, so the worst cost so far is passed. SMAC never repeats a config, so
+in a small finite space it ends early.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["believe", "change", "correct", "retract", "stop"]
 
 
 def _values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
-    """name=value pairs; a value is JSON, or else a text. A path such as model=svm/C has = in its name."""
+    """name=value pairs; a value is JSON, otherwise text. A path such as model=svm/C has = in its name."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, text = pair.rpartition("=")
@@ -49,10 +49,10 @@ def _number_or_text(text: str) -> Any:
     "--backfill",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Value that a new parameter had in earlier trials.",
+    help="Value of a new parameter in earlier trials.",
 )
 @click.option(
-    "--fix", multiple=True, metavar="NAME=VALUE", help="Value that a removed parameter has in new trials."
+    "--fix", multiple=True, metavar="NAME=VALUE", help="Value of a removed parameter in new trials."
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def change(
@@ -60,8 +60,8 @@ def change(
 ) -> None:
     """Continue STUDY in the space of the file SPACE, after showing what differs.
 
-    Earlier trials keep their configs and still inform the method; proposals come from the new space.
-    Results of running trials are still accepted.
+    Earlier trials keep their configs, and the method still learns from them; proposals come from the new
+    space. Results of running trials are still accepted.
 
     \b
     Examples:
@@ -121,7 +121,7 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
     for each in present:
         click.echo(printable(f"{each.path}: likely {likely_text(each.likely)}"))
     if not present:
-        click.echo("nothing is believed", err=True)
+        click.echo("there are no beliefs", err=True)
 
 
 @click.command()

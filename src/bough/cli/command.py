@@ -1,7 +1,7 @@
-"""A user's program as an objective: a config goes in by arguments, file and environment; a result comes out.
+"""Runs a user's program as an objective: it gets a config by arguments, file and environment.
 
 The program is started directly, never through a shell, so no value of a parameter can become a command.
-It gets a separate process group. When it ends, or bough does, nothing of that group is left.
+It gets a separate process group, which is killed when the program or bough ends.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from bough.trial import Trial
 __all__ = ["Command", "log_files", "logs_of", "shared_variables"]
 
 TERMINATION_SECONDS = 5.0
-"""How long a program that is to end has between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL when a program is stopped."""
 
 POLL_SECONDS = 0.1
-"""How often the output of a running program is read for reports."""
+"""Seconds between reads of a running program's output, for reports."""
 
 ENVIRONMENT_BYTES = 100_000
-"""A larger config is passed by file alone; Linux allows 128 KB for one variable."""
+"""The largest config passed in the environment; a larger one is passed only by file. Linux allows 128 KB."""
 
 TEMPORARY_FAILURE = 75
-"""EX_TEMPFAIL of sysexits.h: the program says that its config is not at fault, and to try again."""
+"""The exit code EX_TEMPFAIL of sysexits.h: the config is not at fault, and the trial is tried again."""
 
 QUOTED_CHARACTERS, NOTED_CHARACTERS = 300, 10_000
-"""How much of a command an error quotes and a trial's notes keep; the log has all of it."""
+"""Characters of a command that an error quotes, and that a trial's notes keep; the log has all of it."""
 
 
 class CommandStopped(Exception):
-    """The reports of the program say that it is not worth going on."""
+    """The study stopped the trial because of the program's reports."""
 
 
 @dataclass(frozen=True)
 class Command:
     """Runs a program for a trial.
 
-    study: gets what programs report while they run.
-    logs: folder for what each trial prints. timeout: seconds after which the program is ended.
-    unset: environment variables that would stand for several parameters.
+    study: gets the reports of running programs.
+    logs: folder for the output of each trial. timeout: seconds after which the program is stopped.
+    unset: environment variables that are not set, because several parameters share them.
     """
 
     units: Sequence[Unit]
@@ -80,7 +80,7 @@ class Command:
     def evaluate(self, trial: Trial, instance: str | None = None) -> Trial:
         """The result of the trial, with the command among its notes.
 
-        instance: what {instance} stands for in a race. Lines that the program prints are then no reports.
+        instance: the value of {instance} in a race. Lines that the program prints are then not reports.
         """
         with tempfile.TemporaryDirectory(prefix="bough-") as folder:
             files = {"config": str(Path(folder, "config.json")), "result": str(Path(folder, "result"))}
@@ -104,7 +104,7 @@ class Command:
         return replace(result, notes={**result.notes, **note})
 
     def stop(self) -> None:
-        """Kill every program that runs, and start no more."""
+        """Kill every running program, and start no more."""
         with self._lock:
             self._stopped.set()
             for group in self._running:
@@ -113,7 +113,7 @@ class Command:
     def _result(
         self, words: Sequence[str], trial: Trial, files: dict[str, str], reports: bool
     ) -> dict[str, Any]:
-        """Run the program and read its result; CommandFailed says why there is none."""
+        """Run the program and read its result; CommandFailed if there is none."""
         out, err = log_files(self.logs, trial)
         reported = ReportedLines(self.study, trial, out, ignored=not reports)
         code, header = self._run(words, self._environment(trial, files), out, err, reported)
@@ -138,7 +138,7 @@ class Command:
         err: Path,
         reported: ReportedLines,
     ) -> tuple[int, int]:
-        """Run the program to its end; its exit code, and the length of the log's first line, the command."""
+        """Run the program; returns its exit code, and the length of the log's first line, the command."""
         with out.open("wb") as stdout, err.open("wb") as stderr:
             header = stderr.write(f"$ {shlex.join(words)}\n".encode("utf-8", "backslashreplace"))
             stderr.flush()
@@ -153,7 +153,7 @@ class Command:
                 raise
             raise CommandFailed(f"stopped after {self.timeout:g} s (--trial-timeout)") from None
         finally:
-            signal_group(process.pid, KILL)  # children that ignored SIGTERM or were left behind
+            signal_group(process.pid, KILL)  # children that ignored SIGTERM or are still running
             process.wait()
             with self._lock:
                 self._running.discard(process.pid)
@@ -179,7 +179,7 @@ class Command:
             if self._stopped.is_set():
                 raise CommandFailed("the run was stopped")
             try:
-                # A separate session: Ctrl-C reaches bough alone, which then ends the program.
+                # A separate session: Ctrl-C reaches only bough, which then stops the program.
                 process = subprocess.Popen(
                     words,
                     env=environment,
@@ -214,7 +214,7 @@ class Command:
             for name, value in os.environ.items()
             if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG", "BOUGH_RESUMES"))
         }
-        # Otherwise a Python program would keep its reports to itself until it ends.
+        # Otherwise a Python program would buffer its reports until it ends.
         return {"PYTHONUNBUFFERED": "1", **inherited, **variables}
 
 
@@ -225,12 +225,12 @@ def shared_variables(space: Space) -> frozenset[str]:
 
 
 def logs_of(study: str) -> Path:
-    """The folder for what the trials of a study print, unless the user names another."""
+    """The default folder for the output of a study's trials."""
     return Path(re.sub(r"[^\w.-]", "_", study) + ".logs")
 
 
 def log_files(folder: Path, trial: Trial) -> tuple[Path, Path]:
-    """Where a trial's standard output and standard error are kept."""
+    """The files of a trial's standard output and standard error."""
     name = f"{trial.number:05}" + (f"-{trial.attempt}" if trial.attempt > 1 else "")
     return folder / f"{name}.out", folder / f"{name}.err"
 
@@ -249,7 +249,7 @@ def _how_it_ended(code: int) -> str:
 
 
 def _quoted(first: str, last: str) -> str:
-    """The first and the last line of standard error; a Python traceback says nothing in its first."""
+    """The first and the last line of standard error; only the last one of a Python traceback."""
     lines = [line[:200] for line in dict.fromkeys([first, last]) if line]
     if len(lines) == 2 and lines[0].startswith("Traceback (most recent call last)"):
         del lines[0]

@@ -1,4 +1,4 @@
-"""``bough completion``: the script that teaches a shell to complete bough's commands, options and studies."""
+"""``bough completion``: a script that lets a shell complete bough's commands, options and study names."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def completion(shell: str) -> None:
     from bough.cli.main import bough
 
     kind = get_completion_class(shell)
-    assert kind is not None  # click knows the three shells of the option
+    assert kind is not None  # click supports the three shells of the option
     click.echo(kind(bough, {}, "bough", "_BOUGH_COMPLETE").source())

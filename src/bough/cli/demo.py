@@ -32,12 +32,12 @@ Two searches of {trials} trials each; the value is the error rate in 3-fold cros
 TWO_OBJECTIVES_TASK = """\
 Which classifiers read {digits} handwritten digits well, and which take little memory?
 One search of {trials} trials for two objectives: the error rate in 3-fold cross-validation, and
-the logarithm of the size of the fitted classifier, in kilobytes when pickled. An error above 10 %
-is of no use, which the study knows from its reference point.
+the logarithm of the size of the fitted classifier, in kilobytes when pickled. Classifiers with an
+error above 10 % do not count: the reference point of the study says so.
 """
 TWO_OBJECTIVES: dict[str, Any] = {
     "objectives": {"error": "minimize", "log10_kilobytes": "minimize"},
-    "reference": {"error": 0.1},  # a classifier that misreads more is of no use, however small
+    "reference": {"error": 0.1},  # a classifier with a larger error is useless, even if it is small
 }
 
 
@@ -119,7 +119,7 @@ def _open(name: str, storage: str, method: str, seed: int, fresh: bool, goals: d
 
 
 def _search(study: Study, objective: Callable[[Config], Any], trials: int, progress: str | None) -> bool:
-    """Run a study, or go on with it; False if it was interrupted."""
+    """Run a study, or continue it; False if it was interrupted."""
     already = study.status().finished
     after = f", continuing after {already} trials (--fresh starts again)" if already else ""
     click.echo(f"{study.method.name} search{after}")

@@ -1,6 +1,6 @@
 """The objective of ``bough demo``: the error rate of a scikit-learn classifier on handwritten digits.
 
-The space is that of Lévesque et al. 2017, section V: nine classifiers, each with its parameters.
+The space is from Lévesque et al. 2017, section V: nine classifiers, each with its parameters.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def error_rate(config: Config, features: Any, labels: Any) -> float:
 
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn warns where a solver stops early; the score shows it
+        warnings.simplefilter("ignore")  # such as solvers that stop early: the score shows the effect
         score = cross_val_score(_classifier(config), features, labels, cv=folds, error_score="raise")
     return float(1 - score.mean())
 
 
 def error_and_size(config: Config, features: Any, labels: Any) -> dict[str, float]:
-    """The error rate, and how much memory the classifier takes when it is fitted to all digits."""
+    """The error rate, and the logarithm of the pickled size of the classifier fitted to all digits."""
     error = error_rate(config, features, labels)
     fitted = _classifier(config)
     with warnings.catch_warnings():

@@ -23,13 +23,13 @@ FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl
 @study_argument
 @storage_option
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path), help="File to write; otherwise standard output."
+    "--output", "-o", type=click.Path(path_type=Path), help="File to write.  [default: standard output]"
 )
 @click.option(
     "--format",
     "format_",
     type=click.Choice(["csv", "jsonl"]),
-    help="Otherwise by the file's suffix: .csv or .jsonl; csv if there is none.",
+    help="Format of the output.  [default: by the file's suffix, else csv]",
 )
 def export(study: str | None, storage: str, output: Path | None, format_: str | None) -> None:
     """Export a study. Without STUDY, the latest one.
@@ -73,6 +73,6 @@ def _json_lines(study: Study) -> Iterator[str]:
 
 
 def _csv(study: Study) -> Iterator[str]:
-    from bough.study.formats.table_export import csv_lines  # loads NumPy, which a mere --help does not need
+    from bough.study.formats.table_export import csv_lines  # loads NumPy, which --help does not need
 
     return csv_lines(study.space, study.trials, feasible=bool(study.goals.limits))

@@ -24,7 +24,7 @@ def goal_options(command: F) -> F:
             "--reference",
             multiple=True,
             metavar="NAME=NUMBER",
-            help="Worst value of an objective that is worth having; may be repeated.",
+            help="Worst acceptable value of an objective; may be repeated.",
         ),
         click.option(
             "--constraint", multiple=True, metavar="LIMIT", help="Such as 'memory <= 512'; may be repeated."
@@ -107,7 +107,7 @@ def front_text(study: Study, count: int | None = None) -> str:
 
 
 def front_data(study: Study) -> dict[str, Any]:
-    """The front for a script."""
+    """The front as data for ``--json``."""
     return {
         "front": [
             {"number": trial.number, "measures": trial.measures, "config": trial.config}
@@ -119,6 +119,6 @@ def front_data(study: Study) -> dict[str, Any]:
 
 def no_feasible_trial(study: Study) -> str:
     """Which trial came closest to meeting the constraints, and what it violates."""
-    from bough.study.analysis.fronts import closest  # loads NumPy, which a mere --help does not need
+    from bough.study.analysis.fronts import closest  # loads NumPy, which --help does not need
 
     return str(closest(study.goals, study.trials, study.name))

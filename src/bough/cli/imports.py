@@ -22,12 +22,12 @@ TABLES = (".csv", ".tsv")
 @click.command("import")
 @click.argument("source", metavar="FILE")
 @storage_option
-@click.option("--name", help="Name of the new study; otherwise its name in the file.")
+@click.option("--name", help="Name of the new study.  [default: its name in the file]")
 @click.option(
     "--space",
     type=click.Path(path_type=Path),
-    help="Space file: for a table of results, for the .jsonl files of version 0.1, which lack it, and for an "
-    "Optuna study, if it should not be learned from the trials.",
+    help="Space file: for a table of results, for .jsonl files of version 0.1, which lack the space, and for "
+    "an Optuna study, if its space should not be learned from the trials.",
 )
 @click.option("--value", metavar="COLUMN", help="The FILE is a table of results; COLUMN has the objective.")
 @click.option(
@@ -53,13 +53,13 @@ def import_(
 ) -> None:
     """Create a study from a FILE.
 
-    The FILE is one that 'bough export' wrote as .jsonl: space, method, seed and all trials come with it. A
-    trial that was running waits to be handed out again.
+    The FILE is a .jsonl file of 'bough export', with space, method, seed and all trials. A trial that was
+    running is queued.
 
     With --value, the FILE is a table of earlier results: .csv, .tsv, or .jsonl with one flat object per line.
     It needs --space and --name. Columns are matched to parameters by name.
 
-    optuna:URL#STUDY instead of a FILE is a study in a storage of Optuna.
+    optuna:URL#STUDY instead of a FILE imports a study from an Optuna storage.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def _refuse(options: dict[str, object]) -> None:
     for option, given in options.items():
         if given:
             raise click.UsageError(
-                f"{option} is for a table of results: say with --value which column counts"
+                f"{option} is for a table of results: name the column of the objective with --value"
             )
 
 

@@ -1,4 +1,4 @@
-"""``bough run --instances``: the instances of a race, and a program that is run on one after the other."""
+"""``bough run --instances``: reads the instances of a race, and runs a program on one after another."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ instances_option = click.option(
 
 
 def read_instances(given: str) -> list[str]:
-    """The lines of a file, or names with commas between them."""
+    """The lines of a file, or names separated by commas."""
     path = Path(given)
     if path.is_file():
         try:
@@ -40,7 +40,7 @@ def read_instances(given: str) -> list[str]:
 
 
 class RacedCommand:
-    """Runs a program on one instance after the other, and reports each value, until told to stop."""
+    """Runs a program on one instance after another, and reports each value, until told to stop."""
 
     def __init__(self, command: Command, instances: Sequence[str]) -> None:
         self._command, self._instances, self._study = command, instances, command.study

@@ -39,7 +39,7 @@ COMMANDS = {
     "mcp": "bough.cli.mcp:mcp",
     "completion": "bough.cli.completion:completion",
 }
-"""Where each command lives. A module is imported when its command, or the list of all, is asked for."""
+"""The module of each command. It is imported only when the command is run or all commands are listed."""
 
 WRONG_CALL, INTERRUPTED = 2, 130
 
@@ -73,7 +73,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 
 
 def version_lines() -> list[str]:
-    """The text of ``bough --version``: bough's version first, then a line for each thing worth knowing."""
+    """The text of ``bough --version``: the versions of bough and Python, and the core in use."""
     from bough.gp.core import describe
 
     return [f"bough {__version__}", f"Python {platform.python_version()}", describe()]
@@ -90,14 +90,14 @@ def bough() -> None:
     """Bayesian optimization for search spaces that branch.
 
     \b
-    bough demo                                  see it at work, in a minute or two
+    bough demo                                  see it work, in a minute or two
     bough run space.yaml --trials 50 -- ./train --rate {rate}
     bough show                                  the results, branch by branch
     """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; a user's mistake is one line and the code 2."""
+    """Run one command and return its exit code; a user's mistake prints one line and returns 2."""
     _log_to_stderr()
     try:
         code = bough.main(args=arguments, prog_name="bough", standalone_mode=False)
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BoughError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of the output, such as head, has ended
         sys.stderr.close()
         return 0
     except OSError as error:
@@ -133,7 +133,7 @@ def _fail(message: str) -> int:
 
 
 class _Formatter(logging.Formatter):
-    """One printable line; on a terminal it first wipes the progress bar."""
+    """One printable line; on a terminal it first clears the progress bar."""
 
     def format(self, record: logging.LogRecord) -> str:
         wipe = f"\r{' ' * (shutil.get_terminal_size().columns - 1)}\r" if sys.stderr.isatty() else ""

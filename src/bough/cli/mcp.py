@@ -1,4 +1,4 @@
-"""``bough mcp``: studies as tools of an assistant, over the Model Context Protocol."""
+"""``bough mcp``: gives an AI assistant tools for studies, over the Model Context Protocol."""
 
 from __future__ import annotations
 

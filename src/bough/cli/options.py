@@ -64,7 +64,7 @@ json_option: Callable[[Any], Any] = click.option(
 
 
 def _complete_study(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Names of studies for the shell's completion; none where the storage cannot be read."""
+    """Names of studies for the shell's completion; an empty list if the storage cannot be read."""
     from bough.study import studies
 
     try:
@@ -120,7 +120,7 @@ def open_named(name: str | None, storage: str) -> Study:
 
 
 def method_of(text: str) -> Any:
-    """A method's name, or an instance of the class MODULE:CLASS, which may lie in the current folder."""
+    """A method's name, or an instance of the class MODULE:CLASS; the module may be in the current folder."""
     module, colon, name = text.partition(":")
     if not colon:
         return text
@@ -137,7 +137,7 @@ def method_of(text: str) -> Any:
 
 
 def progress_of(choice: str | None) -> Any:
-    """The ``progress=`` of a run for a choice of ``--progress``."""
+    """The value of ``progress=`` for a choice of ``--progress``."""
     from bough.study.running.progress import bar, log_lines
 
     if choice == "none":
@@ -147,7 +147,7 @@ def progress_of(choice: str | None) -> Any:
 
 
 def as_json(data: Any) -> None:
-    """Print data for a script: one JSON document."""
+    """Print data as one JSON document, for scripts."""
     click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
 
 

@@ -1,4 +1,4 @@
-"""Reads a program's result from what it wrote: a JSON object, or the last number."""
+"""Reads a program's result from its output: a JSON object, or the last number."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 __all__ = ["CommandFailed", "first_and_last_line", "read_tail", "result_in"]
 
 TAIL_BYTES = 1_000_000
-"""Only the end of a longer output is read, so a talkative program costs no memory."""
+"""Bytes at the end of an output that are read, so a program with much output costs no memory."""
 
-# Both patterns take each character once: no text makes them slow.
+# Both patterns match in linear time, so no text makes them slow.
 WORD = re.compile(r"[\w.+\-,:/%±]+")
 NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|nan|inf(?:inity)?)", re.I | re.A)
 COMMA_IN_NUMBER = re.compile(r"\d,[+-]?\.?\d")
@@ -32,10 +32,10 @@ class CommandFailed(Exception):
 def result_in(text: str, source: str, names: Sequence[str] = ("value",)) -> dict[str, Any]:
     """The last JSON object, or else the last number, that a program wrote; CommandFailed if there is none.
 
-    names: what the object must have; a number stands for the only one.
+    names: the entries that the object must have; a number is enough if there is only one.
     """
     lines = text.splitlines()
-    found = _object(text, source, names)  # it may go over several lines
+    found = _object(text, source, names)  # it may span several lines
     for line in reversed(lines):
         if found is not None:
             return found
@@ -66,7 +66,7 @@ def read_tail(path: Path) -> str:
 
 
 def first_and_last_line(path: Path, start: int) -> tuple[str, str]:
-    """The first and the last line after the first ``start`` bytes of a file; empty where there is none."""
+    """The first and the last line after the first ``start`` bytes of a file; empty if there is none."""
     with path.open("rb") as file:
         file.seek(start)
         head = file.read(TAIL_BYTES).decode("utf-8", "replace").strip()
@@ -95,7 +95,7 @@ def _object(text: str, source: str, names: Sequence[str]) -> dict[str, Any] | No
 
 
 def _last_number(line: str, source: str) -> float | None:
-    """The last number in a line. A date, a clock or a fraction is not one; an unclear number is refused."""
+    """The last number in a line. Dates, times and fractions do not count; an ambiguous number is refused."""
     for word in reversed(WORD.findall(line)):
         if COMMA_IN_NUMBER.search(word):
             raise CommandFailed(

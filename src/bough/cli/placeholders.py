@@ -1,8 +1,8 @@
-"""The placeholders of a command: which words a config fills in, and which it leaves out.
+"""The placeholders of a command: fills in the values of a config, and leaves out words.
 
-The rule: where a parameter is inactive, the word with its placeholder is left out, together with a flag of
-the same name right before it (``--rate {rate}``). Words between ``[`` and ``]`` are left out together. A
-flag of another name before an optional word (``--fast {x}``) could mean either, so it is refused.
+The rule: if a parameter is inactive, the word with its placeholder is left out, together with a flag of the
+same name right before it (``--rate {rate}``). Words between ``[`` and ``]`` are left out together. A flag of
+another name before an optional word (``--fast {x}``) is ambiguous, so it is refused.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["Unit", "as_text", "check_command", "example_configs", "fill", "units
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 BARE_FLAG = re.compile(r"-{1,2}[A-Za-z][^={}]*")
 FILES = ("config", "result", "trial")
-"""Placeholders that stand for something else than a parameter."""
+"""Placeholders that are not parameters."""
 RESUMES = "resumes"
-"""The number of the trial that is continued at a higher fidelity; left out where there is none."""
+"""The placeholder for the number of the trial that is continued at a higher fidelity, if there is one."""
 INSTANCE = "instance"
-"""The placeholder of an instance, in a race alone."""
+"""The placeholder for an instance; only in a race."""
 SAMPLED_CONFIGS = 256
-"""How many random configs are searched for different branches."""
+"""The number of random configs that are searched for different branches."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Unit:
 
 
 def units_of(words: Sequence[str]) -> list[Unit]:
-    """The command as units; ConfigError where brackets do not match."""
+    """The command as units; ConfigError if brackets do not match."""
     units: list[Unit] = []
     group: list[str] | None = None
     for word in words:
@@ -74,7 +74,7 @@ def units_of(words: Sequence[str]) -> list[Unit]:
 
 
 def fill(units: Sequence[Unit], config: Config, files: Mapping[str, str]) -> list[str]:
-    """The command for a config. ConfigError where it is unclear which words an inactive parameter takes."""
+    """The command for a config. ConfigError if it is ambiguous which words an inactive parameter removes."""
     values = {**files, **{name: as_text(value) for name, value in config.items()}}
     filled: list[str] = []
     for unit in units:
@@ -134,7 +134,7 @@ def _check_instance(units: Sequence[Unit], known: set[str]) -> None:
 
 
 def example_configs(space: Space, count: int, seed: int | None) -> list[Config]:
-    """Random configs, on different branches as far as there are any."""
+    """Random configs, on different branches if possible."""
     sampled = space.sample(SAMPLED_CONFIGS, 0 if seed is None else seed)
     by_branch = {frozenset(config): config for config in reversed(sampled)}
     chosen = [config for config in sampled if by_branch[frozenset(config)] is config]
@@ -143,7 +143,7 @@ def example_configs(space: Space, count: int, seed: int | None) -> list[Config]:
 
 
 def as_text(value: Any) -> str:
-    """A value as a program reads it: text as it is, everything else as in JSON."""
+    """A value as an argument of a program: text unchanged, everything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -166,7 +166,7 @@ def _group(words: list[str]) -> Unit:
 
 
 def _with_flag(units: list[Unit], word: str) -> Unit:
-    """The unit of a word; takes over a flag of the same name that stands before it."""
+    """The unit of a word, including a flag of the same name before it."""
     before = units[-1].words[-1] if len(units) > 1 and len(units[-1].words) == 1 else ""
     if not _names(word) or word.startswith("-") or not BARE_FLAG.fullmatch(before):
         return Unit((word,))
@@ -180,7 +180,7 @@ def _letters(name: str) -> str:
 
 
 def _optional_names(space: Space, names: set[str]) -> set[str]:
-    """Those of the names that some configs lack."""
+    """The names of parameters that are inactive in some configs."""
     always = {parameter.name for parameter in space.parameters if parameter.condition is None}
     uses = [parameter.name for parameter in space.parameters]
     optional = {name for name in names - always if uses.count(name) == 1}

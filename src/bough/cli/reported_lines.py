@@ -1,4 +1,4 @@
-"""Reads what a program reports while it runs: lines such as ``{"step": 3, "value": 0.25}`` on its output."""
+"""Reads the reports of a running program: lines such as ``{"step": 3, "value": 0.25}`` in its output."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bough.trial import Trial
 __all__ = ["ReportedLines"]
 
 LONGEST_LINE = 10_000
-"""Bytes; a longer line is no report."""
+"""The longest report in bytes; longer lines are ignored."""
 
 _log = logging.getLogger("bough")
 
 
 class ReportedLines:
-    """Passes the reports in a program's output on to its study. A report that is refused ends the reading:
-    the program goes on, and its result counts."""
+    """Passes the reports in a program's output to its study. After a refused report, further reports are
+    ignored; the program continues, and its result counts."""
 
     def __init__(self, study: Study, trial: Trial, output: Path, ignored: bool = False) -> None:
         self._study, self._trial, self._output = study, trial, output
@@ -31,11 +31,11 @@ class ReportedLines:
         self._refused = ignored
 
     def should_stop(self) -> bool:
-        """Store what was reported since the last call; whether the program should end now."""
+        """Store the reports since the last call; returns whether the program should stop now."""
         return self._pass_on(self._study.report)
 
     def keep(self) -> None:
-        """Store what was reported since the last call by a program that has ended, so nothing can stop it."""
+        """Store the reports since the last call of a program that has ended, without stopping the trial."""
         self._pass_on(self._study.keep_report)
 
     def _pass_on(self, report: Callable[[Trial, Any, Any], bool]) -> bool:
@@ -47,7 +47,7 @@ class ReportedLines:
             return False
 
     def _value(self, given: dict[str, Any]) -> Any:
-        """The reported value, or with several goals all that they name."""
+        """The reported value, or with several goals a dict of all their measures."""
         needed = self._needed
         return {name: given[name] for name in needed} if needed else given["value"]
 
@@ -58,7 +58,7 @@ class ReportedLines:
             file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
-                    return  # the rest of it is still to come
+                    return  # the rest of the line is not written yet
                 self._offset += len(line)
                 if line.lstrip().startswith(b"{") and len(line) <= LONGEST_LINE:
                     try:

@@ -40,7 +40,7 @@ __all__ = ["run"]
 NO_RESULT, INTERRUPTED = 1, 130
 
 SHOWN_FRONT = 20
-"""Trials of a front that are printed at the end of a run."""
+"""The number of trials of a front that are printed at the end of a run."""
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
@@ -49,12 +49,12 @@ SHOWN_FRONT = 20
     "--trials", "-n", type=click.IntRange(1), help="Total number of finished trials, earlier runs included."
 )
 @click.option(
-    "--workers", "-w", type=click.IntRange(1), default=1, show_default=True, help="Programs at a time."
+    "--workers", "-w", type=click.IntRange(1), default=1, show_default=True, help="Programs to run at once."
 )
 @storage_option
-@click.option("--name", help="Name of the study; otherwise the name of the space file.")
+@click.option("--name", help="Name of the study.  [default: the name of the space file]")
 @method_option
-@click.option("--seed", type=int, help="Random seed; makes the search repeatable.")
+@click.option("--seed", type=int, help="Random seed, for a reproducible search.")
 @click.option(
     "--stopping",
     type=click.Choice(["median", "asha", "none"]),
@@ -77,14 +77,14 @@ SHOWN_FRONT = 20
     type=click.FloatRange(0, min_open=True),
     help='Total cost after which no trial starts: the "cost" of results, or seconds if none has one.',
 )
-@click.option("--until", type=click.Choice(["settled"]), help="End when nothing is expected to improve.")
+@click.option("--until", type=click.Choice(["settled"]), help="End when the model expects no further gain.")
 @click.option(
     "--trial-timeout",
     type=click.FloatRange(0, min_open=True),
-    help="Seconds after which a trial is ended and fails.",
+    help="Seconds after which a trial is stopped and fails.",
 )
 @click.option(
-    "--logs", type=click.Path(path_type=Path), help="Folder for what trials print; otherwise NAME.logs."
+    "--logs", type=click.Path(path_type=Path), help="Folder for the output of trials.  [default: NAME.logs]"
 )
 @progress_option
 @click.option("--quiet", "-q", is_flag=True, help="The same as --progress none.")
@@ -126,8 +126,8 @@ def run(
 
     The result is the last number, or the last JSON object with a "value", that the program prints or writes
     to the file named by {result}. With --objective or --constraint it is a JSON object that has their names,
-    such as {"error": 0.1, "memory": 400}; other numbers in it are kept, too. A program that ends with an
-    error, prints no result or takes too long makes a failed trial. Nothing goes through a shell.
+    such as {"error": 0.1, "memory": 400}; other numbers in it are kept, too. The trial fails if the program
+    ends with an error, prints no result or takes too long. Nothing goes through a shell.
 
     A program may print lines such as {"step": 3, "value": 0.25} while it runs. If they show that it is not
     worth finishing, it and its children get SIGTERM, and five seconds later SIGKILL.
@@ -135,8 +135,8 @@ def run(
     If the space has a fidelity, {resumes} and BOUGH_RESUMES name the trial that ran the same parameters at a
     lower fidelity. If there is none, the argument is left out.
 
-    With --instances the program runs on one instance after the other, in an order that the seed shuffles,
-    and the value is the mean. A trial that loses against the best one by a paired test is stopped.
+    With --instances the program runs on one instance after another, in an order that the seed shuffles, and
+    the value is the mean. A trial that loses against the best one by a paired test is stopped.
 
     The same command again continues the study. Ctrl-C keeps all results.
 
@@ -195,7 +195,7 @@ def run(
     except StudyError as error:
         if not study.status().failed:  # it could not begin
             raise
-        click.echo(f"bough: {printable(str(error))}; what each printed is in {folder}", err=True)
+        click.echo(f"bough: {printable(str(error))}; the output of each is in {folder}", err=True)
         return NO_RESULT
     complete = not interrupted or _complete(study, trials, timeout, time.monotonic() - began)
     return _conclude(study, json_, complete, folder)
@@ -207,7 +207,7 @@ def _run_until_interrupted(
     """Run the study; returns whether Ctrl-C ended it. All results are kept."""
     from bough.study import run_trials
 
-    with ThreadPoolExecutor(workers) as executor:  # a thread per program: it only waits
+    with ThreadPoolExecutor(workers) as executor:  # threads suffice: each only waits for its program
         try:
             run_trials(study, evaluate, executor=executor, progress=progress, **limits)
         except KeyboardInterrupt:
@@ -220,7 +220,7 @@ def _run_until_interrupted(
 def _print_examples(
     units: Sequence[Unit], space: Space, seed: int | None, instances: Sequence[str] | None
 ) -> int:
-    """The text of ``--dry-run``: commands for configs on different branches, ready to be copied."""
+    """Print the text of ``--dry-run``: commands for configs on different branches, ready to copy."""
     for number, config in enumerate(example_configs(space, 3, seed)):
         files = {"config": "config.json", "result": "result.txt", "trial": str(number)}
         files |= {"instance": instances[number % len(instances)]} if instances else {}
@@ -234,14 +234,14 @@ def _print_examples(
 def _warn_about_variables(space: Space) -> None:
     for variable in sorted(shared_variables(space)):
         click.echo(
-            f"bough: {variable} would stand for several parameters, so it is not set: "
+            f"bough: several parameters would share {variable}, so it is not set: "
             "use {name} placeholders or {config}",
             err=True,
         )
 
 
 def _complete(study: Study, trials: int | None, timeout: float | None, seconds: float) -> bool:
-    """Whether the run came to its end, rather than being interrupted."""
+    """Whether the run reached its limit and was not interrupted."""
     if trials is not None and study.status().finished >= trials:
         return True
     if timeout is not None and seconds >= timeout:
@@ -259,7 +259,7 @@ def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
     if complete and status.done:
         click.echo(f"bough: {printable(no_feasible_trial(study))}", err=True)
     elif complete:
-        click.echo(f"bough: no trial gave a result; what each printed is in {logs}", err=True)
+        click.echo(f"bough: no trial gave a result; the output of each is in {logs}", err=True)
     return NO_RESULT if complete else INTERRUPTED
 
 

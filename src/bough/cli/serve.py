@@ -1,4 +1,4 @@
-"""``bough serve`` starts the service with its page; ``bough token`` makes, lists and revokes its tokens."""
+"""``bough serve`` starts the service with its dashboard; ``bough token`` makes, lists and revokes tokens."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ __all__ = ["serve", "token"]
 def _host_names(_: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     for name in given:
         if not re.fullmatch(r"[\w.-]+", name):
-            raise click.BadParameter(f"{name!r} is no name such as tuning.example.org, without port or path")
+            raise click.BadParameter(
+                f"{name!r} must be a host name such as tuning.example.org, without port or path"
+            )
     return given
 
 
@@ -31,7 +33,7 @@ def _addresses(_: click.Context, option: click.Parameter, given: tuple[str, ...]
         try:
             ipaddress.ip_address(address)
         except ValueError:
-            raise click.BadParameter(f"{address!r} is no IP address") from None
+            raise click.BadParameter(f"{address!r} is not an IP address") from None
     return given
 
 
@@ -45,10 +47,10 @@ def _addresses(_: click.Context, option: click.Parameter, given: tuple[str, ...]
     multiple=True,
     metavar="NAME",
     callback=_host_names,
-    help="A name under which the service is reached, besides localhost and IP addresses; may be repeated.",
+    help="A host name of the service, besides localhost and IP addresses; may be repeated.",
 )
 @click.option(
-    "--behind-tls", is_flag=True, help="A proxy in front speaks https: mark session cookies as secure."
+    "--behind-tls", is_flag=True, help="The service is behind an https proxy: mark session cookies as secure."
 )
 @click.option(
     "--trust-proxy",
@@ -63,7 +65,7 @@ def _addresses(_: click.Context, option: click.Parameter, given: tuple[str, ...]
     default=8,
     show_default=True,
     type=click.IntRange(1, 3600),
-    help="Seconds that running requests get when the service is stopped; clients send the rest again.",
+    help="Seconds for running requests to finish when the service stops; clients resend the others.",
 )
 def serve(
     storage: str,
@@ -96,7 +98,7 @@ def serve(
     names = (*names, socket.gethostname().lower()) if not _loopback(host) else names
     app = create_app(storage, hosts=names, records=records, secure=behind_tls)
     with contextlib.closing(_listen(host, port)) as listening:
-        first = _first_token(records, host)  # once nothing can keep it from being shown
+        first = _first_token(records, host)  # only now, when it is certain to be shown
         address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         click.echo(f"bough serves {records.where} at {address} (Ctrl-C ends it)")
         if first:
@@ -105,7 +107,7 @@ def serve(
 
 
 def _first_token(records: Records, host: str) -> str | None:
-    """A token where there is none yet; on an address that others can reach, its owner must make it."""
+    """A new token if there is none; on an address that others can reach, the owner must make it instead."""
     from bough.service.auth import create_token
 
     if any(row.revoked is None for row in records.tokens()):
@@ -124,12 +126,12 @@ def _loopback(host: str) -> bool:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only where a socket says TCP does asyncio turn off Nagle's algorithm, which adds 40 ms to replies.
+    # asyncio turns off Nagle's algorithm, which adds 40 ms to replies, only if the socket names TCP.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen()  # the address is printed next, and a client may connect as soon as it reads it
+        listening.listen()  # now, because clients may connect as soon as they read the printed address
     except OSError as error:
         listening.close()
         raise ServiceError(f"cannot listen on {host} port {port}: {error.strerror}") from None
@@ -143,10 +145,10 @@ def token() -> None:
 
 @token.command()
 @storage_option
-@click.option("--name", default="token", show_default=True, help="Whose it is, or what it is for.")
+@click.option("--name", default="token", show_default=True, help="The token's owner or purpose.")
 @click.option("--scope", type=click.Choice(["read", "write"]), default="write", show_default=True)
 def create(storage: str, name: str, scope: str) -> None:
-    """Make a token. It is shown only this once, on the last line."""
+    """Make a token. It is shown only once, on the last line."""
     from bough.service.auth import create_token
 
     made = create_token(_records(storage), name, scope)
@@ -169,10 +171,10 @@ def list_(storage: str, json_: bool) -> None:
 @click.argument("id")
 @storage_option
 def revoke(id: str, storage: str) -> None:
-    """Revoke a token, and the browser sessions that it opened, at once."""
+    """Revoke a token and its browser sessions, at once."""
     id = id.removeprefix("bough_").partition("_")[0]  # people paste whole tokens
     if not _records(existing(storage), create=False).revoke(id):
-        raise ServiceError(f"there is no token {id!r} that could be revoked: see 'bough token list'")
+        raise ServiceError(f"there is no active token {id!r}: see 'bough token list'")
     click.echo(f"revoked {id}", err=True)
 
 

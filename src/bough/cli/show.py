@@ -36,8 +36,8 @@ def show(study: str | None, storage: str, count: int, chosen: int | None, json_:
     """Show a study, branch by branch.
 
     Prints the number of trials and the best value of each branch, then the best trials. Without STUDY, the
-    latest one. --trial shows one trial: its config and value, or its error, with the
-    traceback or the command.
+    latest one. --trial shows one trial: its config and value, or its error with the traceback or the
+    command.
 
     \b
     Examples:
@@ -115,14 +115,14 @@ def _trial(study: Study, number: int) -> Trial:
 
 
 def _as_data(trial: Trial) -> dict[str, Any]:
-    """A trial for a script, without the service's marks of requests."""
+    """A trial as data for ``--json``, without the service's request ids."""
     return {
         name: value for name, value in asdict(trial).items() if name not in ("request", "holder", "violated")
     }
 
 
 def _curve(trial: Trial) -> str:
-    """The reports of a trial in a line: the first and the last value, and the course between them."""
+    """The reports of a trial in one line: the first and the last value, and a sparkline between them."""
     (first, start), (last, end) = trial.curve[0], trial.curve[-1]
     course = sparkline([value for _, value in trial.curve], 20)
     return f"step {first}: {number(start)}  {course}  step {last}: {number(end)}"
@@ -163,7 +163,7 @@ def _times(trial: Trial) -> str:
 
 
 def _lines(config: Config) -> str:
-    """One line per name, with all digits."""
+    """One line per parameter, with all digits."""
     width = max(map(len, config), default=0)
     return "\n".join(
         f"  {printable(name):<{width}}  {value if isinstance(value, float) else value_text(value)}"

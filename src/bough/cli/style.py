@@ -1,4 +1,4 @@
-"""Escape sequences on the terminal: bough's own only where the user wants them, those of programs never.
+"""Escape sequences on the terminal: those of bough only if the user wants them, those of programs never.
 
 Text from users and programs passes through ``printable``, so it cannot control the terminal.
 """
@@ -13,7 +13,7 @@ __all__ = ["bold", "dim", "printable", "struck"]
 
 
 def bold(text: str) -> str:
-    """Bold text; plain where the user wants no escape sequences (https://no-color.org)."""
+    """Bold text; plain if the user wants no escape sequences (https://no-color.org)."""
     return text if os.environ.get("NO_COLOR") else click.style(text, bold=True)
 
 
@@ -23,7 +23,7 @@ def dim(text: str) -> str:
 
 
 def struck(text: str) -> str:
-    """Struck-through text, for what no longer counts; plain as in ``bold``."""
+    """Struck-through text, for retracted results; plain as in ``bold``."""
     return text if os.environ.get("NO_COLOR") else click.style(text, strikethrough=True)
 
 

@@ -82,7 +82,7 @@ def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) 
 
 
 def _best(trial: Trial | None, width: int, best: Trial | None) -> str:
-    """The value of a branch's best trial, with a mark if no other branch has a better one."""
+    """The value of a branch's best trial, with a star if it is the best trial of the study."""
     if trial is None:
         return " " * (width + 2)
     return (

@@ -54,7 +54,7 @@ class BoughOptimizer(Optimizer):  # type: ignore[misc]
         return from_configspace(configspace)
 
     def convert_to_trial(self, trial: Trial) -> Any:
-        """A trial of bough as one of CARP-S."""
+        """A trial of bough as a trial of CARP-S."""
         budget = self.task.input_space.fidelity_space.max_fidelity
         config = Configuration(self._configspace, values=dict(trial.config))
         return TrialInfo(config=config, budget=budget, name=str(trial.number))

@@ -1,9 +1,9 @@
 """Write a Space as ConfigSpace's JSON (format 0.4).
 
 ConfigSpace has no negation and no ``>=`` in conditions, and its NEQ is true for an inactive parent in
-one place and false in another. So conditions are first rewritten without negation: a negated test
-becomes "the parameter is inactive, or its value is one of the others", and "inactive" is the negated
-condition of that parameter in turn.
+one place and false in another. So conditions are first rewritten without negation: a negated comparison
+becomes "the parameter is inactive, or it has one of the other values". "Inactive" is in turn the negated
+condition of that parameter, which is rewritten in the same way.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Words: TypeAlias = tuple[Any, ...]
 COMPLEMENT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 RELATIONS = {"==": "EQ", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 MAX_LISTED = 10_000
-"""How many values or pairs of values are written out at most."""
+"""The most values, or pairs of values, that are written out."""
 
 
 def to_configspace_dict(space: Space) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def to_configspace_dict(space: Space) -> dict[str, Any]:
 
 
 def _reads_back(data: dict[str, Any], space: Space) -> bool:
-    """Whether ``data`` gives an equal space with its beliefs; a condition may be too long to read."""
+    """Whether reading ``data`` gives an equal space with equal beliefs; a long condition may not parse."""
     try:
         again = type(space).from_json(data)
         return again == space and beliefs_of(again) == beliefs_of(space)
@@ -82,7 +82,7 @@ def _reads_back(data: dict[str, Any], space: Space) -> bool:
 
 
 class _Writer:
-    """Holds what every step of the translation needs: names, domains and conditions by column."""
+    """The data of the translation: names, domains and conditions by column."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -91,7 +91,7 @@ class _Writer:
         self.domains = space.rules.domains
 
     def guard(self, column: int) -> Bound:
-        """When the column is active."""
+        """The condition under which the column is active."""
         return self.space.rules.conditions[int(self.space.rules.group[column])]
 
     # ---- the three lists ---------------------------------------------------------------------
@@ -174,7 +174,7 @@ class _Writer:
                 return ("RELATION", bound)
 
     def inactive(self, column: int) -> list[Words]:
-        """When the column is inactive; nothing if it never is."""
+        """The conditions under which the column is inactive; empty if it never is."""
         bound = self.guard(column)
         return [] if bound == ALWAYS else [self.positive(bound, negated=True)]
 
@@ -197,7 +197,7 @@ class _Writer:
         return _join("OR", [*wide, _among(column, points)] if points or not wide else wide)
 
     def pairs(self, relation: Relation, where: str) -> Words:
-        """A relation as the list of the value pairs that fulfil it."""
+        """A relation as the list of value pairs that satisfy it."""
         left, right = relation.left, relation.right
         if not 0 < self.domains[left].levels * self.domains[right].levels <= MAX_LISTED:  # reals have 0
             names = f"{self.names[left]!r} {relation.op} {self.names[right]!r}"
@@ -245,7 +245,7 @@ def _sides(domain: Float | Int, low: float, high: float) -> list[tuple[str, floa
         above_low, above_high = float(np.nextafter(low, math.inf)), float(np.nextafter(high, math.inf))
         if above_low == high:
             return [("EQ", high)]
-        # Of x > a and x >= b, where b is the next float after a, the user wrote the shorter number.
+        # x > a and x >= b are equal if b is the next float after a; the user wrote the shorter number.
         if low > -math.inf:
             sides.append(("GE", above_low) if len(repr(above_low)) < len(repr(low)) else ("GT", low))
         if high < math.inf:
@@ -276,7 +276,7 @@ def _is_number(domain: Domain) -> bool:
 
 
 def _defaults(space: Space) -> list[Any]:
-    """A default for every column. The config of them must be legal, or ConfigSpace refuses the space."""
+    """A default for every column. Together they must be a legal config, or ConfigSpace refuses the space."""
     values = [_default(domain) for domain in space.rules.domains]
     units = [domain.position(domain.ranks([value])) for domain, value in zip(space.rules.domains, values)]
     point = space.snap(np.array(units).T)

@@ -1,10 +1,10 @@
 """Read ConfigSpace's JSON (format 0.4) as the parameters of a Space. The ConfigSpace package is not needed.
 
-The meaning is kept exactly. One case needs care: ConfigSpace marks an inactive parent by NaN, which
-differs from everything, so a NEQ condition *activates its child* while its parent is inactive. In
-bough every comparison with an inactive parameter is false, also ``!=``. NEQ on a parent that can be
-inactive is therefore read as ``not (parent == value)``, which is true in the same cases, and as
-``parent != value`` only where the parent is always active.
+The meaning is preserved exactly. One case needs care: ConfigSpace represents an inactive parent by NaN,
+which differs from every value, so a NEQ condition *activates its child* while its parent is inactive. In
+bough every comparison with an inactive parameter is false, even ``!=``. So NEQ on a parent that can be
+inactive is read as ``not (parent == value)``, which is true in the same cases, and as
+``parent != value`` only if the parent is always active.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CLAUSES = ("EQUALS", "CLAUSE_LT", "CLAUSE_LE", "CLAUSE_GT", "CLAUSE_GE")
 
 
 def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str], list[str]]:
-    """The arguments of ``Space`` from a ConfigSpace JSON document, which has no relations to require.
+    """The parameters, forbidden clauses and relations of a Space, from a ConfigSpace JSON document.
 
     One warning names everything that a Space cannot hold (``meta``, ``q``, the name).
     Priors and weights become beliefs (``likely``), which keep the central 80 % of a distribution.
@@ -56,7 +56,7 @@ def read_configspace(data: Item) -> tuple[dict[str, Declared], list[str], list[s
 
 
 def _own_description(data: Item) -> Item | None:
-    """bough's description in a document that bough wrote, unless the document was edited since."""
+    """bough's description in a document that bough wrote, unless the document was edited later."""
     own = data.get("bough")
     if isinstance(own, Mapping) and own.get("digest") == digest(data):
         space: Item | None = own.get("space")
@@ -135,7 +135,7 @@ def _likely(item: Item) -> tuple[float, float] | None:
 
 
 def _likely_options(item: Item) -> list[tuple[Any, float]] | None:
-    """The weights of a categorical, unless all are alike."""
+    """The weights of a categorical; None if all are equal."""
     weights = item.get("weights") or item.get("probabilities")
     if not weights or len(set(weights)) == 1:
         return None
@@ -199,12 +199,12 @@ def _member(item: Item, values: Sequence[Any]) -> str:
     if values:
         return f"{name} in ({', '.join(map(repr, values))},)"
     some = item["lower"] if "lower" in item else _values(item)[0]
-    return f"{name} == {some!r} and {name} != {some!r}"  # in nothing: never
+    return f"{name} == {some!r} and {name} != {some!r}"  # in an empty set: never true
 
 
 def _relation(left: Item, op: str, right: Item) -> str:
-    """``left op right``. ConfigSpace compares the values themselves, also those of ordinals and
-    categories; for these the pairs that fulfil the relation are written out."""
+    """``left op right``. ConfigSpace compares the values themselves, even of ordinals and categories; for
+    these, the pairs that satisfy the relation are written out."""
     if not (_listed(left) and _listed(right)):
         return f"{quote(left['name'])} {op} {quote(right['name'])}"
     pairs = product(_values(left), _values(right))

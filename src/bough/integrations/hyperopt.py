@@ -1,10 +1,11 @@
-"""Hyperopt's search spaces as bough's: ``space_of(hp_space)``, and ``arguments_of`` for the way back.
+"""Converts Hyperopt's search spaces: ``space_of(hp_space)``, and ``arguments_of`` for the way back.
 
 The labels of ``hp`` expressions become parameter names. An ``hp.choice`` of plain values becomes a
-categorical; with expressions inside, it becomes a ``Choice``. An option is labelled by its text, by the first
-text inside it, or as ``option 0``, ``option 1``, ...
+categorical; with expressions inside, it becomes a ``Choice``. The label of an option is its text, the first
+text inside it, or ``option 0``, ``option 1``, ...
 
-A Space has bounds: normal distributions are cut at three standard deviations. Their middle 80 % is a belief.
+A Space needs bounds, so normal distributions are cut at three standard deviations. Their middle 80 % becomes
+a belief.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ except ModuleNotFoundError:
 __all__ = ["arguments_of", "space_of"]
 
 WIDTH = 3.0
-"""Standard deviations on either side of the mean where a normal distribution is cut."""
+"""Standard deviations from the mean at which a normal distribution is cut."""
 
 MIDDLE = 1.2815515594
-"""Standard deviations on either side of the mean that hold 80 % of a normal distribution."""
+"""Standard deviations around the mean that contain 80 % of a normal distribution."""
 
 
 def space_of(space: Any) -> Space:
@@ -50,7 +51,7 @@ def space_of(space: Any) -> Space:
 
 
 def arguments_of(space: Any, config: Mapping[str, Any]) -> Any:
-    """The argument with which Hyperopt would call an objective: the space, filled with a config's values."""
+    """The argument that Hyperopt would pass to an objective: the space, filled with a config's values."""
     return _evaluated(as_apply(space), config)
 
 
@@ -111,7 +112,7 @@ def _option_labels(options: list[Any]) -> list[Any]:
 
 
 def _first_text(node: Any) -> str | None:
-    """The text that an option is, or has before any hp expression; the name of a function or class."""
+    """The option's text, or its first text before any hp expression; the name of a function or class."""
     if node.name == "literal":
         named = getattr(node.obj, "__name__", None)
         return named or (str(node.obj) if isinstance(node.obj, (str, int, float)) else None)
@@ -172,7 +173,7 @@ def _lognormal(mu: float, sd: float) -> Float:
 
 
 def _grid(low: float, high: float, q: float) -> Domain:
-    """Multiples of q, as Hyperopt rounds to them: integers where q is one."""
+    """Multiples of q, to which Hyperopt rounds; integers if q is an integer."""
     first, last = round(low / q), round(high / q)
     if float(q).is_integer():
         return Int(int(first * q), int(last * q), step=None if q == 1 else int(q))

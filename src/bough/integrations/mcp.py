@@ -1,7 +1,7 @@
-"""Studies as tools of an assistant, over the Model Context Protocol.
+"""Gives an AI assistant tools for studies, over the Model Context Protocol.
 
 Reading is always allowed: studies, best, front, branches, trials, explain. Asking and telling are tools only
-if the server was started with ``write=True``. Errors reach the assistant as the line that a user would see.
+if the server was started with ``write=True``. The assistant gets the same one-line errors as a user.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["make_server"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_TRIALS = 100
-"""Trials in one reply, at most."""
+"""The most trials in one reply."""
 
 INSTRUCTIONS = (
     "bough optimises black-box functions over spaces that branch. A study has trials; each is a config and, "
@@ -39,7 +39,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
         raise MissingExtraError("an MCP server needs the package mcp: pip install 'bough-opt[mcp]'") from None
 
     def told(function: F) -> F:
-        """The function with errors of ours as errors of the tool."""
+        """The function with bough's errors turned into errors of the tool."""
 
         @functools.wraps(function)
         def wrapped(*args: Any, **named: Any) -> Any:
@@ -56,7 +56,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @server.tool(annotations=reads)
     @told
     def list_studies() -> dict[str, Any]:
-        """The studies that there are, with how many trials each has."""
+        """All studies, with the number of trials of each."""
         found = studies(storage)
         return {"studies": [{"name": each.name, "trials": each.trials} for each in found]}
 
@@ -84,7 +84,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @server.tool(annotations=reads)
     @told
     def front(study: str) -> dict[str, Any]:
-        """Of a study with several objectives, the trials that no other one dominates."""
+        """The trials of a study with several objectives that no other trial dominates."""
         return {"trials": [_trial(trial) for trial in open_study(study, storage).front[:MOST_TRIALS]]}
 
     @server.tool(annotations=reads)
@@ -100,13 +100,13 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @server.tool(annotations=reads)
     @told
     def branches(study: str) -> dict[str, Any]:
-        """The branches of the space: their trials, and what the method still expects of them."""
+        """The branches of the space: their trials, and what the model expects there."""
         return open_study(study, storage).explain()
 
     @server.tool(annotations=reads)
     @told
     def explain(study: str, number: int) -> dict[str, Any]:
-        """Why a trial was chosen: what the model expected of it, and the reason in words."""
+        """Why a trial was chosen: the model's prediction, and the reason in words."""
         return open_study(study, storage).explain(number)
 
     if not write:
@@ -134,7 +134,7 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
 
 
 def _trial(trial: Trial) -> dict[str, Any]:
-    """A trial in the fields that an assistant needs."""
+    """The fields of a trial that an assistant needs."""
     row: dict[str, Any] = {"number": trial.number, "state": trial.state, "config": trial.config}
     names = ("value", "noise", "cost", "error", "retracted", "corrected")
     row |= {name: getattr(trial, name) for name in names if getattr(trial, name) is not None}

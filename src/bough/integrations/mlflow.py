@@ -27,21 +27,21 @@ except ModuleNotFoundError:
 __all__ = ["MLflowCallback"]
 
 LONGEST_TEXT = 5000
-"""MLflow refuses longer values of tags."""
+"""The longest value of a tag, in characters; MLflow refuses longer ones."""
 
 LONGEST_NAME = 250
-"""MLflow refuses longer names of parameters and metrics."""
+"""The longest name of a parameter or metric; MLflow refuses longer ones."""
 
 
 class MLflowCallback:
     """A callback for ``run`` that logs every finished trial to MLflow.
 
-    experiment:   name of MLflow's experiment, created if there is none; by default the study's name.
+    experiment:   name of MLflow's experiment, created if missing; by default the study's name.
     tracking_uri: where MLflow keeps its runs; by default MLflow decides (``MLFLOW_TRACKING_URI``).
 
-    A run has the trial's active parameters, its measures (and the curve of what it reported), and tags with
-    its branch, state and attempt. A trial that MLflow has already is not logged again, so a resumed study
-    continues its experiment; ``log_study`` catches up with trials of earlier runs.
+    A run has the trial's active parameters, its measures, its learning curve, and tags with its branch, state
+    and attempt. A trial that MLflow already has is not logged again, so a resumed study continues its
+    experiment; ``log_study`` also logs trials of earlier runs.
     """
 
     def __init__(self, experiment: str | None = None, tracking_uri: str | None = None) -> None:
@@ -53,7 +53,7 @@ class MLflowCallback:
         experiment = self._experiment_id(study)
         parent = self._parent(experiment, study)
         run = self._find(experiment, study, str(trial.number))
-        if run is None or "bough.complete" not in run.data.tags:  # or the program ended while it logged
+        if run is None or "bough.complete" not in run.data.tags:  # the program may have ended while logging
             self._log(experiment, parent, study, trial, run)
 
     def log_study(self, study: Study) -> None:
@@ -113,12 +113,12 @@ class MLflowCallback:
 
 
 def _name(name: str) -> str:
-    """A name as MLflow allows it, which are those of files: other characters become ``_``."""
+    """A name that MLflow allows: characters that are not allowed in file names become ``_``."""
     allowed = re.sub(r"[^/\w.\- :]", "_", name)[:LONGEST_NAME]
     is_path = posixpath.normpath(allowed) == allowed and not allowed.startswith(("/", "."))
     return allowed if is_path else f"_{re.sub('[/.]', '_', allowed)}"[:LONGEST_NAME]
 
 
 def _key(study: Study, trial: str) -> str:
-    """The key of a run. A study's name may hold quotes, which MLflow's queries cannot."""
+    """The key of a run. A study's name may contain quotes, which MLflow's queries do not allow."""
     return hashlib.sha256(f"{study.name}\0{trial}".encode()).hexdigest()[:20]

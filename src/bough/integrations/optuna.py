@@ -1,13 +1,13 @@
-"""bough as a sampler of Optuna: its Gaussian processes for Optuna's define-by-run studies.
+"""bough as a sampler for Optuna: its Gaussian processes for Optuna's define-by-run studies.
 
     study = optuna.create_study(sampler=BoughSampler(seed=0))
 
-Optuna learns the parameters of a study from what its objective asks. So does the sampler: it learns from the
-trials which parameters exist under which earlier answers (``space.discovery``), proposes one configuration of
-the learned space, and answers what the trial asks on that path. A parameter that it did not foresee gets the
-value with the largest expected improvement, given the answers so far.
+Optuna learns the parameters of a study from the objective's ``suggest`` calls. So does the sampler: it learns
+from the trials which parameters exist after which earlier answers (``space.discovery``), proposes one
+configuration of the learned space, and answers the trial's calls on that path. An unexpected parameter gets
+the value with the largest expected improvement, given the answers so far.
 
-The sampler keeps only caches between trials: every proposal follows from the trials that Optuna stores.
+Between trials, the sampler keeps only caches: every proposal depends only on the trials that Optuna stores.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Distributions = dict[str, BaseDistribution]
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """The space as it is known now, the trials in it, and the strategy that proposes."""
+    """The current space, the trials in it, and the strategy that proposes."""
 
     space: Space
     history: History
@@ -68,10 +68,10 @@ class BoughSampler(BaseSampler):
 
     space: the search space, if you have it as a bough ``Space``; otherwise it is learned from the trials.
     method: any method of bough, by name or as ``bough.method(...)``.
-    seed: makes a sequential study repeatable.
-    learn_failures: let failed trials tell where trials fail.
-    constraints_func: as in Optuna's samplers, numbers of a finished trial that must be at most 0. Constraints
-        that trials have from elsewhere count as well.
+    seed: makes a sequential study reproducible.
+    learn_failures: learn from failed trials where trials fail.
+    constraints_func: as in Optuna's samplers, numbers of a finished trial that must be at most 0. Other
+        constraints that trials already have count as well.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class BoughSampler(BaseSampler):
         learn_failures: bool = True,
         constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
     ) -> None:
-        # Errors come before a trial is spoilt.
+        # Raise errors here, before a trial starts.
         describe(method)
         if space is not None and not isinstance(space, Space):
             raise StudyError(f"BoughSampler needs a bough.Space, not {type(space).__name__}")
@@ -133,10 +133,10 @@ class BoughSampler(BaseSampler):
             view = self._view(study, trial, search_space)
             try:
                 point = view.strategy.propose(view.space, view.history, rng)
-            except ExhaustedError:  # Optuna goes on where bough would stop
+            except ExhaustedError:  # Optuna continues where bough would stop
                 point = view.space.encode(view.space.sample(1, rng))
         config = view.space.decode(point)[0]
-        if self._space is not None:  # its values are Optuna's own
+        if self._space is not None:  # a given space has the same values as Optuna
             return {name: config[name] for name in search_space if name in config}
         return {
             name: convert.answer(distribution, config[name])
@@ -206,7 +206,7 @@ def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
 
 
 def _fits(space: Space, config: dict[str, Any]) -> bool:
-    """Whether a running trial has asked for everything that its path has, and for nothing else."""
+    """Whether a running trial has asked for exactly the parameters of its path."""
     try:
         space.encode([config])
     except ConfigError:

@@ -1,7 +1,7 @@
-"""The measurements of Optuna's trials: objectives, constraints, and predicted values of pruned ones.
+"""The results of Optuna's trials: objectives, constraints, and predicted values of pruned trials.
 
-An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value, as a
-stopped trial of bough does (``study.final_values``).
+An infinite value counts as the worst or best finite one. A pruned trial counts with its predicted final
+value, like a stopped trial of bough (``study.stopping.final_values``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class OptunaGoals:
 
     @staticmethod
     def of(study: Study, trials: Sequence[FrozenTrial]) -> OptunaGoals:
-        """Objectives are those of the study, constraints those that any of the trials has."""
+        """The study's objectives, and the constraints that any of the trials has."""
         signs = tuple(-1.0 if each == StudyDirection.MAXIMIZE else 1.0 for each in study.directions)
         names = study.metric_names or [f"value {i}" if len(signs) > 1 else "value" for i in range(len(signs))]
         seen = dict.fromkeys(name for trial in trials for name in constraints_of(trial))
@@ -49,10 +49,10 @@ class OptunaGoals:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The measurements of n trials.
+    """The results of n trials.
 
-    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints),
-    at most 0 where one is met. done, failed: (n,).
+    values: (n, objectives), to be minimised. noise: (n,), NaN if unknown. slacks: (n, constraints), at most 0
+    if the constraint is met. done, failed: (n,).
     """
 
     values: FloatArray
@@ -63,14 +63,14 @@ class Results:
 
 
 def complete(trial: FrozenTrial) -> bool:
-    """Whether a finished trial tells something: a value, reports before it was pruned, or a failure."""
+    """Whether a finished trial is informative: a value, reports before it was pruned, or a failure."""
     if trial.state == TrialState.PRUNED:
         return any(map(math.isfinite, trial.intermediate_values.values()))
     return trial.state in (TrialState.COMPLETE, TrialState.FAIL)
 
 
 def constraints_of(trial: FrozenTrial) -> dict[str, float]:
-    """The constraints of a trial, each met where it is at most 0; Optuna keeps them in one of two forms."""
+    """The constraints of a trial, each met if at most 0; Optuna stores them in one of two forms."""
     found = {str(i): float(value) for i, value in enumerate(trial.system_attrs.get("constraints") or ())}
     prefix = "constraints:"
     for key, value in trial.system_attrs.items():
@@ -80,9 +80,9 @@ def constraints_of(trial: FrozenTrial) -> dict[str, float]:
 
 
 def slacks_of(trials: Sequence[FrozenTrial], constraints: Sequence[str]) -> FloatArray:
-    """The constraints of n trials, (n, constraints), NaN where one that did not complete has none.
+    """The constraints of n trials, (n, constraints); NaN if an incomplete trial lacks one.
 
-    A constraint that a completed trial lacks counts as missed by as much as the worst trial misses it.
+    If a completed trial lacks a constraint, it counts as violated by as much as in the worst trial.
     """
     slacks = np.full((len(trials), len(constraints)), np.nan)
     for row, trial in enumerate(trials):
@@ -96,9 +96,9 @@ def slacks_of(trials: Sequence[FrozenTrial], constraints: Sequence[str]) -> Floa
 
 
 def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequence[bytes]) -> Results:
-    """The measurements of the trials; ``branches`` has the branch of each.
+    """The results of the trials; ``branches`` has the branch of each.
 
-    A pruned trial needs its constraints to be of use in a study that has some.
+    In a study with constraints, a pruned trial without its constraints is ignored.
     """
     n, signs = len(trials), np.array(goals.signs)
     values, noise = np.full((n, len(signs)), np.nan), np.full(n, np.nan)
@@ -121,7 +121,7 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequ
 
 
 def _clipped(numbers: FloatArray, others: Sequence[float] = ()) -> FloatArray:
-    """Every column with its infinities at the ends of its finite numbers and of ``others``."""
+    """Every column with its infinities clipped to the range of its finite numbers and of ``others``."""
     finite = np.where(np.isfinite(numbers), numbers, np.nan)
     clipped: FloatArray = numbers.copy()
     for column in range(numbers.shape[1]):

@@ -1,4 +1,4 @@
-"""Studies in a storage of Optuna, by its URL or by the path of a journal file."""
+"""Loads studies from an Optuna storage, given by its URL or by the path of a journal file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load_study(name: str, storage: str) -> optuna.Study:
         return optuna.load_study(study_name=name, storage=opened)
     except BoughError:
         raise
-    except Exception as error:  # of SQLAlchemy, of a driver, or of Optuna: none is the user's own
+    except Exception as error:  # from SQLAlchemy, a driver or Optuna
         why = " ".join(str(error).split())[:200]
         raise StudyError(
             f"{display_url(storage)} cannot be read as a storage of Optuna: {type(error).__name__}: {why}"
@@ -45,10 +45,10 @@ def load_study(name: str, storage: str) -> optuna.Study:
 
 
 def _check_tables(storage: str) -> None:
-    """StudyError unless the database is one of Optuna's: Optuna would create its tables in any other."""
+    """StudyError if the database has no Optuna tables: Optuna would create them."""
     engine = create_engine(storage)
     try:
         if not inspect(engine).has_table("version_info"):
-            raise StudyError(f"{display_url(storage)} is no storage of Optuna: it has none of its tables")
+            raise StudyError(f"{display_url(storage)} is not an Optuna storage: it lacks Optuna's tables")
     finally:
         engine.dispose()

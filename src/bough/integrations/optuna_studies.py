@@ -1,4 +1,4 @@
-"""An Optuna study as a bough study, and back: trials, objectives, constraints, reports and attributes."""
+"""Converts Optuna studies to bough studies, and back: trials, goals, reports and attributes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bough.trial import Trial
 __all__ = ["export_study", "import_study"]
 
 NOISE, COST, ERROR = "bough:noise", "bough:cost", "bough:error"
-"""User attributes for what a trial of bough has and one of Optuna lacks."""
+"""User attributes for fields of bough's trials that Optuna's trials lack."""
 
 _FINISHED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 
@@ -52,15 +52,15 @@ def import_study(
     method: str | Method | Strategy = "auto",
     seed: int | None = None,
 ) -> Study:
-    """A new bough study with the finished trials of an Optuna study; trials that wait or run stay there.
+    """A new bough study with the finished trials of an Optuna study; waiting and running trials are left out.
 
-    name:    of the new study; otherwise that of the Optuna study.
-    storage: where it is kept; otherwise in memory.
-    space:   the search space; otherwise it is learned from the trials. Ranges that changed become their hull.
+    name:    of the new study; by default the name of the Optuna study.
+    storage: where it is kept; by default in memory.
+    space:   the search space; by default learned from the trials. Ranges that changed become their hull.
 
     Objectives and constraints become the study's goals, and a pruned trial a stopped one with its reports.
-    User attributes become measures where they are numbers, and notes otherwise. A trial without a finite
-    value is a failed one. A constraint that a completed trial lacks counts as missed, as in the sampler.
+    User attributes become measures if they are numbers, and notes otherwise. A trial without a finite value
+    becomes a failed one. A constraint that a completed trial lacks counts as violated, as in the sampler.
     """
     if not isinstance(study, optuna.Study):
         raise StudyError(f"import_study needs a study of Optuna, not {type(study).__name__}")
@@ -90,11 +90,11 @@ def import_study(
 def export_study(
     study: Study, *, study_name: str | None = None, storage: Any = None, **options: Any
 ) -> optuna.Study:
-    """A new Optuna study with the trials of a bough study; those that are queued or running wait there.
+    """A new Optuna study with the trials of a bough study; queued and running trials are waiting there.
 
-    study_name: of the new study, otherwise that of this one. storage and other options are those of
-    ``optuna.create_study``. Limits become constraints, measures and notes user attributes. A trial that was
-    retracted counts as failed there, one below the highest fidelity as pruned.
+    study_name: of the new study, by default the name of this one. storage and other options are those of
+    ``optuna.create_study``. Limits become constraints, measures and notes user attributes. A retracted trial
+    becomes a failed one, and a trial below the highest fidelity a pruned one.
     """
     if not hasattr(study, "goals"):
         raise StudyError(f"export_study needs a study of bough, not {type(study).__name__}")
@@ -112,7 +112,7 @@ def export_study(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)
             made.set_metric_names(list(goals.names))
-    is_new = not made.get_trials(deepcopy=False)  # unlike one that ``load_if_exists`` found
+    is_new = not made.get_trials(deepcopy=False)  # False if ``load_if_exists`` found an existing study
     try:
         for trial, config, frozen in rows:
             if frozen is None:
@@ -120,7 +120,7 @@ def export_study(
             else:
                 with _placed(trial):
                     made.add_trial(frozen)
-    except BaseException:  # a half-filled study would be taken for the whole one
+    except BaseException:  # users would mistake a partial study for a complete one
         if is_new:
             optuna.delete_study(study_name=made.study_name, storage=made._storage)
         raise
@@ -133,7 +133,7 @@ def _asked(trial: Trial) -> dict[str, Any]:
 
 
 def _frozen(trial: Trial, space: Space, goals: Goals) -> FrozenTrial | None:
-    """A finished trial as Optuna keeps it; None for one that is queued or running."""
+    """A finished trial as Optuna stores it; None for a queued or running one."""
     if not trial.is_finished:
         return None
     with _placed(trial):
@@ -142,11 +142,11 @@ def _frozen(trial: Trial, space: Space, goals: Goals) -> FrozenTrial | None:
 
 @contextlib.contextmanager
 def _placed(trial: Trial) -> Iterator[None]:
-    """StudyError that names the trial, if it cannot be one of Optuna's."""
+    """StudyError that names the trial if it cannot be converted to Optuna."""
     try:
         yield
     except (ValueError, ConfigError) as error:
-        raise StudyError(f"trial {trial.number} has no place in an Optuna study: {error}") from None
+        raise StudyError(f"trial {trial.number} cannot be converted to an Optuna trial: {error}") from None
 
 
 # ---- goals -----------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _goals_of(study: optuna.Study, trials: Sequence[FrozenTrial]) -> Goals:
 
 
 def _limit(key: str, trials: Sequence[FrozenTrial]) -> Limit:
-    """The limit for a constraint of Optuna: as bough wrote it, or that a measure of its name is at most 0."""
+    """The limit for a constraint of Optuna: as bough wrote it, else that its measure is at most 0."""
     try:
         limit = Limit.parse(key)
     except StudyError:
@@ -185,7 +185,7 @@ def _measure(key: str) -> str:
 def _learned(
     trials: Sequence[FrozenTrial], study: str
 ) -> tuple[Space, list[FrozenTrial], list[dict[str, Any]]]:
-    """The space that the trials tell, and those that are configurations of it."""
+    """The space learned from the trials, and the trials that are configurations of it."""
     seen: dict[str, list[BaseDistribution]] = {}
     for trial in trials:
         for name, distribution in trial.distributions.items():
@@ -219,7 +219,7 @@ def _domain(name: str, distributions: Sequence[BaseDistribution]) -> Domain:
 
 @contextlib.contextmanager
 def _of_trial(trial: FrozenTrial, study: str) -> Iterator[None]:
-    """StudyError that names the trial, if it cannot be one of bough's."""
+    """StudyError that names the trial if it cannot be converted to bough."""
     try:
         yield
     except (ConfigError, TrialError) as error:
@@ -227,7 +227,7 @@ def _of_trial(trial: FrozenTrial, study: str) -> Iterator[None]:
 
 
 def _option(choice: Any, choices: Sequence[Any]) -> Scalar:
-    """An option of Optuna's as JSON data: itself, or its name where that tells it from the others."""
+    """An option of Optuna as JSON data: itself, or its name if that is unique among the options."""
     if choice is None or isinstance(choice, (str, int, float, bool)):
         return choice
     names = [getattr(each, "__name__", None) or str(each) for each in choices]
@@ -251,7 +251,7 @@ def _config(trial: FrozenTrial, domains: Mapping[str, Domain]) -> dict[str, Any]
 def _in_space(
     space: Space, trials: Sequence[FrozenTrial], name: str
 ) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials as configurations of a given space; only a failed one may be none."""
+    """The trials as configurations of a given space; only failed trials may be outside of it."""
     kept, configs = [], []
     for trial in trials:
         given = {
@@ -310,11 +310,11 @@ def _why(trial: FrozenTrial) -> str:
 
 def _is_number(value: Any) -> bool:
     is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_real and abs(value) <= sys.float_info.max  # which also NaN is not
+    return is_real and abs(value) <= sys.float_info.max  # False for NaN, too
 
 
 def _measures(attributes: Mapping[str, Any]) -> dict[str, float]:
-    """The user attributes that are numbers, but for names that mean something else in a result."""
+    """The user attributes that are numbers, except names with another meaning in a result."""
     return {
         k: float(v) for k, v in attributes.items() if _is_number(v) and k not in ("noise", "cost", "value")
     }
@@ -336,7 +336,7 @@ def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) 
         for parameter, is_on in zip(space.parameters, on)
         if is_on and parameter.name in config
     }
-    failed = trial.retracted is not None  # Optuna has no other word for a result that does not count
+    failed = trial.retracted is not None  # Optuna has no other state for a retracted result
     names = goals.names if trial.state == "done" and not failed else ()
     attributes: dict[str, Any] = dict(trial.notes)
     attributes.update({key: value for key, value in trial.measures.items() if key not in names})
@@ -362,12 +362,12 @@ def _exported(trial: Trial, config: dict[str, Any], space: Space, goals: Goals) 
 
 
 def _last_report(trial: Trial) -> list[float] | None:
-    """The value of a pruned trial of Optuna."""
+    """The last report of a trial: the value of a pruned trial in Optuna."""
     return [trial.curve[-1][1]] if trial.state == "stopped" and trial.curve else None
 
 
 def _constraints(trial: Trial, goals: Goals) -> dict[str, Any]:
-    """The limits as Optuna keeps constraints: by name from version 5 on, before that as a list."""
+    """The limits as Optuna stores constraints: by name since version 5, as a list before."""
     slacks = goals.slacks(trial)
     if not slacks:
         return {}

@@ -1,8 +1,8 @@
-"""Optuna's trials and distributions, as bough's spaces and histories.
+"""Converts Optuna's trials and distributions to spaces and histories of bough.
 
-Categories travel by their index, because Optuna allows options that are not JSON, such as classes. A range
-that changed during the study becomes the hull of its ranges. An infinite value counts as the worst or best
-finite one (``optuna_results``).
+Categories are represented by their index, because Optuna allows options that are not JSON, such as classes. A
+range that changed during the study becomes the hull of its ranges. An infinite value counts as the worst or
+best finite one (``optuna_results``).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def domains_of(
 
 
 def hull(name: str, distributions: Sequence[BaseDistribution]) -> Domain:
-    """The hull of a parameter's distributions; scale and step are those of the last one.
+    """The hull of a parameter's distributions, with the scale and step of the last one.
 
     Integers too large for an Int become a Float; ``answer`` rounds.
     """
@@ -82,7 +82,7 @@ def distribution_of(domain: Domain) -> BaseDistribution:
 
 
 def answer(distribution: BaseDistribution, value: Any) -> Any:
-    """A value of a learned space as Optuna wants it: inside the distribution, of a plain Python type."""
+    """A value of a learned space for Optuna: inside the distribution, of a plain Python type."""
     if isinstance(distribution, CategoricalDistribution):
         return distribution.choices[int(value)]
     assert isinstance(distribution, (FloatDistribution, IntDistribution))
@@ -96,7 +96,7 @@ def answer(distribution: BaseDistribution, value: Any) -> Any:
 def run_of(
     params: Mapping[str, Any], distributions: Mapping[str, BaseDistribution], domains: Mapping[str, Domain]
 ) -> dict[str, Any]:
-    """The answers of a trial in the terms of ``domains``, in the order in which they were asked."""
+    """The answers of a trial as values of ``domains``, in the order in which they were asked."""
     return {
         name: distributions[name].to_internal_repr(value) if isinstance(domains[name], Categorical) else value
         for name, value in params.items()
@@ -107,9 +107,9 @@ def run_of(
 def whole_trials(
     trials: Sequence[FrozenTrial], domains: Mapping[str, Domain]
 ) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials that asked for all of their path, and their answers; see ``whole_runs``.
+    """The trials that asked for their whole path, and their answers; see ``whole_runs``.
 
-    A trial with a value outside of its range tells nothing: Optuna lets users enqueue such values.
+    A trial with a value outside of its range is ignored: Optuna lets users enqueue such values.
     """
     runs = [run_of(trial.params, trial.distributions, domains) for trial in trials]
     whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
@@ -118,7 +118,7 @@ def whole_trials(
 
 
 def is_inside(run: Mapping[str, Any], domains: Mapping[str, Domain]) -> bool:
-    """Whether every value is one of its domain."""
+    """Whether every value is in its domain."""
     try:
         for name, value in run.items():
             domains[name].check(value)
@@ -128,7 +128,7 @@ def is_inside(run: Mapping[str, Any], domains: Mapping[str, Domain]) -> bool:
 
 
 def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials that are configurations of a given space, and those; others tell nothing."""
+    """The trials that are configurations of a given space, with these configurations; others are ignored."""
     names = {parameter.name for parameter in space}
     kept, configs = [], []
     for trial in trials:
@@ -152,7 +152,7 @@ def history_of(
     seed: int,
     number: int,
 ) -> History:
-    """The trials as a strategy sees them; ``configs`` are theirs, ``pending`` those that run, by number."""
+    """The trials as a strategy sees them; ``configs``: their configs, ``pending``: running ones by number."""
     points = space.encode(list(configs))
     told = results_of(trials, goals, [path.key for path in space.tree.path_of(points)])
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)

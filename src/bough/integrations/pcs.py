@@ -1,4 +1,4 @@
-"""Read PCS files, in which solvers describe their parameters, as the parameters of a Space.
+"""Reads PCS files, in which solvers describe their parameters, as the parameters of a Space.
 
 Old and new syntax may be mixed, line by line:
 
@@ -8,8 +8,8 @@ Old and new syntax may be mixed, line by line:
     child | parent in {a, b}                child | parent == a && other > 3 || third != x
     {name = a, other = 5}                   (forbidden together)
 
-Options are texts, as a solver gets them. Several lines with conditions for one child must all hold. ``&&``
-binds more tightly than ``||``. A comparison with an inactive parent is false, in PCS as in bough.
+Options are texts, as passed to a solver. If several lines have conditions for one child, all must hold.
+``&&`` has precedence over ``||``. A comparison with an inactive parent is false, in PCS as in bough.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _comparison(number: int, text: str, domains: Mapping[str, Domain]) -> str:
 
 
 def _clause(number: int, line: str, domains: Mapping[str, Domain]) -> str:
-    """A forbidden clause: every pair of it at once."""
+    """A forbidden clause: all its pairs together."""
     if not line.endswith("}"):
         raise SpaceError(f"line {number}: a forbidden clause ends with '}}'")
     parts = []

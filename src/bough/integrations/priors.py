@@ -18,9 +18,9 @@ TAILS = np.array([0.1, 0.9])
 def normal_range(
     mean: float, sd: float, low: float, high: float, log: bool = False
 ) -> tuple[float, float] | None:
-    """Of a normal distribution truncated to [0, 1]; mean and sd are those in the unit interval.
+    """The range of a normal distribution truncated to [0, 1]; mean and sd are in units of this interval.
 
-    None where the distribution has no mass inside.
+    None if the distribution has no mass inside.
     """
     below, above = ndtr(-mean / sd), ndtr((1.0 - mean) / sd)
     if not above - below > 1e-12:
@@ -29,7 +29,7 @@ def normal_range(
 
 
 def beta_range(a: float, b: float, low: float, high: float, log: bool = False) -> tuple[float, float]:
-    """Of a Beta distribution with shapes a and b."""
+    """The range of a Beta distribution with shapes a and b."""
     return _scaled(betaincinv(a, b, TAILS), low, high, log)
 
 

@@ -1,6 +1,6 @@
 """Ray as a ``concurrent.futures.Executor``, for ``run(executor=RayExecutor())``; and a searcher for Ray Tune.
 
-``BoughSearch`` is defined in ``ray_search``, which needs Ray Tune; it is imported when it is first used.
+``BoughSearch`` is defined in ``ray_search``, which needs Ray Tune; it is imported on first use.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def __getattr__(name: str) -> Any:
 
 
 class RayExecutor(Executor):
-    """Each call is a Ray task; a task whose worker dies is started again by Ray.
+    """Runs each call as a Ray task; Ray restarts a task whose worker dies.
 
-    resources: what a task needs, as in ``ray.remote(...)``, for example ``num_cpus=2, num_gpus=1``. Connects
-    to the cluster that ``ray.init()`` finds unless the program is connected already, and leaves it running.
+    resources: what a task needs, as in ``ray.remote(...)``, for example ``num_cpus=2, num_gpus=1``. Unless
+    already connected, it connects to the cluster that ``ray.init()`` finds, and leaves it running.
     """
 
     def __init__(self, **resources: Any) -> None:
@@ -37,7 +37,7 @@ class RayExecutor(Executor):
             ray.init(log_to_driver=False)
         self._ray = ray
         self._call = ray.remote(**resources)(_call) if resources else ray.remote(_call)
-        # As in the executors of the standard library; ``run`` evaluates so many trials at a time.
+        # The same attribute as in the standard library; ``run`` evaluates this many trials at a time.
         self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1) / resources.get("num_cpus", 1)))
         self._closed = False
 
@@ -52,7 +52,7 @@ class RayExecutor(Executor):
 
 
 class _Task(Future[Any]):
-    """A future whose cancellation stops the Ray task, even one that runs."""
+    """A future whose cancellation stops the Ray task, even if it is running."""
 
     def __init__(self, result: Future[Any], stop: Callable[[], None]) -> None:
         super().__init__()

@@ -27,12 +27,12 @@ DIRECTIONS = {"min": "minimize", "max": "maximize"}
 class BoughSearch(Searcher):
     """Suggests configurations of a branching space to Ray Tune.
 
-    space:  a ``bough.Space``. Ray's own ``param_space`` may hold constants that every trial gets, but no
-            parameters: it cannot say which one exists under which choice.
-    metric: what to optimise, a key of what trials report. mode: "min" or "max".
+    space:  a ``bough.Space``. Ray's ``param_space`` may hold constants that every trial gets, but no
+            parameters: it cannot express which parameter exists under which choice.
+    metric: the metric to optimise, a key in trials' reports. mode: "min" or "max".
     method, seed: as in ``bough.Study``.
 
-    Trials that fail are learned from. Ray's schedulers decide which trials stop early; the last result of
+    The method learns from failed trials. Ray's schedulers decide which trials stop early; the last result of
     such a trial counts. ``study`` is the study itself, for figures and explanations. ``save`` and ``restore``
     write and read a text file.
     """
@@ -57,7 +57,7 @@ class BoughSearch(Searcher):
         self._numbers: dict[str, int] = {}  # of running trials, by Ray's id
 
     def suggest(self, trial_id: str) -> Any:
-        """The next configuration; ``Searcher.FINISHED`` when a finite space is used up."""
+        """The next configuration; ``Searcher.FINISHED`` if a finite space is exhausted."""
         try:
             trial = self.study.ask()
         except ExhaustedError:
@@ -68,7 +68,7 @@ class BoughSearch(Searcher):
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
     ) -> None:
-        """Tell the last result of a trial, or that it failed."""
+        """Tell the study the last result of a trial, or that it failed."""
         number = self._numbers.pop(trial_id, None)
         if number is None:
             return
@@ -81,7 +81,7 @@ class BoughSearch(Searcher):
             cost = seconds if isinstance(seconds, (int, float)) and math.isfinite(seconds) else None
             try:
                 self.study.tell(number, result[self._metric], cost=cost)
-            except TrialError as wrong:  # no number: Ray goes on
+            except TrialError as wrong:  # the metric is not a number; Ray continues
                 self.study.fail(number, str(wrong))
 
     def add_evaluated_point(
@@ -92,12 +92,12 @@ class BoughSearch(Searcher):
         pruned: bool = False,
         intermediate_values: list[float] | None = None,
     ) -> None:
-        """Add a result that is known already."""
+        """Add a known result."""
         if not error and not pruned:
             self.study.add(parameters, value)
 
     def save(self, checkpoint_path: str) -> None:
-        """Write the searcher's state: which of Ray's trials is which of bough's, and the study."""
+        """Write the searcher's state: the map from Ray's trials to bough's, and the study."""
         with tempfile.TemporaryDirectory() as folder:
             export_study(self.study, Path(folder) / "study")
             lines = (Path(folder) / "study").read_text(encoding="utf-8")
@@ -120,7 +120,7 @@ class BoughSearch(Searcher):
         self._hold()
 
     def _hold(self) -> None:
-        """Let the trials that Ray runs be running here, too: imported ones wait to be handed out."""
+        """Mark the trials that Ray runs as running here, too: after an import they are queued."""
         wanted, others = set(self._numbers.values()), []
         while wanted:
             trial = self.study.ask()

@@ -1,10 +1,10 @@
-"""Search the hyperparameters of a scikit-learn estimator: ``RandomizedSearchCV``, with branches and a model.
+"""Searches the hyperparameters of a scikit-learn estimator, like ``RandomizedSearchCV`` in a branching space.
 
     search = BoughSearchCV(pipeline, space, choices={"clf": {"svc": SVC(), "forest": RandomForest()}})
     search.fit(X, y)
 
-All candidates are scored on the same folds, so a score is told without noise: trying a candidate again gives
-the same score. With ``race=True`` folds are the instances of a race; see ``sklearn_race``.
+All candidates are scored on the same folds, so scores have no noise: trying a candidate again gives the same
+score. With ``race=True`` folds are the instances of a race; see ``sklearn_race``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ REFIT_NAMES_NO_METRIC = "with several metrics, refit must name the one to maximi
 
 
 class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Search over a branching space with cross-validation, behind scikit-learn's interface for searches.
+    """Search over a branching space with cross-validation and scikit-learn's search interface.
 
     estimator: the estimator, often a pipeline, whose parameters are set.
     space: a ``bough.Space``, a dict of lists and SciPy distributions, or a list of such dicts.
@@ -60,11 +60,11 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     choices: estimators by label, for steps that are chosen: ``{"clf": {"svc": SVC()}}`` lets ``clf`` be
         ``"svc"``. Parameters that the space declares below such an option get the prefix ``clf__``.
     method: any method of bough, by name or as ``bough.method(...)``.
-    study: where to keep the study: a dict with ``storage`` and ``name``, perhaps ``seed`` and ``learn_from``,
+    study: where to keep the study: a dict with ``storage``, ``name``, optionally ``seed`` and ``learn_from``,
         as in ``bough.Study``.
-    race: score candidates fold by fold, and drop one once a paired test says that it loses against the best
-        candidate so far. In ``cv_results_``, ``n_folds`` says on how many folds each candidate ran. A
-        dropped one has NaN for the other folds, means over its own, and ranks behind the complete ones.
+    race: score candidates fold by fold, and drop one once it loses against the best candidate so far by a
+        paired test. In ``cv_results_``, ``n_folds`` is the number of folds on which each candidate ran. A
+        dropped one has NaN for the other folds, means over its own folds, and ranks after complete ones.
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
     maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
@@ -114,7 +114,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """A search is pickled with its study, unless that lives in a database."""
+        """A search is pickled with its study, unless the study is in a database."""
         state: dict[str, Any] = super().__getstate__()
         if "storage" in (self.study or {}):
             state.pop("study_", None)
@@ -131,7 +131,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             self.n_splits_ = len(folds.all)
         finally:
             self.cv = given
-            self.__dict__.pop("_checked_cv_orig", None)  # scikit-learn keeps the splitter of the fit here
+            self.__dict__.pop("_checked_cv_orig", None)  # scikit-learn stores the splitter of the fit here
         return self
 
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
@@ -147,7 +147,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         asked = 0
 
         def ask(n: int) -> list[Trial]:
-            """Up to ``n`` further trials; none once the search should end."""
+            """Up to ``n`` further trials; an empty list if the search should end."""
             nonlocal asked
             n = min(n, self.trials - asked)
             if n == 0 or study.status().stop_requests > stop_requests:
@@ -186,7 +186,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             except BaseException as error:
                 failed = _if_all_failed(error, callers=2)
                 if failed is None:
-                    study.renew(batch, None)  # tried first when the search goes on in the same storage
+                    study.renew(batch, None)  # tried first if the search continues in the same storage
                     raise
                 for trial in batch:
                     study.fail(trial, last_line(error))
@@ -269,7 +269,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if isinstance(self.cv, Folds):  # a race makes its table once, at the end
             return {"fold_scores": out}
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "One or more of the")  # said in the end, not after each batch
+            warnings.filterwarnings("ignore", "One or more of the")  # warn at the end, not after each batch
             table: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
         errors = [each.get("fit_error") for each in out]
         starts = range(0, len(errors), n_splits)
@@ -297,7 +297,7 @@ def _if_all_failed(error: BaseException, callers: int) -> ValueError | None:
     """The error, after a warning, if it says that all fits failed; None otherwise.
 
     scikit-learn ends a search whose fits all fail; here that may be one candidate of many.
-    callers: how many functions of this package stand below ``fit``, where the warning belongs.
+    callers: the number of functions of this package between here and ``fit``, where the warning belongs.
     """
     if not isinstance(error, ValueError) or not str(error).strip().startswith("All the"):
         return None

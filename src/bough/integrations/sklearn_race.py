@@ -1,7 +1,7 @@
 """``BoughSearchCV(race=True)``: candidates are scored fold by fold, and dropped by the study's race.
 
 The folds are the instances of the race (``study.stopping.races``): the score on a fold is a report, and the
-study says who is dropped. This module only hands out folds and writes ``cv_results_``.
+study decides which candidate is dropped. This module only assigns folds and writes ``cv_results_``.
 
 scikit-learn scores a list of candidates on all folds of ``cv``. A race needs one fold at a time, so ``cv`` is
 a ``Folds`` during the fit, which shows scikit-learn a single fold, the current one.
@@ -25,9 +25,9 @@ from bough.trial import Trial
 __all__ = ["Candidate", "FoldScore", "Folds", "last_line", "race_over_folds", "results_table"]
 
 FoldScore = Mapping[str, Any]
-"""What scikit-learn measured on one fold: ``test_scores``, times, ``fit_error``.
+"""The results of scikit-learn on one fold: ``test_scores``, times, ``fit_error``.
 
-Where all fits of a call failed, scikit-learn tells only the error, so there are no ``test_scores``.
+If all fits of a call failed, scikit-learn raises only the error, so there are no ``test_scores``.
 """
 
 ScoreFold = Callable[[Sequence["Candidate"], int], Sequence[FoldScore]]
@@ -37,7 +37,7 @@ ScoreFold = Callable[[Sequence["Candidate"], int], Sequence[FoldScore]]
 class Folds:
     """A splitter of scikit-learn with one split: the fold ``current`` of another splitter.
 
-    The folds are made once, so all candidates see the same ones even if the splitter draws them.
+    The folds are made once, so all candidates see the same ones even if the splitter is random.
     """
 
     def __init__(self, cv: Any, classifier: bool) -> None:
@@ -67,7 +67,7 @@ class Folds:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A trial of the race with its parameters of the estimator and its scores by fold so far."""
+    """A trial of the race, with the estimator's parameters and the scores by fold so far."""
 
     trial: Trial
     params: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Candidate:
 
     @property
     def has_score(self) -> bool:
-        """Whether scikit-learn measured it on any fold."""
+        """Whether it has a score on any fold."""
         return any("test_scores" in found for found in self.scores.values())
 
 
@@ -87,10 +87,10 @@ def race_over_folds(
     value_of: Callable[[FoldScore], float],
     at_once: int,
 ) -> list[Candidate]:
-    """Score candidates on one fold after the other until each is done, dropped or failed; all of them.
+    """Score candidates on one fold after another until each is done, dropped or failed; returns all of them.
 
-    ``at_once`` candidates run the same fold together. One that goes on where others were dropped waits for
-    others to reach its fold, so the jobs stay busy; new ones start meanwhile, up to twice ``at_once``.
+    ``at_once`` candidates run the same fold together. If others were dropped, a candidate waits until more
+    candidates reach its fold, so the jobs stay busy; meanwhile new ones start, up to twice ``at_once``.
     """
     waiting: list[Candidate] = []
     ended: list[Candidate] = []
@@ -110,14 +110,14 @@ def race_over_folds(
                 waiting.remove(each)
                 (waiting if moved.trial.state == "running" else ended).append(moved)
     except BaseException:
-        study.renew([each.trial for each in waiting], None)  # tried first when the search goes on
+        study.renew([each.trial for each in waiting], None)  # tried first if the search continues
         raise
 
 
 def _told(
     study: Study, scored: Candidate, order: Sequence[int], value_of: Callable[[FoldScore], float]
 ) -> Candidate:
-    """Tell the study the candidate's score on its last fold, and its mean if that was the last of all."""
+    """Report the candidate's score on its latest fold to the study, and its mean after the last fold."""
     trial, place = scored.trial, len(scored.scores)
     fold = order[place - 1]
     value, error = value_of(scored.scores[fold]), scored.scores[fold].get("fit_error")
@@ -133,7 +133,7 @@ def _told(
 
 
 def last_line(error: object) -> str:
-    """What a traceback of scikit-learn says in the end."""
+    """The last line of scikit-learn's traceback."""
     return str(error).strip().splitlines()[-1]
 
 
@@ -145,8 +145,8 @@ def results_table(
 ) -> dict[str, Any]:
     """``cv_results_``, with NaN for folds that a candidate did not run.
 
-    The means of a dropped candidate are those of its folds. It ranks behind all complete candidates: for
-    scikit-learn, a score of NaN ties with the worst.
+    The means of a dropped candidate are over its folds. It ranks after all complete candidates, because
+    scikit-learn ranks a score of NaN last.
     """
     known = next(found for each in candidates for found in each.scores.values() if "test_scores" in found)
 

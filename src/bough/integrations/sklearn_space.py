@@ -1,5 +1,5 @@
-"""The space of a search of scikit-learn: a ``bough.Space`` with estimators as options, or dicts of lists and
-SciPy distributions. With it comes a function from a config to parameters of the estimator."""
+"""Makes the space of a scikit-learn search, from a ``bough.Space`` with estimators as options or from dicts
+of lists and SciPy distributions, and a function that turns a config into the estimator's parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bough.space.parameters import Domain
 __all__ = ["ToParams", "readable_space"]
 
 DICT = "dict"
-"""The switch between the dicts of a list of spaces."""
+"""The name of the switch between the dicts of a list of spaces."""
 
 ToParams = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Makes parameters of the estimator from a config."""
@@ -88,7 +88,7 @@ def _prefixed(path: str, name: str, choices: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """One parameter of a dict: its domain, and the values that its options stand for (None: themselves)."""
+    """One parameter of a dict: its domain, and the values of its options (None: the options themselves)."""
 
     domain: Domain
     values: Sequence[Any] | None = None
@@ -116,7 +116,7 @@ def _column(name: str, given: Any) -> _Column:
     labels = [_label(value) for value in values]
     try:
         return _Column(Categorical(labels), values)
-    except SpaceError:  # two are alike, or one is NaN
+    except SpaceError:  # two are equal, or one is NaN
         return _Column(Categorical([f"{i}: {label}" for i, label in enumerate(labels)]), values)
 
 
@@ -142,4 +142,4 @@ def _distribution(given: Any) -> _Column:
         return _Column(Categorical([int(low)]))
     if kind == "randint":
         return _Column(Int(int(low), int(high)))
-    raise SpaceError(f"a {kind} distribution is none of uniform, loguniform and randint: use a bough.Float")
+    raise SpaceError(f"a {kind} distribution is not uniform, loguniform or randint: use a bough.Float")

@@ -1,4 +1,4 @@
-"""TensorBoard: one folder of events per trial, for its page "HParams".
+"""TensorBoard: one folder of events per trial, for TensorBoard's page "HParams".
 
 study.run(objective, trials=50, callbacks=[TensorBoardCallback("logs")])
 """
@@ -26,8 +26,8 @@ __all__ = ["TensorBoardCallback"]
 class TensorBoardCallback:
     """A callback for ``run`` that writes every finished trial to the folder ``logs``.
 
-    Each trial has the folder ``logs/STUDY/trial-NUMBER`` with its active parameters, its measures and the
-    curve of what it reported. A folder that exists is left alone, so logging a trial again changes nothing.
+    Each trial has the folder ``logs/STUDY/trial-NUMBER`` with its active parameters, its measures and its
+    learning curve. An existing folder is not changed, so logging a trial again has no effect.
     """
 
     def __init__(self, logs: str | Path) -> None:
@@ -59,5 +59,5 @@ class TensorBoardCallback:
 
 
 def _file_name(study: str) -> str:
-    """The study's name without characters that mean something in paths."""
+    """The study's name without characters that are special in paths."""
     return "".join(letter if letter.isalnum() or letter in " -_.=" else "_" for letter in study)

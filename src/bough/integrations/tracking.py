@@ -15,7 +15,7 @@ __all__ = ["TrialFacts", "facts", "finished_trials"]
 class TrialFacts:
     """One trial as a run of a tracker.
 
-    parameters: the active ones only. metrics: everything that was measured. tags: texts to filter by.
+    parameters: only the active ones. metrics: all measures. tags: texts to filter by.
     """
 
     parameters: dict[str, Any]
@@ -52,5 +52,5 @@ def facts(study: Study, trial: Trial) -> TrialFacts:
 
 
 def finished_trials(study: Study) -> list[Trial]:
-    """The trials that will not change any more."""
+    """The trials that are finished and will not change."""
     return [trial for trial in study.trials if trial.is_finished]

@@ -8,7 +8,7 @@ Each function imports its library when it is called:
         return callback.value
 
 ``callback.value`` is the last reported value, for the objective to return. Steps are iterations, or epochs,
-counted from 1. They go on where a model is trained again, or validated more than once in an epoch.
+counted from 1. They keep counting if a model is trained again, or validated more than once in an epoch.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def lightning_callback(run: Run, metric: str = "val_loss") -> Any:
             raise TrialError(f"the training has no validation that logs {metric!r}: give fit its data")
 
     def on_validation_end(self: Any, trainer: Any, module: Any) -> None:
-        if trainer.sanity_checking or trainer.state.fn != "fit":  # trainer.validate() is no training
+        if trainer.sanity_checking or trainer.state.fn != "fit":  # trainer.validate() does not train
             return
         value = _chosen(trainer.callback_metrics, metric, "callback_metrics")
         if self.tell(value, trainer.current_epoch + 1):

@@ -29,8 +29,8 @@ class WandbCallback:
     Everything else goes to ``wandb.init``, such as ``entity="team"`` or ``mode="offline"``.
 
     A run has the trial's active parameters as its config, its measures as summary, and its branch, state and
-    attempt in the config under "bough". Its id follows from the names of project and study and from the
-    trial's number, so logging a trial again updates its run instead of adding one.
+    attempt in the config under "bough". Its id is derived from the names of project and study and the trial's
+    number, so logging a trial again updates its run instead of adding one.
     """
 
     def __init__(self, project: str | None = None, **init: Any) -> None:

@@ -1,11 +1,11 @@
 """Figures of a study: ``bough.plot.tree(study).show()``, or ``save(figure, "tree.html")``.
 
 Each function takes a study (local, served, or a ``StudySnapshot``) and returns a Plotly figure.
-``branch={"model": "svm"}`` narrows a figure to one branch; ``measure="memory"`` shows another measure than
-the first objective; ``dark=True`` draws it for a dark page.
+``branch={"model": "svm"}`` restricts a figure to one branch; ``measure="memory"`` shows this measure instead
+of the first objective; ``dark=True`` draws it for a dark page.
 Plotly is an extra: ``pip install 'bough-opt[plot]'``.
 
-Names are loaded when first used: the command line prints trees of branches without loading any figure.
+Names are loaded on first use, so the command line prints trees of branches without loading any figure.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ MARGIN_SHARE = 0.06
 class ValueAxis:
     """The axis of values between ``low`` and ``high``, both in the units of the values.
 
-    minimizes: which side is worse. Only values on the worse side may lie beyond the axis.
+    minimizes: whether larger values are worse. Only values on the worse side may lie beyond the axis.
     """
 
     low: float
@@ -34,7 +34,7 @@ class ValueAxis:
     def of(values: FloatArray, *, minimizes: bool, log: bool = False) -> ValueAxis:
         """From the best value to Tukey's fence on the worse side; a log axis shows all values.
 
-        The fence lies 1.5 times as far beyond the worse quartile as that is from the best value.
+        The fence is 1.5 times as far beyond the worse quartile as that quartile is from the best value.
         """
         low, high = float(values.min()), float(values.max())
         if log:
@@ -58,7 +58,7 @@ class ValueAxis:
 
     @property
     def edge(self) -> float:
-        """Where values beyond the axis are marked."""
+        """The position at which values beyond the axis are marked."""
         inset = 0.02 * (self.high - self.low)
         return self.high - inset if self.minimizes else self.low + inset
 
@@ -74,7 +74,7 @@ class ValueAxis:
         return {"range": [math.log10(self.low), math.log10(self.high)], **log_axis(self.low, self.high)}
 
     def note(self, count: int) -> str:
-        """A few words about values beyond the axis."""
+        """A note about values beyond the axis."""
         if not count:
             return ""
         mark, side = ("▲", "above") if self.minimizes else ("▼", "below")
@@ -92,9 +92,9 @@ def mark_entry(
     named: str = "",
     **place: Any,
 ) -> bool:
-    """Mark where a line (n,) that begins beyond the axis comes in; whether it does.
+    """Mark where a line (n,) that begins beyond the axis enters it; returns whether it begins there.
 
-    named: what the hover text says before the first value.
+    named: the hover text before the first value.
     """
     beyond = np.flatnonzero(axis.beyond(y))
     if not len(beyond):

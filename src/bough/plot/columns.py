@@ -15,7 +15,7 @@ __all__ = ["centre_row", "column_named", "column_values", "varied"]
 
 
 def column_named(snapshot: StudySnapshot, name: str) -> int:
-    """The column of a parameter, given by its path, or by its name if only one has it."""
+    """The column of a parameter, given by its path, or by its name if that is unique."""
     parameters = snapshot.space.parameters
     found = [i for i, p in enumerate(parameters) if p.path == name]
     found = found or [i for i, p in enumerate(parameters) if p.name == name]

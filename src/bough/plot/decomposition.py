@@ -1,12 +1,12 @@
-r"""How much of a function's variance each parameter explains, in a space where parameters come and go.
+r"""How much of a function's variance each parameter explains, in a space with inactive parameters.
 
 Let u be uniform on the unit cube, one independent coordinate per parameter, and f(u) the value of the
-configuration that u snaps to: switches first, then what they switch on; coordinates of inactive
-parameters do not matter. With C(S) = Var(E[f | u_S]) / Var(f), the share that the coordinates S
-explain together, and above(i), below(i) the parameters that decide whether i is active, and those
-whose activity i decides (directly or through others),
+configuration that u snaps to: switches first, then the parameters that they switch on; coordinates of
+inactive parameters have no effect. C(S) = Var(E[f | u_S]) / Var(f) is the share that the coordinates S
+explain together; above(i) are the parameters that decide whether i is active, below(i) those whose
+activity i decides (directly or through others). Then
 
-    main(i)  = C(above(i) + i) - C(above(i))    what i explains by itself, where it is active
+    main(i)  = C(above(i) + i) - C(above(i))    the share of i by itself, where it is active
     total(i) = C(rest(i) + i) - C(rest(i))      with its interactions; rest(i) = all but i and below(i)
 
 Without conditions these are the first-order and total indices of Sobol' (1993). The switches together
@@ -15,7 +15,7 @@ Forbidden clauses are ignored: f is averaged over the whole cube.
 
 Each C is a covariance of two evaluations that share u_S and are independent otherwise ("pick and
 freeze"; Saltelli et al. 2010). Both terms of a difference use the same draws, so a parameter that is
-inactive in a draw adds exactly nothing.
+inactive in a draw adds exactly zero.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def decompose(
     seen: dict[bytes, FloatArray] = {}
 
     def frozen(kept: BoolArray) -> FloatArray:
-        """f where the coordinates ``kept`` are ours and all others theirs."""
+        """f at points with the coordinates ``kept`` of the first sample and all others of the second."""
         key = kept.tobytes()
         if key not in seen:
             seen[key] = function(space.snap(np.where(kept, ours, theirs))) - centre

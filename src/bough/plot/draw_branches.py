@@ -1,4 +1,4 @@
-"""Figure ``branches``: how the search shared out its trials between branches, and the best value of each."""
+"""Figure ``branches``: how the search divided its trials between branches, and the best value of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bough.plot.traces import counted, joined
 __all__ = ["branches"]
 
 MAX_LINES = 7
-"""The branches with most trials get a line each, the others share one."""
+"""Lines that are drawn at most: one for each branch with the most trials, and one for all others."""
 
 MAX_POINTS = 400
 
@@ -83,10 +83,10 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
 
 
 def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log: bool) -> str:
-    """Set the axis of the best values and mark where a curve starts beyond it; a note about those."""
+    """Set the axis of the best values, mark curves that start beyond it, and return a note about them."""
     finite = np.concatenate([best[np.isfinite(best)] for best, _, _ in curves])
     if not len(finite):
-        drawn.update_yaxes(row=2, col=1, showticklabels=False)  # there is nothing to measure yet
+        drawn.update_yaxes(row=2, col=1, showticklabels=False)  # there are no values yet
         return ""
     axis = ValueAxis.of(finite, minimizes=minimizes, log=log)
     drawn.update_yaxes(row=2, col=1, **axis.layout)
@@ -99,7 +99,7 @@ def _fit_axis(drawn: Any, curves: list[Any], when: Any, *, minimizes: bool, log:
 
 
 def _main_switch(snapshot: StudySnapshot) -> Switch | None:
-    """The switch with most branches tried; in a narrowed snapshot, one that the branch leaves open."""
+    """The switch with the most tried branches; inside a branch, one that this branch does not fix."""
     decided = {path for path, _ in snapshot.branch}
     switches = [
         switch for branch in snapshot.root.walk() for switch in branch.switches if switch.path not in decided

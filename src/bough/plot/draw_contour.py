@@ -28,7 +28,7 @@ MAX_TRIALS = 500
 def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Drawing:
     """The model's mean over two numeric parameters, given by name or path.
 
-    Without names, the two that explain most of the variance, of the best trial that has two.
+    Without names: of the best trial with two numeric parameters, the two that explain most of the variance.
     """
     drawn = graph_objects().Figure()
     named = [None if name is None else _numeric_column(snapshot, name) for name in (x, y)]
@@ -107,7 +107,7 @@ def _numeric_column(snapshot: StudySnapshot, name: str) -> int:
 
 
 def _pair(snapshot: StudySnapshot, across: int | None, up: int | None) -> tuple[int, int] | None:
-    """The columns to draw; where names are missing, the most important ones of the best trial with two."""
+    """The columns to draw; for missing names, the most important ones of the best trial with two."""
     if across is not None and up is not None:
         return (across, up) if centre_row(snapshot, [across, up]) is not None else None
     given = across if across is not None else up

@@ -1,4 +1,4 @@
-"""Figure ``curves``: what trials reported over their steps, coloured by branch, stopped ones faded."""
+"""Figure ``curves``: the values that trials reported by step, coloured by branch, stopped trials faded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bough.trial import Trial
 __all__ = ["curves"]
 
 MAX_CURVES, MAX_STEPS = 300, 200
-"""More lines hide one another, and more points of a line cannot be told apart."""
+"""The most lines, and points per line: more lines hide one another, more points are indistinguishable."""
 
 
 @figure("Curves", wide=True)
@@ -94,13 +94,13 @@ def _sample(reported: Sequence[Trial]) -> list[Trial]:
 
 
 def _thinned(trial: Trial) -> list[tuple[int, float]]:
-    """The curve with few enough points; its last one is kept."""
+    """The curve with about ``MAX_STEPS`` points at most, including its last one."""
     step = -(-len(trial.curve) // MAX_STEPS)
     return [*trial.curve[:-1:step], trial.curve[-1]]
 
 
 def _add_lines(drawn: Any, trials: Sequence[Trial], name: str, colour: str, opacity: float) -> None:
-    """All curves as one line with gaps: a trace for each would be slow."""
+    """All curves as one line with gaps, because a trace for each would be slow."""
     if not trials:
         return
     steps: list[float | None] = []

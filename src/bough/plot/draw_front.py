@@ -23,9 +23,9 @@ __all__ = ["front"]
 
 @figure("Front", several=True, measured=False)
 def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -> Drawing:
-    """Every trial by two of its objectives. The line is the front of the two, a faint one that of a branch.
+    """Every trial by two of its objectives. The line is their front; faint lines are fronts of branches.
 
-    x, y: names of objectives, by default the first two. Hollow marks do not meet the constraints.
+    x, y: names of objectives, by default the first two. Hollow marks are trials that violate constraints.
     """
     drawn = graph_objects().Figure()
     names = snapshot.goals.names
@@ -65,7 +65,7 @@ def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -
 
 
 def _axis(values: FloatArray, front: FloatArray, sign: float) -> ValueAxis:
-    """An axis with all of the front on it; a few other values may lie beyond its worse end."""
+    """An axis that includes the whole front; a few other values may lie beyond its worse end."""
     axis = ValueAxis.of(values, minimizes=bool(sign > 0))
     margin = MARGIN_SHARE * (axis.high - axis.low)
     return replace(
@@ -91,7 +91,7 @@ def _points(
     symbol: str,
     lonely: bool,
 ) -> None:
-    """The marks of a branch. Feasible and other ones share an entry of the legend, unless all are others."""
+    """The marks of a branch. All share a legend entry, unless none is feasible."""
     if not rows.any():
         return
     add_trials(
@@ -115,7 +115,7 @@ def _staircase(
     opacity: float,
     name: str = "",
 ) -> None:
-    """The boundary of what the trials dominate: from one point to the next, first along x."""
+    """The boundary of the dominated region: from one point to the next, first along x."""
     steps = _front(values * signs) * signs
     if not len(steps):
         return
@@ -132,6 +132,6 @@ def _staircase(
 
 
 def _front(values: FloatArray) -> FloatArray:
-    """The rows that no other row dominates, by the first column."""
+    """The rows that no other row dominates, sorted by the first column."""
     front = values[non_dominated(values)]
     return np.asarray(front[np.argsort(front[:, 0])])

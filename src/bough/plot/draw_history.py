@@ -15,7 +15,7 @@ from bough.plot.traces import add_trials, counted, joined
 __all__ = ["history"]
 
 MAX_POINTS = 1500
-"""More points hide one another: then a band of quantiles is drawn instead."""
+"""The most trials drawn as points; more would hide one another, so a band of quantiles is drawn."""
 
 
 @figure("History")
@@ -36,7 +36,7 @@ def history(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
         _add_band(drawn, snapshot)
     better = np.r_[True, snapshot.incumbent[1:] != snapshot.incumbent[:-1]]
     corners = better.copy()
-    corners[-1] = True  # a line of steps needs no points between them
+    corners[-1] = True  # a step line needs only its corners
     drawn.add_scatter(
         x=snapshot.numbers[corners],
         y=snapshot.incumbent[corners],

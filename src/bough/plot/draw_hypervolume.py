@@ -17,8 +17,8 @@ __all__ = ["hypervolume"]
 def hypervolume(snapshot: StudySnapshot) -> Drawing:
     """The volume between the front and the reference point after each finished trial.
 
-    Every step is measured from the same point: the study's reference, and where it has none, a point a little
-    behind the worst values of the present front. Marks are the trials that are on the front now.
+    Every step is measured from the same point: the study's reference, or without one a point slightly worse
+    than the worst values of the current front. Marks are the trials on the current front.
     """
     drawn = graph_objects().Figure()
     goals = snapshot.goals

@@ -1,6 +1,6 @@
 """Figure ``importance``: how much of the variance of the values each parameter explains.
 
-The shares are those of ``decomposition``, for the tree ensemble fitted to the finished trials.
+The shares come from ``decomposition``, applied to the tree ensemble fitted to the finished trials.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ SAMPLES = 1024
 MAX_BARS = 20
 MAX_NAME = 24
 MAX_PATH = 40
-"""Characters of a name beside its bar, and of one that another parameter has, too. Longer ones would leave no
-room for the bars on a phone."""
+"""The longest path in characters; ``MAX_NAME`` if its end is unique. Longer ones do not fit on a phone."""
 MIN_SHARE = 0.001
-"""Smaller shares are Monte Carlo error."""
+"""The smallest share that is shown: smaller ones are Monte Carlo error."""
 
 MIN_SKILL = 0.1
-"""The share of held-out variance that the trees must explain."""
+"""The share of held-out variance that the trees must explain; below it, no importance is shown."""
 
 
 def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
@@ -51,7 +50,7 @@ def importances(snapshot: StudySnapshot) -> tuple[Decomposition, float]:
 def importance(snapshot: StudySnapshot) -> Drawing:
     """The share of the variance that each parameter explains, between and within branches.
 
-    Withheld where the trees explain almost nothing of held-out values: the shares would be noise.
+    Not shown if the trees explain almost nothing of held-out values: the shares would be noise.
     """
     drawn = graph_objects().Figure()
     if len(snapshot.done) < MIN_TRIALS:
@@ -113,14 +112,14 @@ def importance(snapshot: StudySnapshot) -> Drawing:
 
 
 def _short_names(paths: Sequence[str]) -> list[str]:
-    """Paths for a narrow axis: of a long one its end, unless another path ends alike."""
+    """Paths for a narrow axis: only the end of a long one, unless another path has the same end."""
     ends = [f"…/{path.rsplit('/', 1)[-1]}" if len(path) > MAX_NAME else path for path in paths]
     longer = [path if len(path) <= MAX_PATH else f"…{path[1 - MAX_PATH :]}" for path in paths]
     return [label(end if ends.count(end) == 1 else other) for end, other in zip(ends, longer)]
 
 
 def _restriction(snapshot: StudySnapshot) -> Callable[[FloatArray], FloatArray]:
-    """A map of draws from the cube into the branch that the snapshot is narrowed to."""
+    """A map of draws from the cube into the branch that the snapshot is restricted to."""
     column = {parameter.path: i for i, parameter in enumerate(snapshot.space.parameters)}
     switches: dict[str, Switch] = {
         switch.path: switch for branch in snapshot.root.walk() for switch in branch.switches

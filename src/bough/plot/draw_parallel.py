@@ -1,8 +1,8 @@
 """Figure ``parallel``: every trial as a line across one axis per parameter.
 
 A parameter that is inactive in a trial has no value there, so the line runs along the grey "inactive"
-rail below the axes. Drawn with SVG lines: Plotly's own parallel coordinates need WebGL, which strict
-content policies forbid.
+rail below the axes. It is drawn with SVG lines, because Plotly's parallel coordinates need WebGL, which
+strict content policies forbid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["parallel"]
 MAX_AXES = 10
 MAX_LINES = 300
 RAIL = -0.16
-"""The height of lines without a value; the axes go from 0 to 1."""
+"""The height of the rail for inactive parameters; the axes go from 0 to 1."""
 
 TONES = 9
 MAX_TICKS = 10

@@ -30,9 +30,9 @@ def regret(
 ) -> Any:
     """The best value so far of one or more studies; ``{label: [studies]}`` draws bands over repetitions.
 
-    measure: what to show instead of the value, or of the first objective.
+    measure: the measure to show, by default the value or the first objective.
 
-    A curve that starts far off does not stretch the axis: a triangle marks where it comes from.
+    A curve that starts far away does not stretch the axis: a triangle marks where it enters.
     ``log=True`` draws a logarithmic axis. With ``optimum``, the distance to it, on a log axis.
     """
     if isinstance(studies, Mapping):
@@ -84,7 +84,7 @@ def draw_regret(
 
 
 def one_each(snapshots: Sequence[StudySnapshot]) -> dict[str, list[StudySnapshot]]:
-    """One group per study, under its name; a number tells equal names apart."""
+    """One group per study, under its name; equal names get a number."""
     groups: dict[str, list[StudySnapshot]] = {}
     for snapshot in snapshots:
         again = sum(name == snapshot.name or name.startswith(f"{snapshot.name} (") for name in groups)
@@ -100,13 +100,13 @@ def _curves(snapshots: Sequence[StudySnapshot], optimum: float | None) -> FloatA
 
 
 def _quantiles(curves: FloatArray) -> FloatArray:
-    """(3, trials) the lower quartile, the median and the upper one; not finite where nothing is feasible."""
+    """(3, trials) lower quartile, median and upper quartile; not finite while nothing is feasible."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.quantile(curves, [0.25, 0.5, 0.75], axis=0))
 
 
 def _add_group(drawn: Any, name: str, curves: FloatArray, colour: str, axis: ValueAxis) -> bool:
-    """Draw the curves of one group; whether it starts beyond the axis."""
+    """Draw the curves of one group; returns whether it starts beyond the axis."""
     picked = np.unique(np.linspace(0, curves.shape[1] - 1, MAX_POINTS).astype(np.intp))
     x = picked + 1
     low, middle, high = _quantiles(curves[:, picked])

@@ -88,17 +88,17 @@ def slice(
 
 
 def _two_lines(name: str, path: str) -> str:
-    """The title of a panel: the name, and below it the branch, small; side by side they would overlap."""
+    """The title of a panel: the name, and the branch in small type below, since one line would overlap."""
     branch = path.removesuffix(name).removesuffix("/")
     return label(name) + (f"<br><span style='font-size:10px'>{label(branch)}</span>" if branch else "")
 
 
 def _best_columns(snapshot: StudySnapshot) -> list[int]:
-    """The parameters of the best trial, without switches whose values are other branches."""
+    """The parameters of the best trial, without switches whose other values lead to other branches."""
     if snapshot.best is None:
         return []
     layout = snapshot.space.layout
-    # The values of a small switch are other branches; those of a wide numeric one mostly this one.
+    # Each value of a small switch is another branch; most values of a wide numeric switch are in this one.
     wide = ~layout.nominal & ((layout.levels == 0) | (layout.levels > MAX_SINGLE_LEVELS))
     active = snapshot.active[int(snapshot.ranking[0])]
     return [int(column) for column in np.flatnonzero(active & (~layout.switch | wide))]
@@ -164,7 +164,7 @@ def _add_star(
 
 
 def _add_legend(drawn: Any) -> None:
-    """Entries for the two kinds of trials, whether or not the first panel has both."""
+    """Legend entries for both kinds of trials, even if the first panel has only one."""
     for name, symbol in (("same branch", "circle"), ("other branches", "circle-open")):
         drawn.add_scatter(
             x=[None],

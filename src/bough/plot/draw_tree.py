@@ -1,7 +1,7 @@
-"""Figure ``tree``: the branching space with what the search did in it.
+"""Figure ``tree``: the branches of the space, and the trials and best values of each.
 
-A bar is a branch. A ribbon shows the trials that took it: its width is their number, its colour the
-best value among them. Branches without trials are thin and grey.
+A bar is a branch. A ribbon shows its trials: its width is their number, its colour their best value. Branches
+without trials are thin and grey.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["tree"]
 BAR_HALF_PX = 6
 
 COLUMN_PX = 120
-"""Columns narrower than this let labels of inner branches overlap."""
+"""The least width of a column in pixels: labels of inner branches overlap in narrower ones."""
 
 
 @figure("Branches of the space", wide=True, branching=True)
@@ -39,7 +39,7 @@ def tree(snapshot: StudySnapshot) -> Drawing:
     drawn = go.Figure()
     shapes = [_ribbon(ribbon, colours) for ribbon in layout.ribbons]
     shapes += [_leader(bar) for bar in layout.bars if bar.branch.switches]
-    # Pages find the bar of a branch by this name.
+    # The dashboard finds the bar of a branch by this name.
     shapes += [_bar(bar, colours) | {"name": f"branch {i}"} for i, bar in enumerate(layout.bars)]
     drawn.update_layout(shapes=shapes, annotations=_labels(layout, snapshot) + _pills(layout))
     drawn.add_scatter(
@@ -104,7 +104,7 @@ def tree(snapshot: StudySnapshot) -> Drawing:
 
 @dataclass(frozen=True)
 class _Colours:
-    """Best values to colours; the worst fifth of the branches shares the last colour."""
+    """Maps best values to colours; the worst fifth of the branches shares the last colour."""
 
     low: float
     high: float
@@ -119,7 +119,7 @@ class _Colours:
         return _Colours(float(low), float(high), minimizes)
 
     def value(self, tally: Tally) -> float:
-        """The best value of a branch; the highest one where it has none."""
+        """The best value of a branch; the highest one if the branch has none."""
         return self.high if tally.best is None or tally.best.value is None else tally.best.value
 
     def css(self, tally: Tally) -> str:
@@ -193,7 +193,7 @@ def _leader(bar: Bar) -> dict[str, Any]:
 
 
 def _labels(layout: TreeLayout, snapshot: StudySnapshot) -> list[dict[str, Any]]:
-    """Right of a leaf, above an inner branch."""
+    """The labels: to the right of a leaf, above an inner branch."""
     best = snapshot.best
     found = []
     for bar in layout.bars:
@@ -248,7 +248,7 @@ def _label_lines(branch: Branch) -> tuple[str, str, str]:
 
 
 def _label_px(branch: Branch, compact: bool) -> int:
-    """About how wide the label of a leaf is."""
+    """The approximate width of a leaf's label in pixels."""
     name, facts, parameters = _label_lines(branch)
     head = 8.2 * min(len(name) + 2, 42)
     if compact:
@@ -292,5 +292,5 @@ def _hover(branch: Branch, space: Space) -> str:
 
 
 def _address(branch: Branch) -> list[list[str]]:
-    """The branch as ``StudySnapshot.within`` takes it, for pages that narrow other figures to it."""
+    """The branch as an argument of ``StudySnapshot.within``, for pages that restrict other figures to it."""
     return [list(step) for step in branch.path]

@@ -1,11 +1,11 @@
 """A small regression ensemble: extremely randomised trees (Geurts, Ernst & Wehenkel 2006) in NumPy.
 
-The model behind ``importance``; also behind ``slice`` and ``contour`` of studies whose method has no
-model. Figures must work without scikit-learn, an extra, so its forest cannot serve here.
+The figure ``importance`` uses it, and ``slice`` and ``contour`` do if the study's method has no model.
+Figures must work without scikit-learn, an extra, so its forest cannot be used here.
 
-Each tree is fitted to four fifths of the trials and judged on the others. A node draws one threshold
-per feature between the smallest and the largest value there, and takes the split that lowers the
-squared error most. Features tell whether a parameter is active (see ``surrogates.forest.features``).
+Each tree is fitted to four fifths of the trials and tested on the others. A node draws one threshold
+per feature between the smallest and the largest value there, and uses the split that reduces the
+squared error most. Features include whether a parameter is active (see ``surrogates.forest.features``).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.G
 
 
 def _features(layout: Layout, points: Points) -> Features:
-    from bough.surrogates.forest import features  # loads SciPy, which figures of plain counts do without
+    from bough.surrogates.forest import features  # loads SciPy, which many figures do not need
 
     return features(layout, points)
 
@@ -114,13 +114,13 @@ def _split(seen: Features, y: FloatArray, rng: np.random.Generator) -> tuple[int
         return None
     low, high = seen.min(axis=0), seen.max(axis=0)
     drawn = (low + rng.random(len(low)) * (high - low)).astype(np.float32)
-    drawn = np.minimum(drawn, np.nextafter(high, low))  # rounding must not leave the upper side empty
+    drawn = np.minimum(drawn, np.nextafter(high, low))  # so rounding never leaves the upper side empty
     upper = seen > drawn
     count = upper.sum(axis=0)
     centred = y - y.mean()
     total = centred @ upper
     with np.errstate(divide="ignore", invalid="ignore"):
-        gain = total**2 * (1 / count + 1 / (len(y) - count))  # fall of the squared error
+        gain = total**2 * (1 / count + 1 / (len(y) - count))  # reduction of the squared error
     gain = np.where(np.minimum(count, len(y) - count) >= MIN_LEAF_ROWS, gain, -1.0)
     best = int(np.argmax(gain))
     return (best, float(drawn[best])) if gain[best] > 0 else None

@@ -1,8 +1,8 @@
-"""A figure of one study: how it is drawn, and what the report and the page need to know about it.
+"""A figure of one study: how it is drawn, and what reports and the dashboard need to know about it.
 
 A figure is a function of a ``StudySnapshot`` with the decorator ``figure``, and a line in ``figures.py``.
-The package, the report, the service's route and its page all read that list. The function returns what it
-drew and a note for below the title, or raises ``NothingToShow``.
+The package, the report and the service all read that list. The function returns the drawing and a note for
+below the title, or raises ``NothingToShow``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Drawing = tuple[Any, str]
 
 
 class NothingToShow(Exception):
-    """Raised where a figure would be empty; its text says why, and stands in the figure instead."""
+    """Raised if a figure would be empty; the figure then shows its text, which says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Figure:
         return (branching or not self.branching) and (len(snapshot.goals.objectives) > 1 or not self.several)
 
     def of(self, snapshot: StudySnapshot, *args: Any, measure: str | None = None, **options: Any) -> Any:
-        """Draw a snapshot; measure: what to show instead of its value, or of its first objective."""
+        """Draw a snapshot; measure: the measure to show, by default the value or the first objective."""
         if measure is not None and not self.measured:
             raise ConfigError(f"figure {self.name!r} takes no measure")
         shown = snapshot.showing(measure) if self.measured else snapshot
@@ -80,7 +80,7 @@ class Figure:
         dark: bool = False,
         **options: Any,
     ) -> Any:
-        """Draw the figure of a study, or of one branch of it; measure: what to show instead of the value."""
+        """Draw the figure of a study, or of one of its branches; measure: as for ``of``."""
         drawn = self.of(StudySnapshot.of(study).within(branch), *args, measure=measure, **options)
         drawn.layout.template = checked_template(dark)
         return drawn
@@ -94,5 +94,5 @@ def figure(
     several: bool = False,
     measured: bool = True,
 ) -> Callable[[Callable[..., Drawing]], Figure]:
-    """Make a figure of a function that draws a ``StudySnapshot``."""
+    """A decorator that makes a ``Figure`` from a function that draws a ``StudySnapshot``."""
     return lambda draw: Figure(title, draw, wide, branching, several, measured)

@@ -38,9 +38,9 @@ def report(
 ) -> Path:
     """Write the report of a study to ``path``; ``against``: studies to compare its progress with.
 
-    measure: what the figures show at first, by default the first objective; the reader can choose any measure
-    that a goal names.
-    A path that ends in ``.pdf`` gets the page as Chrome or Chromium prints it, every other path HTML.
+    measure: the measure that figures show at first, by default the first objective; the reader can choose any
+    measure of the goals.
+    If the path ends in ``.pdf``, Chrome or Chromium prints the page as PDF; otherwise it is HTML.
     """
     target = Path(path)
     page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against], measure)
@@ -104,7 +104,7 @@ def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: 
 
 
 def _like(other: StudySnapshot, snapshot: StudySnapshot, measure: str) -> StudySnapshot:
-    """Another study by the same measure; its first objective beside ours, whatever they are called."""
+    """Another study with the same measure; first objectives are compared even if their names differ."""
     return other.showing(None if measure == snapshot.goals.value_name else measure)
 
 
@@ -113,7 +113,7 @@ def _as_json(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _choice(measures: Sequence[str]) -> str:
-    """A choice between measures, where there are several."""
+    """A menu of measures, if there are several."""
     if len(measures) < 2:
         return ""
     options = "".join(f"<option>{escape(name)}</option>" for name in measures)
@@ -187,7 +187,7 @@ def _trials(snapshot: StudySnapshot) -> str:
 
 
 def _table(trials: Sequence[Trial], snapshot: StudySnapshot) -> str:
-    """Trials with their measures, those that a goal names first."""
+    """A table of trials with their measures, those of the goals first."""
     goals = snapshot.goals
     seen = [*goals.needed, *(name for trial in trials for name in trial.measures)]
     measures = [name for name in dict.fromkeys(seen) if name != goals.value_name][:MOST_MEASURES]

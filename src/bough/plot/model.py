@@ -13,13 +13,13 @@ __all__ = ["MIN_TRIALS", "predictor"]
 
 MIN_TRIALS = 5
 MAX_TRIALS_OF_MODEL = 2000
-"""With fewer finished trials nothing is predicted; with more, the trees are the quicker model."""
+"""Trials up to which the study's model predicts; with more, the tree ensemble is faster."""
 
 
 def predictor(snapshot: StudySnapshot) -> tuple[Predict, str] | None:
-    """Mean and standard deviation at configs, and what predicts them; None with too few trials.
+    """A function for mean and standard deviation at configs, and its name; None with too few trials.
 
-    The study's own model, or the tree ensemble if its method has none.
+    It is the study's model, or the tree ensemble if the method has no model.
     """
     if len(snapshot.done) < MIN_TRIALS:
         return None

@@ -3,7 +3,7 @@
 Every parameter that a condition reads is a *switch*. Each of its values, or ranges of values, opens a
 *branch*. A parameter belongs to the deepest branch that its condition implies. If the condition reads
 several switches and implies no single branch, the parameter stays above them and keeps its condition.
-Independent switches stand side by side: their branches are never multiplied out.
+Independent switches are listed side by side: their branches are not combined.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Tally:
 class Switch:
     """A parameter whose value decides between branches.
 
-    condition: what must hold for it to be active, beyond being on the branch above.
+    condition: what must hold for it to be active, besides being on the branch above.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Switch:
 class Branch:
     """One value of a switch with everything below it; the root has an empty path.
 
-    parameters: (path, condition) of the parameters here that are no switches; conditions as in ``Switch``.
+    parameters: (path, condition) of the parameters here that are not switches; conditions as in ``Switch``.
     """
 
     path: BranchPath
@@ -111,7 +111,7 @@ def joint_tally(tallies: Sequence[Tally], minimizes: bool) -> Tally:
 
 
 def _best(trials: Sequence[Trial], minimizes: bool) -> Trial | None:
-    """The trial with the best value, the first of equals."""
+    """The trial with the best value, the first if several tie."""
     sign = 1.0 if minimizes else -1.0
     done = [(sign * t.value, t.number, t) for t in trials if t.value is not None]
     return min(done)[2] if done else None
@@ -161,7 +161,7 @@ def shortened(names: Sequence[str], room: int) -> str:
 
 
 def _by_written_name(space: Space) -> dict[str, Parameter]:
-    """Parameters as conditions write them: by name where no other has it, else by path."""
+    """Parameters as conditions write them: by name if it is unique, else by path."""
     uses = Counter(p.name for p in space.parameters)
     return {p.name if uses[p.name] == 1 else p.path: p for p in space.parameters}
 
@@ -189,7 +189,7 @@ def _homes(known: Mapping[str, Parameter], options: Mapping[str, list[SwitchValu
                 return reduce(_deeper, (implied(part) for part in parts))
             case Any(parts):
                 return reduce(_shared, (implied(part) for part in parts))
-            case Not():  # may hold because something is inactive, so it implies no branch
+            case Not():  # may hold because a parameter is inactive, so it implies no branch
                 return ()
 
     for name in known:
@@ -227,7 +227,7 @@ def _remainder(
         if not isinstance(part, Compare) or part.op != "==":
             return False
         taken = dict(path).get(known[part.name].path)
-        # A branch of a single value implies the condition; one of a range of values says less.
+        # A branch of a single value implies the condition; a branch of a range may not.
         return any(
             each.label == taken and each.is_single and each.holds(part.value) for each in options[part.name]
         )

@@ -1,4 +1,4 @@
-"""Figures and pages as files; pictures and PDFs are drawn by Chrome or Chromium, without a window."""
+"""Saves figures and pages as files; headless Chrome or Chromium draws images and PDFs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ PICTURES = (".png", ".svg", ".pdf")
 DEFAULT_WIDTH_PX = 960
 
 PRINT_SECONDS = 120
-"""How long the browser may take to print a page."""
+"""Seconds that the browser may take to print a page."""
 
 
 def save(figure: Any, path: str | Path, *, width: int | None = None, height: int | None = None) -> Path:
-    """Write a figure to ``path``; the ending says how.
+    """Write a figure to ``path``; the suffix decides the format.
 
-    ``.html`` is a page that needs nothing else, ``.json`` is for other tools. ``.png``, ``.svg`` and
-    ``.pdf`` are drawn by Chrome or Chromium through Kaleido (``pip install 'bough-opt[image]'``);
-    ``width`` and ``height`` in pixels are theirs.
+    ``.html`` is a self-contained page, ``.json`` is for other tools. ``.png``, ``.svg`` and ``.pdf`` are
+    drawn by Chrome or Chromium through Kaleido (``pip install 'bough-opt[image]'``); only these take
+    ``width`` and ``height``, in pixels.
     """
     if not hasattr(figure, "write_html"):
         raise StudyError(
@@ -52,7 +52,7 @@ def save(figure: Any, path: str | Path, *, width: int | None = None, height: int
 
 
 def _picture(figure: Any, target: Path, width: int | None, height: int | None) -> bytes:
-    """The figure in the format of the file's ending."""
+    """The figure in the format of the file's suffix."""
     try:
         import kaleido  # noqa: F401
     except ImportError:
@@ -74,7 +74,7 @@ def _picture(figure: Any, target: Path, width: int | None, height: int | None) -
 
 
 def print_page(page: str) -> bytes:
-    """The HTML page as PDF. The page says in its style how large the paper is."""
+    """The HTML page as PDF. The page's style sets the paper size."""
     try:
         from choreographer.browsers.chromium import Chromium
     except ImportError:
@@ -88,7 +88,7 @@ def print_page(page: str) -> bytes:
         command = [
             str(browser),
             "--headless",
-            "--no-sandbox",  # as Kaleido starts it: the page is ours, and containers have no sandbox
+            "--no-sandbox",  # like Kaleido: the page is trusted, and containers have no sandbox
             "--disable-gpu",
             f"--user-data-dir={folder}/profile",
             "--window-size=1080,1400",

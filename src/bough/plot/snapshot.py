@@ -1,4 +1,4 @@
-"""The input of every figure: a study's space and trials at one moment, frozen.
+"""The input of every figure: an immutable snapshot of a study's space and trials.
 
 ``StudySnapshot.of(study)`` reads the study once. Figures, report and service read only the snapshot,
 so they need no live study and all show the same moment.
@@ -28,7 +28,7 @@ from bough.trial import Trial
 __all__ = ["Predict", "StudyLike", "StudySnapshot", "near"]
 
 Predict = Callable[..., tuple[FloatArray, FloatArray]]
-"""Mean and standard deviation of a study's model at a sequence of configs, in the study's own units.
+"""Mean and standard deviation of a study's model at a sequence of configs, in the study's units.
 
 ``measure=`` names an objective; by default it is the first one.
 """
@@ -60,10 +60,10 @@ class StudyLike(Protocol):
 class StudySnapshot:
     """A study at one moment.
 
-    trials:  all of them, by number. branch: the steps that ``within`` narrowed the snapshot to.
-    goals, measure: ``showing`` narrows the goals to one measure, and keeps its name.
-    predict: the model's mean and sd at configs, where the study's method has a model.
-    stopping: the rule that stops trials. earlier: trials whose configs the current space does not have; they
+    trials:  all of them, by number. branch: the steps to the branch that ``within`` selected.
+    goals, measure: ``showing`` reduces the goals to one measure, and keeps its name.
+    predict: the model's mean and sd at configs, if the study's method has a model.
+    stopping: the rule that stops trials. earlier: trials whose configs are not in the current space; they
     are not among ``trials``. told: measures of trials outside of the branch.
     """
 
@@ -81,7 +81,7 @@ class StudySnapshot:
 
     @staticmethod
     def of(study: StudyLike | StudySnapshot) -> StudySnapshot:
-        """A snapshot of a local or served study; a snapshot is returned as it is."""
+        """A snapshot of a local or served study; a snapshot is returned unchanged."""
         if isinstance(study, StudySnapshot):
             return study
         if not (hasattr(study, "trials") and hasattr(study, "space")):
@@ -103,7 +103,7 @@ class StudySnapshot:
     def within(self, branch: Mapping[str, Any] | None) -> StudySnapshot:
         """Only the trials in a branch, given by its switches: ``{"model": "svm"}``, ``{"layers": "≥ 3"}``.
 
-        A switch is given by its name or path, its value by itself or by its label in the tree.
+        A switch is given by its name or path; its value as such, or by its label in the tree.
         """
         narrowed = self
         for name, wanted in (branch or {}).items():
@@ -120,10 +120,10 @@ class StudySnapshot:
         return narrowed
 
     def showing(self, measure: str | None = None) -> StudySnapshot:
-        """With one measure as the value of every trial, by default the first objective.
+        """The snapshot with one measure as the value of every trial, by default the first objective.
 
-        measure: a name in ``trial.measures``, or ``cost`` (seconds, where none was told). Better is what its
-        objective says, or the side that a constraint allows; a measure that no goal names is minimised.
+        measure: a name in ``trial.measures``, or ``cost`` (seconds, if none was reported). Its direction is
+        that of its objective, or the side that a constraint allows; any other measure is minimised.
         Trials without it have no value.
         """
         wanted = self.goals.value_name if measure is None else measure
@@ -135,7 +135,7 @@ class StudySnapshot:
 
     @cached_property
     def _showing(self) -> dict[str, StudySnapshot]:
-        """Narrowed snapshots by measure: figures of one measure share what is fitted to it."""
+        """A cache of snapshots by measure, so figures of the same measure share fitted models."""
         return {}
 
     def _narrowed_to(self, measure: str) -> StudySnapshot:
@@ -156,21 +156,21 @@ class StudySnapshot:
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
-        """The measures that ``showing`` accepts: those of the goals, those of the trials, and their cost."""
+        """The measures that ``showing`` accepts: of the goals, of the trials, and the cost."""
         told = dict.fromkeys(name for trial in self.trials for name in trial.measures)
         cost = ["cost"] if any(self._costs) else []
         return tuple(dict.fromkeys([self.goals.value_name, *self.goals.needed, *told, *self.told, *cost]))
 
     @cached_property
     def _costs(self) -> list[float | None]:
-        """The costs of finished evaluations: told costs, or seconds where no trial has one."""
+        """The costs of finished evaluations: reported costs, or seconds if no trial has one."""
         fidelity = Fidelity.of(self.space)
         ended = [ended_cost(trial, None if fidelity is None else fidelity.name) for trial in self.trials]
         told = [cost for cost, _ in ended]
         return told if any(cost is not None for cost in told) else [untold for _, untold in ended]
 
     def _valued(self, measure: str) -> tuple[Trial, ...]:
-        """The trials with a measure, and what they reported of it, in the place of their values."""
+        """The trials with a measure, and its curve, in place of their values and curves."""
         named = [trial.measures.get(measure) for trial in self.trials]
         values = self._costs if measure == "cost" else named
         return tuple(
@@ -183,7 +183,7 @@ class StudySnapshot:
         )
 
     def _switch(self, name: str) -> Switch:
-        """The switch of that path, or of that name if only one has it."""
+        """The switch of that path, or of that name if it is unique."""
         switches = {switch.path: switch for branch in self.root.walk() for switch in branch.switches}
         if name in switches:
             return switches[name]
@@ -207,7 +207,7 @@ class StudySnapshot:
 
     @cached_property
     def retracted(self) -> tuple[Trial, ...]:
-        """Trials whose results do not count any more."""
+        """Trials whose results were retracted."""
         return tuple(t for t in self.trials if t.retracted is not None)
 
     @cached_property
@@ -216,7 +216,7 @@ class StudySnapshot:
 
     @cached_property
     def values(self) -> FloatArray:
-        """(done,) told values, in the user's own direction."""
+        """(done,) reported values, in the user's direction."""
         return np.array([t.value for t in self.done], dtype=float)
 
     @cached_property
@@ -234,7 +234,7 @@ class StudySnapshot:
 
     @cached_property
     def ranking(self) -> IntArray:
-        """(done,) rows from the best value to the worst, infeasible ones last; of equals the first."""
+        """(done,) rows from the best value to the worst, infeasible ones last; earlier trials win ties."""
         infeasible = np.array([not trial.feasible for trial in self.done], dtype=bool)
         return np.lexsort((self.values if self.minimizes else -self.values, infeasible))
 

@@ -1,4 +1,4 @@
-"""The values of a switch that open a branch each: options, single numbers, or ranges of numbers."""
+"""The values of a switch, each with its own branch: options, single numbers, or ranges of numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bough.space.parameters import Categorical, Domain, Float, Int
 __all__ = ["MAX_SINGLE_LEVELS", "Cut", "SwitchValue", "cuts_by_switch", "switch_values"]
 
 MAX_SINGLE_LEVELS = 8
-"""A numeric switch with at most this many values has a branch per value, a larger one a branch per range."""
+"""The most values of a numeric switch with a branch per value; a larger switch has a branch per range."""
 
 
 class Cut(NamedTuple):
@@ -77,7 +77,7 @@ def switch_values(domain: Domain, cuts: Sequence[Cut]) -> list[SwitchValue]:
     """The branches of a switch: one per option, per value of a short range, or per range between cuts."""
     if isinstance(domain, Categorical):
         labels = [_text(option) for option in domain.options]
-        if len(set(labels)) < len(labels):  # 1 and '1' must not look alike
+        if len(set(labels)) < len(labels):  # 1 and '1' need different labels
             labels = [repr(option) for option in domain.options]
         return [SwitchValue(label, value=option) for label, option in zip(labels, domain.options)]
     if 0 < domain.levels <= MAX_SINGLE_LEVELS:

@@ -1,7 +1,7 @@
-"""The look of every figure: fonts, light and dark, colours that colour-blind readers can tell apart.
+"""The style of every figure: fonts, light and dark, colours that colour-blind readers can distinguish.
 
-Text and background colours come from the template alone. A page can therefore switch a finished
-figure between light and dark by swapping its template.
+Text and background colours come only from the template. So a page can switch a finished figure between
+light and dark by replacing its template.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#6a3d9a")
-"""Okabe and Ito's palette; a violet replaces yellow and black, which vanish on light or dark ground."""
+"""Okabe and Ito's palette; violet replaces yellow and black, which are invisible on light or dark."""
 
 FADED = "#8b949e"
-"""For the background: inactive, untried, failed. Legible on light and on dark ground."""
+"""For inactive, untried and failed elements; legible on light and dark backgrounds."""
 
 GOOD, BAD = "#0072b2", "#d55e00"
 
 SCALE = ((0.0, "#1f77b8"), (0.25, "#6aa5cf"), (0.5, "#b3b7b6"), (0.75, "#dba06a"), (1.0, "#d06a1c"))
-"""From the best values, blue, to the worst, orange: distinct to colour-blind eyes, on any ground."""
+"""From the best values, blue, to the worst, orange: distinct for colour-blind readers, light or dark."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
@@ -55,7 +55,7 @@ def graph_objects() -> ModuleType:
 def template(dark: bool = False) -> dict[str, Any]:
     """The Plotly template of all figures, as plain data."""
     text, ground, grid = ("#d7dde4", "#14191f", "#2b333c") if dark else ("#24292f", "#ffffff", "#e4e8ec")
-    veil = "rgba(20,25,31,0.72)" if dark else "rgba(255,255,255,0.72)"  # keeps lines out of labels
+    veil = "rgba(20,25,31,0.72)" if dark else "rgba(255,255,255,0.72)"  # labels stay legible over lines
     axis = {
         "gridcolor": grid,
         "linecolor": FADED,
@@ -97,7 +97,7 @@ def template(dark: bool = False) -> dict[str, Any]:
 
 @cache
 def checked_template(dark: bool) -> Any:
-    """The template on top of Plotly's, as an object. Plotly takes longer to check it than for a figure."""
+    """The template on top of Plotly's, as an object; cached, because Plotly is slow to validate it."""
     figure = graph_objects().Figure()
     figure.update_layout(template=template(dark))
     return figure.layout.template
@@ -113,7 +113,7 @@ def number(value: float | None) -> str:
 
 
 def label(value: object) -> str:
-    """A parameter's value in a figure: numbers short, long words cut, nothing that Plotly reads as markup."""
+    """A parameter's value in a figure: short numbers, long words cut, markup escaped."""
     if isinstance(value, float):
         return number(value)
     text = str(value)

@@ -25,11 +25,11 @@ __all__ = [
 ]
 
 NOTE_CHARACTERS = 36
-"""Longest line of a note in an empty figure: a phone shows so many."""
+"""The longest line of a note in an empty figure, in characters; this many fit on a phone."""
 
 
 def titled(figure: Any, snapshot: StudySnapshot, what: str, note: str = "") -> Any:
-    """Give the figure its heading: what it shows, of which study, measure and branch, and a note below."""
+    """Give the figure its title: what it shows, the study, measure and branch, and a note below."""
     where = " · ".join(f"{label(path)} = {label(value)}" for path, value in snapshot.branch)
     parts = (f"<b>{what}</b>", label(snapshot.name), label(snapshot.measure), where)
     head = " · ".join(part for part in parts if part)
@@ -82,7 +82,7 @@ def hover_text(trial: Trial) -> str:
 
 
 def add_trials(figure: Any, trials: Sequence[Trial], x: Any, y: Any, **style: Any) -> None:
-    """Add a mark for each trial at x and y (n,); hovering a mark describes its trial."""
+    """Add a mark for each trial at x and y (n,); its hover text describes the trial."""
     figure.add_scatter(
         x=x,
         y=y,

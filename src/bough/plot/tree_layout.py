@@ -1,7 +1,7 @@
 """The geometry of the tree figure: bars, ribbons between them, and labels, in pixels from the top.
 
-Computed from a counted ``Branch``, without Plotly. The height of a bar or ribbon is its number of trials, on
-one scale. Every branch keeps room for its label, however few its trials.
+It is computed from a counted ``Branch``, without Plotly. The height of a bar or ribbon is proportional to its
+number of trials. Every branch has room for its label, even if it has few trials.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["Bar", "Pill", "Ribbon", "TreeLayout", "lay_out"]
 
 MAX_LEAVES = 60
 MAX_BRANCHES = 12
-"""A larger tree shows this many branches of a switch: those with most trials, and one for the rest."""
+"""Branches of a switch that a large tree shows: those with the most trials, and one for the rest."""
 
 LINE_PX, COMPACT_ROW_PX, GAP_PX = 18.0, 27.0, 14.0
-"""Heights of a line of text, of a row with one line, and of the gap between two switches."""
+"""Heights in pixels of a line of text, of a row with one line, and of the gap between two switches."""
 
 SWITCH_STEP, BRANCH_STEP = 0.42, 1.0
 
@@ -53,7 +53,7 @@ class Pill:
 
 @dataclass(frozen=True)
 class Ribbon:
-    """The trials that go from (x0, top0) to (x1, top1); ``height`` says how many they are."""
+    """The trials that go from (x0, top0) to (x1, top1); ``height`` is proportional to their number."""
 
     x0: float
     top0: float
@@ -65,7 +65,7 @@ class Ribbon:
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """The whole picture; width in columns, height in pixels. compact: labels have one line, not three."""
+    """The whole figure; width in columns, height in pixels. compact: labels have one line, not three."""
 
     bars: tuple[Bar, ...]
     pills: tuple[Pill, ...]
@@ -76,7 +76,7 @@ class TreeLayout:
 
 
 def lay_out(root: Branch, minimizes: bool) -> TreeLayout:
-    """Place every branch: leaves one below the other, an inner branch beside the middle of its subtree."""
+    """Place every branch: leaves below each other, an inner branch beside the middle of its subtree."""
     if sum(1 for _ in _leaves(root)) > MAX_LEAVES:
         root = _folded(root, minimizes)
     leaves = sum(1 for _ in _leaves(root))
@@ -87,7 +87,7 @@ def lay_out(root: Branch, minimizes: bool) -> TreeLayout:
     ribbons: list[Ribbon] = []
 
     def place(branch: Branch, x: float, top: float) -> tuple[Bar, float]:
-        """Place a branch and all below it from ``top`` on; the bar, and where the next may begin."""
+        """Place a branch and all below it from ``top`` on; returns its bar, and where the next may begin."""
         height = max(scale * branch.tally.trials, 2.0)
         if not branch.switches:
             room = max(label_room(branch), height + 10.0)
@@ -142,7 +142,7 @@ def _leaves(branch: Branch) -> Iterator[Branch]:
 
 
 def _folded(branch: Branch, minimizes: bool) -> Branch:
-    """The branches with most trials of every switch; one more counts the others."""
+    """The branch with only the branches of each switch that have most trials; one more joins the others."""
     switches = []
     for switch in branch.switches:
         ranked = sorted(switch.branches, key=lambda b: -b.tally.trials)

@@ -1,7 +1,7 @@
-"""The service: studies over REST, a page to watch them, and SigOpt's protocol (extra ``serve``).
+"""The service: studies over REST, a dashboard, and SigOpt's protocol (extra ``serve``).
 
 ``create_app(storage)`` is the ASGI application that ``bough serve`` runs. Start reading at ``app``. Every
-request passes ``security_middleware`` (hosts, tokens, limits, headers) before any route sees it.
+request passes ``security_middleware`` (hosts, tokens, limits, headers) before it reaches a route.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Instances(_In):
 
 
 class Correct(_In):
-    """Another result: a number, or an object of measures; names that it leaves out keep their values."""
+    """Another result: a number, or an object of measures; measures missing from it keep their values."""
 
     value: float | dict[str, Any]
     reason: Reason
@@ -56,9 +56,9 @@ class Stop(_In):
 
 
 class Change(_In):
-    """Another space. ``preview`` says what differs and changes nothing.
+    """Another space. ``preview`` returns the differences and changes nothing.
 
-    ``seen``: the space that a preview was compared with; 409 if the study has another one now.
+    ``seen``: the study's space when a preview was made; 409 if the study has another one now.
     """
 
     space: dict[str, Any]
@@ -69,14 +69,14 @@ class Change(_In):
 
 
 class ChangeOut(BaseModel):
-    """The differences, a line each; ``since`` is the first trial of the new space."""
+    """The differences, one line each; ``since`` is the first trial of the new space."""
 
     differences: list[str]
     since: int | None
 
 
 class AmendmentOut(BaseModel):
-    """``since``: how many trials the study had; ``by`` in the body: who said it."""
+    """``since``: how many trials the study had; ``by`` in the body: who made it."""
 
     kind: str
     trial: int | None
@@ -87,7 +87,7 @@ class AmendmentOut(BaseModel):
 
 
 class AmendmentsOut(BaseModel):
-    """``told``: the trials that were retracted or corrected, as they were told."""
+    """``told``: the retracted and corrected trials, as they were first told."""
 
     amendments: list[AmendmentOut]
     told: list[TrialOut]
@@ -126,7 +126,7 @@ def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/stop", response_model=AmendmentOut, status_code=201, tags=["studies"])
     def stop(who: Caller, opened: Opened, given: Stop) -> Response:
-        """Ask every run of the study to start no further trial; what is running is finished."""
+        """Ask every run of the study to start no further trial; running trials are finished."""
         return JSONResponse(_json(opened.stop_runs(given.reason, by=who.name)), 201)
 
     @api.get("/studies/{study:name}/amendments", response_model=AmendmentsOut, tags=["studies"])
@@ -143,7 +143,7 @@ def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/change", response_model=ChangeOut, tags=["studies"])
     async def change(who: Caller, opened: Opened, given: Change) -> Response:
-        """Go on in another space; earlier trials keep their configs and go on informing the method."""
+        """Continue in another space; earlier trials keep their configs and still inform the method."""
 
         def work() -> dict[str, Any]:
             lines = opened.change(

@@ -65,7 +65,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 CHUNK_CHARACTERS = 2**18
-"""The length of the pieces in which long replies are sent."""
+"""The length in characters of the pieces in which long replies are sent."""
 
 _bearer = HTTPBearer(auto_error=False, description="A token from `bough token create`.")
 
@@ -104,7 +104,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
             new.method if isinstance(new.method, str) else method(new.method.name, **new.method.options)
         )
         existed = bool(studies.storage.find(new.name))
-        # A study keeps the results that it learned from, so their studies may be gone when it is opened.
+        # A study stores the results it learned from, so the earlier studies may no longer exist.
         earlier = [SimpleNamespace(name=each) if existed else studies.open(each) for each in new.learn_from]
         study = Study(
             space,
@@ -135,7 +135,7 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
 def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/ask", response_model=TrialsOut, tags=["trials"])
     async def ask(who: Caller, opened: Opened, wanted: Ask | None = None, key: Key = None) -> Response:
-        """The next trials to evaluate. 409 with type ExhaustedError when a finite space is used up."""
+        """The next trials to evaluate. 409 with type ExhaustedError if a finite space is exhausted."""
         wanted = wanted or Ask()
         trials = await studies.ask(
             opened,
@@ -149,7 +149,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
     def tell(opened: Opened, number: int, result: Tell) -> Response:
-        """Give a trial its value, or measures by name. Told again alike nothing changes, else a conflict."""
+        """Give a trial its value, or measures by name. The same result may be told again; another is 409."""
         return _recorded(opened, told_result(number, result, opened.goals))
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
@@ -167,7 +167,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         "/studies/{study:name}/trials/{number:number}/report", response_model=ReportOut, tags=["trials"]
     )
     def report(opened: Opened, number: int, given: ReportIn) -> Response:
-        """Report how a running trial is doing. The same again changes nothing; steps must grow."""
+        """Report a value of a running trial. The same report again changes nothing; steps must increase."""
         trial = Trial(number, {}, "running", attempt=given.attempt)
         reported: Any = given.measures or given.value
         stop = existing(opened, number, lambda: opened.report(trial, reported, given.step))
@@ -175,7 +175,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
     def renew(study: Name, leases: Renew) -> Response:
-        """Keep the leases of trials that are being evaluated, or give the trials back."""
+        """Renew the leases of running trials, or put the trials into the queue."""
         held = [Trial(each.number, {}, "running", attempt=each.attempt) for each in leases.trials]
         studies.storage.renew(studies.find(study).id, held, leases.lease)
         return Response(status_code=204)
@@ -195,7 +195,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
 
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
     async def add(who: Caller, opened: Opened, known: Add, key: Key = None) -> Response:
-        """Add results that are known already: all of them, or none if one is malformed."""
+        """Add known results: all of them, or none if one is malformed."""
         rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
         mark = request_mark(who.id, "add", key, known.model_dump_json())
         trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
@@ -216,7 +216,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         curves: bool = False,
     ) -> Response:
-        """One page of the trials that match, with their ``curves`` if you like.
+        """One page of the trials that match; ``curves`` includes their curves.
 
         ``by`` sorts them by a parameter instead of ``order``.
         """
@@ -239,18 +239,18 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         "/studies/{study:name}/trials/{number:number}/explain", response_model=ExplainOut, tags=["trials"]
     )
     async def explain(opened: Opened, number: int) -> Response:
-        """The prediction and the reason with which the method chose a trial."""
+        """Why the method chose a trial: its prediction and its reason."""
         found = await studies.consult_model(lambda: existing(opened, number, lambda: opened.explain(number)))
         return JSONResponse(finite(found))
 
     @api.post("/studies/{study:name}/explain", tags=["studies"])
     async def explain_branches(opened: Opened, wanted: Explain) -> Response:
-        """The trials of a branch, the model's outlook for it, and why it was not chosen lately."""
+        """The trials of a branch, what the model expects there, and why it was or was not chosen lately."""
         return JSONResponse(finite(await studies.consult_model(lambda: opened.explain(branch=wanted.branch))))
 
     @api.post("/studies/{study:name}/predict", response_model=PredictOut, tags=["trials"])
     async def predict(opened: Opened, wanted: Predict) -> Response:
-        """Mean and standard deviation that the method's model expects at some configurations now."""
+        """The posterior mean and standard deviation of the method's model at some configurations."""
         mean, sd = await studies.consult_model(lambda: opened.predict(wanted.configs, measure=wanted.measure))
         return JSONResponse(finite({"mean": mean.tolist(), "sd": sd.tolist()}))
 
@@ -265,13 +265,13 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.post("/studies/{study:name}/budget", status_code=204, tags=["studies"])
     def budget(opened: Opened, wanted: NewBudget) -> Response:
-        """Say what the trials may cost together, earlier ones included."""
+        """Set the total cost that the trials may have, earlier ones included."""
         opened.set_budget(wanted.budget)
         return Response(status_code=204)
 
     @api.get("/studies/{study:name}/branches", response_model=list[BranchOut], tags=["studies"])
     async def branches(opened: Opened, measure: str | None = None) -> Response:
-        """The branches of the space from top to bottom, and how the trials of each went, by a measure."""
+        """The branches of the space from top to bottom, with the results of each branch by a measure."""
         snapshot = await figures.snapshot(opened, {})
         return JSONResponse(await to_thread.run_sync(lambda: branches_json(snapshot.showing(measure))))
 
@@ -300,7 +300,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
 
     @api.get("/studies/{study:name}/events", tags=["studies"])
     async def events(opened: Opened) -> Response:
-        """Server-sent events: "status" at once and when trials changed, "gone" if the study is deleted."""
+        """Server-sent events: "status" at once and when trials change, "gone" if the study is deleted."""
         if not watchers.enter():
             raise HTTPException(503, "too many watchers; try again later")
 
@@ -318,7 +318,7 @@ def _add_reading(api: APIRouter, studies: OpenStudies, figures: FigureCache, wat
         kind = "text/csv; charset=utf-8" if csv else "application/x-ndjson"
         name = f'attachment; filename="trials.{format}"'
         chunks = in_chunks(lines)
-        begun = chain([next(chunks)], chunks)  # an error in reading the study has its status, not half a file
+        begun = chain([next(chunks)], chunks)  # so an error gets its HTTP status instead of a partial file
         return StreamingResponse(begun, media_type=kind, headers={"Content-Disposition": name})
 
 
@@ -338,7 +338,7 @@ def branches_json(snapshot: StudySnapshot) -> list[dict[str, Any]]:
 
 
 def in_chunks(lines: Iterable[str]) -> Iterator[str]:
-    """The same text in larger pieces: the response fetches each piece from a thread."""
+    """The same text in larger pieces, because the response fetches each piece from a thread."""
     held, size = [], 0
     for line in lines:
         held.append(line)

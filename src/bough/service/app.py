@@ -38,10 +38,10 @@ def create_app(
 ) -> FastAPI:
     """The service for the studies of a storage; without a URL they are kept in memory.
 
-    hosts:   names under which it may be called, besides localhost and IP addresses.
-    records: where tokens are kept, if it is open already; by default the storage's database.
-    opened:  the storage itself, if it is open already.
-    secure:  browsers come by https (a proxy does it), so the session's cookie says so.
+    hosts:   host names of the service, besides localhost and IP addresses.
+    records: the store of tokens, if already open; by default the storage's database.
+    opened:  the storage itself, if already open.
+    secure:  browsers use https (through a proxy), so the session's cookie is marked secure.
     """
     records = records or Records(storage)
     studies = OpenStudies(opened or open_storage(storage))
@@ -61,7 +61,7 @@ def create_app(
         version=__version__,
         summary="Bayesian optimization for search spaces that branch",
         openapi_url="/api/v1/openapi.json",
-        docs_url=None,  # its page would load scripts from elsewhere
+        docs_url=None,  # that page would load scripts from other sites
         redoc_url=None,
         lifespan=lifespan,
         middleware=[

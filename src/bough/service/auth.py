@@ -1,8 +1,8 @@
 """Permissions: tokens for programs, sessions for browsers.
 
-A token is ``bough_<id>_<secret>``. The id finds its row. The secret has 256 random bits, so a plain SHA-256
-of it is stored, and compared in constant time. A browser exchanges a token for a session: a random cookie
-that ends with the token.
+A token is ``bough_<id>_<secret>``; the id identifies its row. The secret has 256 random bits, so storing its
+plain SHA-256 is safe; hashes are compared in constant time. A browser exchanges a token for a session: a
+random cookie that expires after a while, or when the token is revoked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOKEN = re.compile(r"bough_([0-9a-f]{8})_([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Principal:
-    """The sender of a request. session: by a browser's cookie, so another site may have caused it."""
+    """The sender of a request. session: known by a browser's cookie, so another site may have caused it."""
 
     id: str
     name: str
@@ -54,7 +54,7 @@ def create_token(records: Records, name: str, scope: str) -> str:
 def principal_of_token(records: Records, token: str) -> Principal | None:
     match = _TOKEN.fullmatch(token)
     row = records.token(match[1]) if match else None
-    # An unknown id costs the same comparison as a known one.
+    # An unknown id takes the same comparison as a known one, so timing reveals nothing.
     good = hmac.compare_digest(_hash(match[2] if match else ""), row.hash if row else "")
     return Principal(row.id, row.name, row.scope) if good and row is not None else None
 
@@ -99,7 +99,7 @@ def _hash(secret: str) -> str:
 
 
 class Attempts:
-    """Counts failed sign-ins per address, and says when there were too many."""
+    """Limits failed sign-ins per address."""
 
     def __init__(self, most: int = 10, seconds: float = 600.0) -> None:
         self._most, self._seconds = most, seconds
@@ -114,6 +114,6 @@ class Attempts:
         return len(recent) >= self._most
 
     def failed(self, address: str) -> None:
-        if len(self._failed) > 10_000:  # bounds the memory that an attacker with many addresses can take
+        if len(self._failed) > 10_000:  # limits the memory that an attacker with many addresses can use
             self._failed.clear()
         self._failed.setdefault(address, deque(maxlen=self._most)).append(time.monotonic())

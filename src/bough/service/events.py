@@ -15,13 +15,13 @@ from bough.study import Study
 __all__ = ["Watchers", "status_json", "watch"]
 
 POLL_SECONDS = 1.0
-"""Between two looks at a study."""
+"""Seconds between two reads of a study."""
 
 STREAM_SECONDS = 600.0
-"""After which a stream ends; the browser opens it again by itself."""
+"""Seconds after which a stream ends; the browser then reconnects automatically."""
 
 HEARTBEAT_SECONDS = 15.0
-"""Of silence, after which a comment shows proxies that the stream is alive."""
+"""Seconds of silence after which a comment is sent, so proxies keep the stream open."""
 
 COUNTS = (
     "trials", "finished", "done", "failed", "leased", "stopped", "retracted", "spent", "stop_requests"
@@ -33,7 +33,7 @@ MAX_STREAMS = 200
 
 
 class Watchers:
-    """Bounds how many streams are open at once, and ends all of them when the service stops."""
+    """Limits the number of open streams, and ends all of them when the service stops."""
 
     def __init__(self) -> None:
         self._open = 0
@@ -49,12 +49,12 @@ class Watchers:
         self._open -= 1
 
     def close(self) -> None:
-        """Let every stream end at its next look."""
+        """Let every stream end at its next read."""
         self.closed = True
 
 
 def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
-    """How far a study is; see ``models.StatusOut``."""
+    """The progress of a study; see ``models.StatusOut``."""
     status = study.status()
     return {
         **{name: getattr(status, name) for name in COUNTS},
@@ -65,7 +65,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
 
 
 async def watch(look: Callable[[], Awaitable[dict[str, Any]]], watchers: Watchers) -> AsyncIterator[str]:
-    """An event "status" at once and whenever ``look`` returns news; "gone" if the study is deleted."""
+    """An event "status" at once and whenever ``look`` returns a new one; "gone" if the study is deleted."""
     last, quiet, alive = "", 0.0, 0.0
     try:
         while alive < STREAM_SECONDS and not watchers.closed:

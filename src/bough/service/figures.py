@@ -36,7 +36,7 @@ else:
     FigureName = Literal[tuple(SHOWN)]
 
 WARM_STUDIES = 4
-"""How many studies are read when the service starts."""
+"""The number of latest studies that are read when the service starts."""
 
 
 class _Recent:
@@ -48,7 +48,7 @@ class _Recent:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made if it is not there; other threads wait meanwhile."""
+        """The value of a key; if missing, it is made while other threads wait."""
         with self._lock:
             if key not in self._values:
                 self._values[key] = make()
@@ -60,7 +60,7 @@ class _Recent:
 
 
 class FigureCache:
-    """Draws in one thread and reads trials in another, so no reader waits for a figure."""
+    """Draws figures in one thread and reads trials in another, so reading never waits for a figure."""
 
     def __init__(self, studies: OpenStudies) -> None:
         self._studies = studies
@@ -77,9 +77,9 @@ class FigureCache:
         return await _run(self._reading, lambda: self._snapshot(study, self._studies.version(study), branch))
 
     async def warm(self) -> None:
-        """Read the latest studies before the first request: to read 100,000 trials takes seconds."""
+        """Read the latest studies before the first request, because reading 100,000 trials takes seconds."""
         for record in (await _run(self._reading, self._studies.records))[-WARM_STUDIES:]:
-            with contextlib.suppress(BoughError):  # deleted meanwhile or unreadable: nobody asked for it yet
+            with contextlib.suppress(BoughError):  # deleted or unreadable; a request for it will say so
                 study = await _run(self._reading, partial(self._studies.open, record.name))
                 snapshot = await self.snapshot(study, {})
                 await _run(self._reading, partial(getattr, snapshot, "root"))
@@ -115,7 +115,7 @@ class FigureCache:
         return text.encode()
 
     def _snapshot(self, study: Study, version: Version, branch: Branch) -> StudySnapshot:
-        # The page says whose figures these are, so their headings need not.
+        # The page shows the study's name, so the headings of its figures need not.
         whole = self._snapshots.get((version, ""), lambda: replace(StudySnapshot.of(study), name=""))
         if not branch:
             return whole

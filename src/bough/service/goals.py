@@ -20,20 +20,20 @@ __all__ = ["add_goal_routes", "known_result", "told_result"]
 
 
 class HypervolumeOut(BaseModel):
-    """``reference``: the point that it is measured from; empty if none is given and nothing is feasible."""
+    """``reference``: the point it is measured from; empty if none is given and no trial is feasible."""
 
     hypervolume: float
     reference: dict[str, float]
 
 
 def told_result(number: int, given: Tell, goals: Goals) -> Trial:
-    """The result that a request tells."""
+    """The result in a request."""
     parts = _measured(given, goals)
     return told(number, parts, given.noise, given.cost, given.attempt, given.notes, goals)
 
 
 def known_result(given: Known, goals: Goals) -> dict[str, Any]:
-    """A result as ``Study.add`` takes it."""
+    """A result as an argument of ``Study.add``."""
     return {**given.notes, **_measured(given, goals), "noise": given.noise, "cost": given.cost}
 
 
@@ -69,7 +69,7 @@ def add_goal_routes(api: APIRouter) -> None:
             str | None, Query(max_length=4000, description='A JSON object such as {"error": 0.5}.')
         ] = None,
     ) -> Response:
-        """The volume between the front and a reference point: given, that of the study, or inferred."""
+        """The volume between the front and a reference point: given, the study's, or inferred."""
         trials = opened.current_trials
         given = json_object(reference, "reference", '{"error": 0.5}') or None
         return JSONResponse(

@@ -1,4 +1,4 @@
-"""Requests and replies under ``/api/v1``: their shapes, for validation and OpenAPI."""
+"""Requests and replies under ``/api/v1`` as Pydantic models, for validation and OpenAPI."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=200,
-        description="A random text per request; the same request sent again has no second effect.",
+        description="A random text per request; a repeated request with the same key has no second effect.",
     ),
 ]
 Attempt = Annotated[int, Field(ge=0, lt=2**31)]
@@ -36,7 +36,7 @@ Noise = Annotated[float, Field(ge=0)] | dict[str, Annotated[float, Field(ge=0)]]
 
 
 class _In(BaseModel):
-    """A request: nothing unknown, and no text where a number belongs."""
+    """A request: unknown fields, and text instead of a number, are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -47,7 +47,7 @@ class MethodIn(_In):
 
 
 class NewStudy(_In):
-    """A study to create. ``space`` is a space file's content: bough's own JSON form, or ConfigSpace's.
+    """A study to create. ``space`` is the content of a space file: bough's JSON format, or ConfigSpace's.
     ``learn_from``: the names of earlier studies of this service."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -63,8 +63,8 @@ class NewStudy(_In):
 
 
 class Ask(_In):
-    """``lease``: seconds after which a trial is handed out again unless it was told; none by default.
-    ``limit``: nothing is handed out once finished and leased trials are so many."""
+    """``lease``: seconds after which a trial is handed out again unless it has a result; none by default.
+    ``limit``: no trial is handed out once this many trials are finished or leased."""
 
     n: Annotated[int, Field(ge=1, le=100)] = 1
     lease: Seconds | None = None
@@ -81,8 +81,8 @@ class _Result(_In):
 
 
 class Tell(_Result):
-    """A result. ``attempt`` is that of the trial as it was handed out; 0 stands for the current one.
-    ``value`` is that of the first objective, or stands in ``measures`` under its name. ``noise`` is a number
+    """A result. ``attempt`` is the trial's attempt when it was handed out; 0 means the current one.
+    ``value`` is the value of the first objective, which may be in ``measures`` instead. ``noise`` is a number
     for one objective, or an object by measure."""
 
     attempt: Attempt = 0
@@ -98,8 +98,8 @@ class Fail(_In):
 
 
 class ReportIn(_In):
-    """How a running trial is doing at a step; ``attempt`` as for a result. ``measures``: all objectives and
-    limited measures by name, instead of a value, where the study has several."""
+    """An intermediate value of a running trial at a step; ``attempt`` as for a result. ``measures``: all
+    objectives and limited measures by name, instead of a value, if the study has several."""
 
     value: float | None = None
     measures: dict[str, float] = {}
@@ -114,7 +114,7 @@ class ReportIn(_In):
 
 
 class ReportOut(BaseModel):
-    """Whether the trial should stop; then it is stored as stopped, and need not be told."""
+    """Whether the trial should stop; it is then stored as stopped and needs no result."""
 
     stop: bool
 
@@ -132,7 +132,7 @@ class Known(_Result):
 
 
 class Add(_In):
-    """Results that are known already."""
+    """Known results."""
 
     results: Annotated[list[Known], Field(min_length=1, max_length=2500)]
 
@@ -143,14 +143,14 @@ class Held(_In):
 
 
 class Renew(_In):
-    """New leases for trials that are being evaluated; without a lease they go back to the queue."""
+    """New leases for running trials; without a lease they go back to the queue."""
 
     trials: Annotated[list[Held], Field(max_length=1000)]
     lease: Seconds | None
 
 
 class NewBudget(_In):
-    """The total cost that the trials may have: in units of told costs, or in seconds where none is told."""
+    """The total cost that the trials may have: in units of reported costs, or in seconds without any."""
 
     budget: Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -163,13 +163,13 @@ class Predict(_In):
 
 
 class Explain(_In):
-    """Which branch, by values of its switches; without it, all of them."""
+    """A branch, given by values of its switches; by default all branches."""
 
     branch: Config | None = None
 
 
 class PredictOut(BaseModel):
-    """In the order of the configs; null stands for a number that JSON cannot hold."""
+    """In the order of the configs; null is a number that JSON cannot represent."""
 
     mean: list[float | None]
     sd: list[float | None]
@@ -219,7 +219,7 @@ class TrialOut(BaseModel):
 
 
 class TrialsOut(BaseModel):
-    """One page of trials; ``total`` counts all that match, ``amendments`` those of the study."""
+    """One page of trials; ``total`` counts all matching trials, ``amendments`` the study's amendments."""
 
     trials: list[TrialOut]
     total: int
@@ -227,7 +227,7 @@ class TrialsOut(BaseModel):
 
 
 class StudyOut(BaseModel):
-    """``direction`` is that of the first objective."""
+    """``direction`` is the direction of the first objective."""
 
     name: str
     direction: Literal["minimize", "maximize"]
@@ -247,9 +247,9 @@ class StudiesOut(BaseModel):
 
 
 class StatusOut(BaseModel):
-    """``finished`` counts done and failed trials without those that were added by hand, as ``run`` does.
-    ``front``: trials on the front of several objectives. ``spent``: what the finished trials cost.
-    ``stop_requests``: a run stops when this is more than at its beginning.
+    """``finished`` counts done, failed and stopped trials, without those added by hand, as ``run`` does.
+    ``front``: the number of trials on the front of several objectives. ``spent``: cost of finished trials.
+    ``stop_requests``: a run stops when this number is larger than when the run began.
     ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
     trials: int
@@ -267,9 +267,9 @@ class StatusOut(BaseModel):
 
 
 class ExplainOut(BaseModel):
-    """``mean`` and ``sd`` are what the model expected, ``criterion`` is what made the trial worth trying.
-    With several goals ``objectives`` has mean and sd of each, ``constraints`` each probability to meet it.
-    ``rule`` names what chose the trial, ``reason`` says it in words."""
+    """``mean`` and ``sd`` are the model's prediction at that time, ``criterion`` is its acquisition value.
+    With several goals ``objectives`` has mean and sd of each, ``constraints`` the probability to meet each.
+    ``rule`` names the rule that chose the trial, ``reason`` explains it in words."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -281,7 +281,7 @@ class ExplainOut(BaseModel):
 
 
 class BranchOut(BaseModel):
-    """A branch of the space and how its trials went; ``path`` is what ``branch=`` of other routes takes."""
+    """A branch of the space and its results; ``path`` is the value of ``branch=`` in other routes."""
 
     path: dict[str, str]
     label: str
@@ -292,7 +292,7 @@ class BranchOut(BaseModel):
 
 
 def trial_json(trial: Trial, curve: bool = False) -> dict[str, Any]:
-    """A trial without the marks of requests, which concern only the service, and perhaps with its curve."""
+    """A trial as JSON, without the ids of requests, which are internal; ``curve``: with its curve."""
     left_out = ("request", "holder") if curve else ("request", "holder", "curve", "curves")
     row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in left_out}
     return {**row, "violated": list(trial.violated), "feasible": trial.feasible}

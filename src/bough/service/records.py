@@ -1,8 +1,8 @@
-"""The service's own records: tokens, sessions, and SigOpt's objects.
+"""The records of the service: tokens, sessions, and SigOpt's objects.
 
-They live beside the studies in one database, so one backup holds both. Their tables have their own
-migrations: a database that is never served has none of them. A document is a JSON object with a kind, a name
-and an owner; SigOpt's experiments, runs and projects need no more.
+They are in the same database as the studies, so one backup covers both. Their tables have separate
+migrations, so a database that is never served does not have them. A document is a JSON object with a kind, a
+name and an owner; this is enough for SigOpt's experiments, runs and projects.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bough.storage.schema import Migration, migrate
 
 __all__ = ["Document", "Records", "TokenRow"]
 
-FIRST: Migration = (  # "IF NOT EXISTS": version 0.1 made these tables without a version
+FIRST: Migration = (  # "IF NOT EXISTS": version 0.1 created these tables without a version number
     """
     CREATE TABLE IF NOT EXISTS bough_tokens (
         id TEXT PRIMARY KEY, name TEXT NOT NULL, scope TEXT NOT NULL,
@@ -66,7 +66,7 @@ class TokenRow:
 
 @dataclass(frozen=True)
 class Document:
-    """A stored JSON object; ``id`` counts up over all documents, ``name`` is unique among those of a kind."""
+    """A stored JSON object; ``id`` increases over all documents, ``name`` is unique within a kind."""
 
     id: int
     name: str
@@ -77,7 +77,7 @@ class Document:
 
 
 class Records:
-    """``url`` is a storage URL; None keeps everything in memory. ``create=False`` makes no tables."""
+    """``url`` is a storage URL; None keeps everything in memory. ``create=False`` creates no tables."""
 
     def __init__(self, url: str | None, *, create: bool = True) -> None:
         self._database = Database(url or "sqlite:///:memory:?check_same_thread=false")
@@ -112,7 +112,7 @@ class Records:
         )
 
     def revoke(self, id: str) -> bool:
-        """Whether there was such a token that was still good."""
+        """Revoke a token; returns whether it existed and was still valid."""
         return self._has_tokens and bool(self._database.write("revoke", lambda t: t.execute(_REVOKE, id=id)))
 
     @property
@@ -130,7 +130,7 @@ class Records:
         return _document(rows[0]) if rows else None
 
     def get(self, kind: str, name: str) -> Document | None:
-        if "\0" in name:  # no database holds that
+        if "\0" in name:  # no database can store it
             return None
         rows = self._database.read(_GET, kind=kind, name=name)
         return _document(rows[0]) if rows else None
@@ -142,7 +142,7 @@ class Records:
     def change(
         self, kind: str, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]
     ) -> Document | None:
-        """Replace a document's body by ``change`` of it, in one transaction; None if there is none."""
+        """Replace a document's body by ``change(body)``, in one transaction; None if there is no document."""
 
         def work(transaction: Transaction) -> Document | None:
             rows = transaction.execute(_GET + self._for_update, kind=kind, name=name)
@@ -158,7 +158,7 @@ class Records:
 
     @property
     def _for_update(self) -> str:
-        """SQLite's transactions hold the whole database already."""
+        """The clause that locks a row; SQLite's transactions already lock the whole database."""
         return " FOR UPDATE" if self._database.dialect == "postgresql" else ""
 
 

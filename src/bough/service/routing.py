@@ -37,7 +37,7 @@ __all__ = ["Caller", "Name", "Opened", "StrictRoute", "error_response", "json_ob
 _log = logging.getLogger("bough")
 
 _SHOULD_BE = "Input should be "
-"""How Pydantic begins to say what would be right."""
+"""The start of Pydantic's messages about expected values."""
 
 _STATUS: tuple[tuple[type[BoughError], int], ...] = (
     (NoStudy, 404),
@@ -54,7 +54,7 @@ _STATUS: tuple[tuple[type[BoughError], int], ...] = (
 
 
 class _Name(Convertor[str]):
-    """A study's name: one segment of the path, in which a slash may be encoded."""
+    """A study's name: one segment of the path, which may contain an encoded slash."""
 
     regex = "[^/]+"
 
@@ -145,12 +145,12 @@ def _fields(request: Request) -> list[str]:
 
 
 def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
-    """The first mistake of a request in words; where several types are allowed, all of them."""
+    """The first mistake of a request in words; if a field allows several types, all of them are named."""
     first = found[0]
     of_this = [each for each in found if each["loc"][:-1] == first["loc"][:-1]]
     alternatives = len(of_this) > 1 and all(each["msg"].startswith(_SHOULD_BE) for each in of_this)
     where = first["loc"][:-1] if alternatives and len(first["loc"]) > 2 else first["loc"]
-    # Pydantic names the type that it tried, such as dict[str,str], among the names of the fields.
+    # Pydantic inserts the type that it tried, such as dict[str,str], between the names of the fields.
     name = ".".join(str(part) for part in where[1:] if "[" not in str(part))
     if first["type"] == "extra_forbidden":
         near = difflib.get_close_matches(name, fields, n=1)
@@ -158,7 +158,7 @@ def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
     if first["type"] == "missing":
         return f"the field {name!r} is missing" if name else "the request needs a JSON body"
     if not first["msg"].startswith(_SHOULD_BE):
-        said = first["msg"].removeprefix("Value error, ")  # of a validator of ours
+        said = first["msg"].removeprefix("Value error, ")  # from one of our validators
         return f"{name}: {said}" if name else said
     if not name:
         return "the body must be a JSON object"

@@ -1,13 +1,13 @@
-"""The checks that every request passes before any route sees it.
+"""The checks that every request passes before it reaches a route.
 
 The rules are the same for all routes, so no route can forget one:
 
-- The Host must be ours: a page of another site that resolves its name to our address gets nothing.
+- The Host must be ours, against DNS rebinding: another site may resolve its name to our address.
 - A foreign Origin is refused.
-- The body is bounded in size and time: none for GET, 16 KB on public paths.
+- The body is limited in size and time: none for GET, 16 KB on public paths.
 - All but the few ``PUBLIC`` paths need a token or a session. Reading needs scope "read", every other method
   scope "write".
-- Another site cannot use a browser's session: its cookie is SameSite=strict, and changes need our own Origin.
+- Another site cannot use a browser's session: its cookie is SameSite=strict, and changes need our Origin.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ __all__ = ["SecurityMiddleware", "refusal"]
 PUBLIC = frozenset({"/api/v1/health", "/api/v1/openapi.json", "/sign-in"})
 PUBLIC_PREFIX = "/static/"
 SIGN_OUT = "/sign-out"
-"""Changes only the caller's session, so a reader may do it too."""
+"""The path changes only the caller's session, so scope "read" is enough."""
 
 READING_POST = re.compile(r"/api/v1/studies/[^/]+/(predict|explain)")
-"""Changes nothing, but its configs need a body."""
+"""POST requests that change nothing, so scope "read" is enough; they are POST because they need a body."""
 
 PUBLIC_BODY_BYTES = 16 * 2**10
 
@@ -79,7 +79,7 @@ class SecurityMiddleware:
         self._app, self._records = app, records
         self._hosts = {"localhost", *(host.lower() for host in hosts)}
         self._max_body, self._body_seconds = max_body, body_seconds
-        self._limiter: CapacityLimiter | None = None  # belongs to an event loop, so it is made there
+        self._limiter: CapacityLimiter | None = None  # belongs to an event loop, so it is created there
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -98,7 +98,7 @@ class SecurityMiddleware:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        # Routes match the path as it was sent, so a study's name may contain an encoded slash.
+        # Routes match the raw path, so a study's name may contain an encoded slash.
         path = scope.get("raw_path", quote(scope["path"]).encode()).decode("ascii", "replace")
         scope["path"], public = path, path in PUBLIC or path.startswith(PUBLIC_PREFIX)
         max_body = min(PUBLIC_BODY_BYTES, self._max_body) if public else self._max_body
@@ -112,17 +112,17 @@ class SecurityMiddleware:
                     return
                 response = body
             await response(scope, receive, send_with_headers)
-        except asyncio.CancelledError:  # the server stops, and the grace period is over
+        except asyncio.CancelledError:  # the server is stopping, and the grace period is over
             if started:
                 raise
             response = refusal(scope, 503, "the service is stopping: send the request again")
             await response(scope, receive, send_with_headers)
 
     def _refused(self, scope: Scope, max_body: int) -> Response | None:
-        """A refusal because of the Host, the Origin or the announced length."""
+        """A refusal because of the Host, the Origin or the Content-Length; None if all are fine."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        # Load balancers ask in HTTP/1.0 without a Host. Browsers, which can be misled, always send one.
+        # Load balancers may use HTTP/1.0 without a Host. Browsers, which can be tricked, always send one.
         if "host" in headers and not self._ours(host):
             return refusal(scope, 421, "the Host header names another server; see --allow-host")
         origin = headers.get("origin")
@@ -183,11 +183,11 @@ class SecurityMiddleware:
             find = partial(principal_of_session, self._records, cookie)
         else:
             return None
-        self._limiter = self._limiter or CapacityLimiter(8)  # not the threads that serve requests
+        self._limiter = self._limiter or CapacityLimiter(8)  # separate from the threads that serve requests
         return await to_thread.run_sync(find, limiter=self._limiter)
 
     async def _body(self, scope: Scope, receive: Receive, max_body: int) -> Receive | Response:
-        """A function that gives the body, now read, and then the connection's further messages."""
+        """A function that returns the body, already read, and then the connection's further messages."""
         chunks: list[bytes] = []
         size, sent = 0, False
 

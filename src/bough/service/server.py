@@ -1,8 +1,8 @@
-"""Runs the application under uvicorn, with limits for strangers and an orderly end.
+"""Runs the application under uvicorn, with limits for unauthenticated clients and a graceful shutdown.
 
-A connection belongs to a *stranger* until one of its requests shows a good token or session. A request head
+A connection belongs to a *stranger* until one of its requests has a valid token or session. A request head
 must be complete in time, and an address may have a limited number of strangers. So nobody without a token can
-use up the connections.
+exhaust the connections.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_CONNECTIONS = 1000
 
 @dataclass
 class ConnectionLimits:
-    """head_seconds: for a complete request head; proxies: addresses that speak for many clients."""
+    """head_seconds: time for a complete request head; proxies: addresses that act for many clients."""
 
     head_seconds: float = 10.0
     strangers_per_address: int = 250
@@ -37,7 +37,7 @@ class ConnectionLimits:
 
 
 def limited_protocol(limits: ConnectionLimits) -> type[H11Protocol]:
-    """uvicorn's HTTP protocol, held to the limits."""
+    """uvicorn's HTTP protocol with the limits."""
 
     class LimitedProtocol(H11Protocol):
         stranger: str | None = None  # the address under which this connection is counted
@@ -99,7 +99,7 @@ def limited_protocol(limits: ConnectionLimits) -> type[H11Protocol]:
 
 
 class Server(uvicorn.Server):
-    """A server that ends the streams of its application first when it stops."""
+    """A server that first ends the event streams of its application when it stops."""
 
     overran = False
     """Whether requests were still running when the grace period ended."""
@@ -117,8 +117,8 @@ def make_server(
 ) -> Server:
     """A server for the application.
 
-    grace:   seconds that requests may go on after the server was told to stop; the rest is answered 503.
-    proxies: addresses whose X-Forwarded-For and X-Forwarded-Proto headers are believed.
+    grace:   seconds that requests may take after the server was told to stop; later ones are answered 503.
+    proxies: addresses whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.
     """
     limits = limits or ConnectionLimits(proxies=frozenset(proxies))
     config = uvicorn.Config(
@@ -138,13 +138,13 @@ def make_server(
 
 
 def run_server(server: Server, listening: socket.socket) -> None:
-    """Serve until a signal says stop."""
+    """Serve until a signal stops the server."""
     try:
         server.run(sockets=[listening])
     finally:
         if server.overran:
-            # Threads may still be making proposals that nobody waits for. To end now is as safe as a kill:
-            # what was acknowledged is stored, and clients send again what was not.
+            # Threads may still compute proposals that nobody waits for. Exiting now is as safe as a kill:
+            # what was acknowledged is stored, and clients resend the rest.
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(130 if isinstance(sys.exception(), KeyboardInterrupt) else 0)

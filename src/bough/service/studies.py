@@ -1,7 +1,7 @@
 """The studies that the service has open, and the order in which they are asked.
 
-A proposal may take seconds. Askers of one study wait for their turn without holding a thread, and proposals
-run in their own threads. So a result can be told, and a page be read, at any time.
+A proposal may take seconds. Askers of one study wait for their turn without blocking a thread, and proposals
+run in separate threads. So results can be told and pages be read at any time.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "existing", "existing
 T = TypeVar("T")
 
 Version = tuple[int, ...]
-"""Changes whenever the trials of a study, their curves or its space do: a key for caches."""
+"""A cache key that changes whenever the trials of a study, their curves or its space change."""
 
 MAX_OPEN = 32
-"""Studies whose trials are kept in memory; the least recently used goes first."""
+"""The number of studies whose trials are kept in memory; the least recently used one is dropped first."""
 
 
 class NoStudy(StudyError):
@@ -58,9 +58,9 @@ def existing_trial(study: Study, number: int) -> Trial:
 
 
 def request_mark(client: str, operation: str, key: str | None, content: str = "") -> str | None:
-    """A short name of a request by its Idempotency-Key, stored with its trials so a repetition finds them.
+    """An id of a request from its Idempotency-Key; it is stored with the trials, so a repetition finds them.
 
-    The same key from another client, for another operation or with another content is another request.
+    The same key from another client, for another operation or with other content gives another id.
     """
     if key is None:
         return None
@@ -69,7 +69,7 @@ def request_mark(client: str, operation: str, key: str | None, content: str = ""
 
 
 class OpenStudies:
-    """Threads and coroutines may share it."""
+    """The open studies by name; threads and coroutines may share it."""
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
@@ -90,15 +90,15 @@ class OpenStudies:
 
     def find(self, name: str) -> StudyRecord:
         """The record of the study of that name as it is now."""
-        found = self.storage.find(name) if name.isprintable() else []  # as the names of all studies are
+        found = self.storage.find(name) if name.isprintable() else []  # all study names are printable
         if not found:
             raise NoStudy(f"there is no study {name!r}")
         return found[0]
 
     def open(self, name: str) -> Study:
-        """The study of that name as it is now: others may have deleted it and created another.
+        """The current study of that name: the one known before may have been deleted and replaced.
 
-        Opening a study may take seconds. Requests for the same study wait for it, all others go on.
+        Opening a study may take seconds. Requests for the same study wait for it; others do not.
         """
         record = self.find(name)
         with self._lock:
@@ -134,7 +134,7 @@ class OpenStudies:
         return study.record.id, status.trials, *finished, status.leased, status.amendments, status.reports
 
     async def consult_model(self, work: Callable[[], T]) -> T:
-        """Compute with a study's model, in threads that no other kind of request needs."""
+        """Run ``work`` with a study's model in separate threads, so other requests do not wait."""
         return await asyncio.get_running_loop().run_in_executor(self._models, work)
 
     async def ask(
@@ -157,7 +157,7 @@ class OpenStudies:
         return await (in_turn() if request is None else self._once(study, request, in_turn()))
 
     async def insert(self, study: Study, request: str | None, work: Callable[[], list[Trial]]) -> list[Trial]:
-        """The trials that ``work`` puts into the study."""
+        """The trials that ``work`` inserts into the study."""
 
         async def in_thread() -> list[Trial]:
             return await asyncio.get_running_loop().run_in_executor(self._askers, work)
@@ -165,7 +165,7 @@ class OpenStudies:
         return await (in_thread() if request is None else self._once(study, request, in_thread()))
 
     async def _once(self, study: Study, request: str, work: Coroutine[Any, Any, list[Trial]]) -> list[Trial]:
-        """Do the work, or wait for it if the same request is being worked on: it was sent again."""
+        """Do the work, or wait for it if the same request was sent before and is still running."""
         key = study.record.id, request
         running = self._running.get(key)
         if running is None:
@@ -173,4 +173,4 @@ class OpenStudies:
             running.add_done_callback(lambda _: self._running.pop(key, None))
         else:
             work.close()
-        return await asyncio.shield(running)  # others may wait for it when this request is cut off
+        return await asyncio.shield(running)  # others may wait for it even if this request is cancelled

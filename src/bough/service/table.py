@@ -44,7 +44,7 @@ def branch_of(text: str | None) -> dict[str, Any]:
 
 
 def select(trials: Sequence[Trial], study: Study, wanted: Selection) -> tuple[list[Trial], int]:
-    """One page of these trials of the study, and how many match in all."""
+    """One page of the matching trials, and the number of all that match."""
     found = trials
     if wanted.state:
         found = [trial for trial in found if trial.state == wanted.state]
@@ -64,7 +64,7 @@ def select(trials: Sequence[Trial], study: Study, wanted: Selection) -> tuple[li
 
 
 def _sorted_by(trials: Sequence[Trial], space: Space, name: str, descending: bool) -> list[Trial]:
-    """Trials by one parameter: numbers before text; those without it last, in either direction."""
+    """Trials sorted by one parameter: numbers before text; trials without it last, in either direction."""
     if all(parameter.name != name for parameter in space.parameters):
         raise ConfigError(f"the space has no parameter {name!r} to sort by")
     having = [trial for trial in trials if name in trial.config]
@@ -79,7 +79,7 @@ def _sort_key(value: Any) -> tuple[bool, float, str]:
 
 
 def _rank(trial: Trial, sign: float) -> tuple[bool, float, int]:
-    """Trials without a value come last."""
+    """A sort key by value; trials without a value come last."""
     return trial.value is None, 0.0 if trial.value is None else sign * trial.value, trial.number
 
 

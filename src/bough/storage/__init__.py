@@ -12,7 +12,7 @@ __all__ = ["Amendment", "Changes", "MemoryStorage", "Storage", "StudyRecord", "i
 
 
 def is_absent(storage: str | Storage | None) -> bool:
-    """Whether a storage is a file that has not been made yet."""
+    """Whether a storage is a file that does not exist yet."""
     if not isinstance(storage, str):
         return False
     from bough.storage.connect import sqlite_file  # loads SQLAlchemy, which most users never need
@@ -24,7 +24,7 @@ def is_absent(storage: str | Storage | None) -> bool:
 def open_storage(storage: str | Storage | None, *, create: bool = True) -> Storage:
     """A storage from its URL (``sqlite:///file.db``, ``postgresql://...``); None is a new one in memory.
 
-    create: make the file and the tables if they are missing; otherwise that is a StorageError.
+    create: create a missing file and its tables; if False, a missing file is a StorageError.
     """
     if storage is None:
         return MemoryStorage()

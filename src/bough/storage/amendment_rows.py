@@ -1,7 +1,7 @@
-"""Amendments as rows of the table ``bough_amendments``: what ``SqlStorage`` reads and appends.
+"""Reads and appends rows of the table ``bough_amendments``, for ``SqlStorage``.
 
-The study's row keeps the revision of its last amendment. A reader looks here only if that is newer than what
-it has read. Amendments never change, so those up to a revision are the same whenever they are read.
+The study's row keeps the revision of its last amendment. A reader queries this table only if that revision is
+newer than what it has read. Amendments never change, so rows up to a revision can be read at any time.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def append(
     operation: str,
 ) -> Amendment:
     """Append to a study whose row the transaction has locked; see ``Storage.amend``."""
-    if transaction.retried:  # an earlier try may have been committed without our knowing
+    if transaction.retried:  # an earlier try may have been committed without an acknowledgement
         mine = transaction.execute(_OF_OPERATION, study=study, operation=operation)
         if mine:
             return amendments_of(mine)[0]

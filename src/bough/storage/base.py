@@ -16,10 +16,10 @@ __all__ = ["Amendment", "Changes", "Storage", "StudyRecord", "amended_meanwhile"
 class StudyRecord:
     """A study without its trials.
 
-    space, method and goals are JSON texts; goals None stands for one objective. The space is the current one:
-    an amendment may have replaced it. The storage chooses the id and never uses it again, even if the study
-    is deleted and another one gets its name. trials: how many there were when the record was read.
-    stopping: the rule that stops trials; None is the default one.
+    space, method and goals are JSON texts; goals None means one objective. The space is the current one: an
+    amendment may have replaced it. The storage chooses the id and never reuses it, even if the study is
+    deleted and another one gets its name. trials: their number when the record was read.
+    stopping: the rule that stops trials; None is the default rule.
     """
 
     name: str
@@ -36,12 +36,11 @@ class StudyRecord:
 
 @dataclass(frozen=True)
 class Amendment:
-    """Something said about a study after its creation; amendments are appended and never change.
+    """An addition to a study after its creation; amendments are appended and never change.
 
     kind:  "space", "learned", "retract", "correct", "belief", "source", "budget", "instances", "stop",
-           "note", "audit". body: JSON data that goes with it. trial: the number of the trial that it is
-           about, if there is one.
-    since: how many trials the study had; it holds for the proposals from this number on. position: 0, 1, 2,
+           "note", "audit". body: its JSON data. trial: the number of the trial that it is about, if any.
+    since: how many trials the study had; it applies to proposals from this number on. position: 0, 1, 2,
            ... without gaps; at: Unix time. The storage fills in these three.
     """
 
@@ -62,11 +61,11 @@ def amended_meanwhile() -> ConflictError:
 class Changes:
     """The trials that changed after some revision, in the order of their changes, as one consistent snapshot.
 
-    A finished trial, which never changes again, may be among them although it was read before.
+    A finished trial never changes again, but it may be listed although it was read before.
 
     revision: pass it to the next call to read on from here; now: the storage's clock.
     amendments: those that are new, in their order.
-    reports:  what trials reported after that revision, each report once, in the order of its arrival.
+    reports:  reports of trials after that revision, each report once, in the order of arrival.
     """
 
     trials: list[Trial]
@@ -80,9 +79,9 @@ class Changes:
 class Storage(Protocol):
     """Keeps studies and their trials.
 
-    Each method is atomic, and safe to call from several threads and processes. A study is named by its
-    ``id``; StudyError is raised if it was deleted meanwhile, StorageError if the storage itself fails.
-    Times are those of the storage's clock: hosts whose clocks differ agree about leases.
+    Each method is atomic, and safe to call from several threads and processes. A study is identified by its
+    ``id``; StudyError is raised if it was deleted, StorageError if the storage itself fails. Times come from
+    the storage's clock, so hosts with different clocks agree about leases.
     """
 
     def create(
@@ -92,7 +91,7 @@ class Storage(Protocol):
         amendments: Sequence[Amendment] = (),
         reports: Sequence[Report] = (),
     ) -> StudyRecord:
-        """Store a new study with what it has from the start, as it is; StudyError if the name is taken."""
+        """Store a new study with these trials, amendments and reports; StudyError if the name is taken."""
         ...
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -100,7 +99,7 @@ class Storage(Protocol):
         ...
 
     def delete(self, study: int) -> None:
-        """Delete a study, its trials and amendments; nothing happens if it is gone already."""
+        """Delete a study, its trials and amendments; does nothing if it was already deleted."""
         ...
 
     def amend(
@@ -114,11 +113,11 @@ class Storage(Protocol):
     ) -> Amendment:
         """Append an amendment and return it as stored.
 
-        after: how many amendments there were when this one was made; ConflictError if there are more by now,
-        and nothing is stored. None appends whatever came before. space: the study's new space, as JSON.
+        after: how many amendments there were when this one was made; ConflictError, and nothing is stored, if
+        there are more by now. None appends unconditionally. space: the study's new space, as JSON.
         moved: trials with their configs in the new space, which replace the stored ones. ConflictError if
-        one is in another state by now, or if the study has more trials than ``amendment.since`` says. Whoever
-        has read these trials before reads all of the study again.
+        the state of one has changed, or if the study has more trials than ``amendment.since``. Readers that
+        have read these trials before must read the whole study again.
         """
         ...
 
@@ -140,8 +139,8 @@ class Storage(Protocol):
         Nothing is inserted and the list is empty in two cases: the next free number is not ``within`` the
         range, or the study was amended after the revision ``seen``.
         A running trial starts now, and its lease ends ``lease`` seconds from now.
-        Trials with the mark of a request (``request``, or ``holder`` of a single running trial) are inserted
-        once: if the storage has trials with that mark, those are returned instead.
+        Trials with the id of a request (``request``, or ``holder`` of a single running trial) are inserted
+        once: if the storage has trials with that id, those are returned instead.
         """
         ...
 
@@ -150,24 +149,24 @@ class Storage(Protocol):
     ) -> Trial | None:
         """Hand out the first trial that is queued or whose lease has ended, in its next attempt.
 
-        holder: mark of the request that it is handed out to; see ``Trial``. If a trial runs for that mark
-        already, it is returned as it is.
-        One whose attempts are used up counts as failed instead. None if there is nothing to hand out.
+        holder: id of the request that gets the trial; see ``Trial``. If a trial already runs for that id, it
+        is returned unchanged.
+        A trial that has no attempts left is failed instead. None if there is nothing to hand out.
         """
         ...
 
     def finish(self, study: int, result: Trial) -> Trial:
         """Give a trial its result: ``result.number`` says which; its state is "done", "failed" or "stopped".
 
-        The same result again changes nothing; another one is a ConflictError. A value is accepted from any
-        attempt, another end only from the current one (attempt 0 stands for the current one).
+        The same result again changes nothing; a different one is a ConflictError. A value is accepted from
+        any attempt, "failed" and "stopped" only from the current one (attempt 0 means the current one).
         """
         ...
 
     def report(self, study: int, report: Report) -> Trial:
-        """Store what a running trial reports, and return the trial; its lease stays as it is.
+        """Store a report of a running trial, and return the trial; its lease does not change.
 
-        The same report again changes nothing, whatever became of the trial. TrialError if the trial does not
+        The same report again changes nothing, even if the trial has ended. TrialError if the trial does not
         run in that attempt or has reported a later step, ConflictError if it reported another value there.
         """
         ...

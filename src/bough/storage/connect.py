@@ -1,7 +1,7 @@
 """Storage URLs, and how connections are opened.
 
-Nothing is created by reading. A connection that only reads opens a file that exists, changes nothing about it
-and leaves its journal mode alone; one that writes creates the file if need be.
+Reading creates nothing: a connection that only reads opens an existing file, and does not change the file or
+its journal mode. A connection that writes creates the file if necessary.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["UnlockedConnection", "display_url", "open_connection", "parse_url", 
 
 _ADVICE = "use sqlite:///file.db or postgresql://user@host/database"
 
-# Autocommit: our transactions begin and end by statements.
+# Autocommit: transactions begin and end with explicit statements.
 _SQLITE: dict[str, Any] = {
     "isolation_level": None,
-    "timeout": 0.0,  # SQLite's own way to wait for a lock favours newcomers: we wait ourselves
+    "timeout": 0.0,  # SQLite's lock wait favours newcomers, so ``Database`` waits instead
     "check_same_thread": False,
 }
 _POSTGRESQL: dict[str, Any] = {
     "autocommit": True,
-    "prepare_threshold": None,  # behind a pooler the next transaction may have another server process
+    "prepare_threshold": None,  # a pooler may run the next transaction in another server process
 }
-_POSTGRESQL_DEFAULTS = {  # of libpq; what the URL says goes first
+_POSTGRESQL_DEFAULTS = {  # for libpq; the URL takes precedence
     "connect_timeout": 10,
     "keepalives": 1,
     "keepalives_idle": 10,
@@ -74,13 +74,13 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
 
 
 def display_url(text: str) -> str:
-    """A storage URL without its password, however malformed it is."""
+    """A storage URL without its password, even if the URL is malformed."""
     hidden = re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", text)
     return re.sub(r"(?i)(password=)[^&]*", r"\1***", hidden)
 
 
 def sqlite_file(url: str | sa.URL) -> str | None:
-    """The path of the SQLite file that a URL names; None if it is something else than a plain file."""
+    """The path of the SQLite file that a URL names; None if it does not name a plain file."""
     parsed = parse_url(url)[0] if isinstance(url, str) else url
     name = parsed.database or ""
     if parsed.drivername != "sqlite" or not name or name.startswith((":", "file:")):
@@ -89,7 +89,7 @@ def sqlite_file(url: str | sa.URL) -> str | None:
 
 
 def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bool) -> Any:
-    """A connection of the driver: to read, to write, or to write and create the file."""
+    """Open a connection of the driver: to read, to write, or to write and create the file."""
     args, given = dialect.create_connect_args(url)
     if dialect.name == "postgresql":
         return dialect.connect(*args, **{**_POSTGRESQL_DEFAULTS, **given, **_POSTGRESQL})
@@ -113,7 +113,7 @@ def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bo
 
 
 class UnlockedConnection(sqlite3.Connection):
-    """Reads a file without locks, as if nobody wrote to it. Somebody may, so it serves one statement only."""
+    """Reads a file without locks. Another process may write meanwhile, so it runs only one statement."""
 
 
 def _open_file(path: str, mode: str, given: Mapping[str, Any]) -> sqlite3.Connection:
@@ -125,7 +125,7 @@ def _open_file(path: str, mode: str, given: Mapping[str, Any]) -> sqlite3.Connec
 
 
 def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
-    """Also from a medium that cannot be written to, where SQLite's usual locks and log are impossible."""
+    """Open a file to read; works also on read-only media, where SQLite cannot use its locks and its log."""
     if not os.path.exists(path):
         raise StorageError(f"there is no file {path}")
     for mode in ("mode=rw", "mode=ro&immutable=1"):
@@ -140,7 +140,7 @@ def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
                 raise
         if _size(
             f"{path}-wal"
-        ):  # results that are not in the file yet, which reading without locks would miss
+        ):  # the log has results that are not in the file yet; reading without locks would miss them
             raise StorageError(
                 f"{path} has a log, {os.path.basename(path)}-wal, that cannot be read in a folder without "
                 "permission to write: copy both files to another folder and read them there"
@@ -149,7 +149,7 @@ def _open_to_read(path: str, given: Mapping[str, Any]) -> sqlite3.Connection:
 
 
 def _size(path: str) -> int:
-    """How long a file is; 0 if there is none."""
+    """The size of a file in bytes; 0 if there is no file."""
     try:
         return os.stat(path).st_size
     except OSError:

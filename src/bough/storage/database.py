@@ -1,8 +1,8 @@
-"""One connection to SQLite or PostgreSQL: transactions, patience with passing faults, clear errors.
+"""One connection to SQLite or PostgreSQL: transactions, retries after temporary faults, clear errors.
 
-SQLAlchemy opens the connection and writes each statement's parameters in the driver's style. The statements
-then run on the driver's own cursor: they are few and simple, and SQLAlchemy's execution layer would cost
-several times what they do.
+SQLAlchemy opens the connection and rewrites each statement's parameters in the driver's style. The statements
+then run directly on the driver's cursor: they are few and simple, and SQLAlchemy's execution layer would take
+several times longer than the statements themselves.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = ["Database", "Transaction"]
 T = TypeVar("T")
 
 _BEGIN = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "BEGIN"}
-_DIALECT = {  # what stands for {name} in a statement
+_DIALECT = {  # replacements for {name} in statements
     "sqlite": {
         "clock": "(julianday('now') - 2440587.5) * 86400.0",
-        "row_lock": "",  # a transaction that writes has the whole file
+        "row_lock": "",  # a writing transaction locks the whole file
         "free_row_lock": "",
     },
     "postgresql": {
@@ -48,7 +48,7 @@ _DIALECT = {  # what stands for {name} in a statement
 
 @dataclass(frozen=True)
 class Transaction:
-    """The work of a write; ``retried`` says that an earlier try may have been committed unnoticed."""
+    """A write transaction; ``retried``: an earlier try may have been committed without an acknowledgement."""
 
     database: Database
     retried: bool
@@ -61,9 +61,9 @@ class Transaction:
 
 
 class Database:
-    """A connection that threads take turns on. It is closed around a fork, so no child inherits it.
+    """A connection that threads share, one at a time. It is closed around a fork, so no child inherits it.
 
-    patience: seconds for which an operation is tried again while the database is locked, full or away.
+    patience: seconds for which an operation is retried while the database is locked, full or unreachable.
     """
 
     def __init__(self, url: str, patience: float = 30.0) -> None:
@@ -75,9 +75,9 @@ class Database:
         self._identity: tuple[int, int] | None = None  # of the file that was opened
         self._patience = patience
         self._statements: dict[str, str] = {}
-        # Seconds that recent transactions took: how long to wait before a lock is tried again. A shorter wait
-        # would not find the lock free, a longer one would leave it unused. At least a millisecond, or many
-        # waiting processes would take the processor from the one that has the lock.
+        # Moving average of transaction times in seconds, used as the retry interval for a lock: retrying
+        # sooner is wasted, later leaves the lock idle. At least a millisecond, or many waiting processes
+        # would take the processor from the one that has the lock.
         self._typical = 0.001
         self._lock = threading.RLock()
         self._connection: Any = None
@@ -85,14 +85,14 @@ class Database:
         self._writes = False  # whether the connection was opened to write
         self._watchdog = Watchdog() if self.dialect == "postgresql" else None
         self._statement_seconds = math.inf
-        self._log: Log | None = None  # SQLite's, if we flush it ourselves
+        self._log: Log | None = None  # SQLite's log, if bough flushes it
         self._process = os.getpid()
         forks.register(self)
 
     def before_fork(self) -> None:
-        """Wait for the transaction that is under way, then close the connection."""
+        """Wait for the current transaction, then close the connection."""
         self._lock.acquire()
-        if not self._in_memory:  # which exists only as long as its connection, and has no file to share
+        if not self._in_memory:  # a database in memory would end with its connection, and has no file
             self._drop_connection()
 
     def after_fork(self, child: bool) -> None:
@@ -107,14 +107,14 @@ class Database:
         return self._path is None or os.path.exists(self._path)
 
     def is_idle_within(self, seconds: float) -> bool:
-        """Whether no other thread uses the connection; waits for that at most so many seconds."""
+        """Whether the connection becomes free of other threads within that many seconds."""
         if not self._lock.acquire(timeout=seconds):
             return False
         self._lock.release()
         return True
 
     def read(self, sql: str, **parameters: Any) -> list[Row]:
-        """The rows of one statement, which sees one consistent snapshot."""
+        """The rows of one statement, from one consistent snapshot."""
 
         def attempt(retried: bool) -> list[Row]:
             self._open(write=False)
@@ -173,10 +173,10 @@ class Database:
         return self.read(found[self.dialect], name=name) == [(1,)]
 
     def _reached(self, label: str, moment: str) -> None:
-        """Nothing happens here; crash tests kill the process at such a moment."""
+        """Does nothing; a hook at which crash tests kill the process."""
 
     def _patiently(self, attempt: Callable[[bool], T]) -> T:
-        """Try until it works, the fault is one that does not pass, or patience ends."""
+        """Retry until it works, the fault is permanent, or patience ends."""
         if self._process != os.getpid():
             raise StorageError(
                 f"{self.where}: this process was forked by something other than Python while the study was "
@@ -184,7 +184,7 @@ class Database:
             )
         deadline = time.monotonic() + self._patience
         retried, pause = False, 0.0
-        # A first try may take a third of the patience; one that was cut off has twice as long the next time.
+        # The first try may take a third of the patience; after a timeout the next try gets twice as long.
         statement_seconds = max(self._patience / 3, 1.0)
         while True:
             with self._lock:
@@ -201,14 +201,14 @@ class Database:
                         tried = f"(tried again for {self._patience:g} s)"
                         raise StorageError(f"{self.where}: {fault.cause} {tried}") from error
                     pause = self._typical if fault.held else min(max(1.5 * pause, 0.1), 1.0)
-                    retried = retried or fault.lost  # only then nobody knows whether it was committed
+                    retried = retried or fault.lost  # only then it is unknown whether it was committed
                     statement_seconds *= 2 if fault.lost else 1
             time.sleep(pause * random.uniform(0.5, 1.5))
 
     def _execute(self, sql: str, parameters: dict[str, Any]) -> list[Row]:
         cursor = self._only_cursor
         if cursor is None:  # ``before_fork`` closed it
-            raise StorageError(f"{self.where}: the process forked amid a transaction; nothing was changed")
+            raise StorageError(f"{self.where}: the process forked during a transaction; nothing was changed")
         text = self._statements.get(sql) or self._compiled(sql)
         if self._watchdog is None:
             cursor.execute(text, parameters)
@@ -220,8 +220,8 @@ class Database:
     def _compiled(self, sql: str) -> str:
         """The statement in the driver's parameter style.
 
-        ``{clock}`` in it is the database's own clock; ``{row_lock}`` locks the rows found until the commit,
-        ``{free_row_lock}`` likewise, but passes over those that another transaction has locked.
+        ``{clock}`` is the database's clock; ``{row_lock}`` locks the found rows until the commit;
+        ``{free_row_lock}`` does the same, but skips rows that another transaction has locked.
         """
         if sql not in self._statements:
             text = sql
@@ -235,12 +235,12 @@ class Database:
             self._only_cursor.executemany(self._compiled(sql), rows)
 
     def _watched(self, watchdog: Watchdog) -> contextlib.AbstractContextManager[None]:
-        """A block that ends with a lost connection if the server is silent for too long."""
+        """A block in which the connection is shut down if the server does not answer for too long."""
         return watchdog.limit(self._connection.fileno(), self._statement_seconds)
 
     def _open(self, write: bool) -> None:
-        """Connect, unless there is a connection that will do."""
-        write = write or self._in_memory or self.dialect == "postgresql"  # which tell no difference
+        """Connect, unless there is a suitable connection."""
+        write = write or self._in_memory or self.dialect == "postgresql"  # these have one kind of connection
         if self._connection is not None and (self._writes or not write):
             return
         self._drop_connection()
@@ -264,11 +264,11 @@ class Database:
         if self._path is not None and _identity(self._path) != self._identity:
             raise StorageError(
                 f"{self.where}: the file was removed, moved or replaced while it was open; "
-                "what is told now would be lost"
+                "new results would be lost"
             )
 
     def _flush(self) -> None:
-        """Bring to the disk what was committed, unless the database has done so itself."""
+        """Flush what was committed to disk, unless the database does so itself."""
         if self._log is None:
             return
         try:
@@ -284,7 +284,7 @@ class Database:
         try:
             self._execute("ROLLBACK", {})
         except self._dialect.loaded_dbapi.Error:
-            self._drop_connection()  # then the other side rolls back
+            self._drop_connection()  # the server then rolls back
 
     def _drop_connection(self) -> None:
         connection, cursor = self._connection, self._only_cursor
@@ -297,7 +297,7 @@ class Database:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Which file is at the path; None if there is none."""
+    """Device and inode of the file at the path; None if there is no file."""
     try:
         status = os.stat(path)
     except OSError:

@@ -1,4 +1,4 @@
-"""Errors of database drivers in words for users, and whether trying again may help."""
+"""Translates errors of database drivers into messages for users, and says whether a retry may help."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["Fault", "fault_of"]
 
 @dataclass(frozen=True)
 class Fault:
-    """cause: one line for the user; passing: trying again may help; lost: the connection is of no use any
-    more; held: another process has the lock, perhaps another bough process, until its transaction ends."""
+    """cause: one line for the user; passing: a retry may help; lost: the connection can no longer be used;
+    held: another process, perhaps another bough process, has the lock until its transaction ends."""
 
     cause: str
     passing: bool = False
@@ -48,8 +48,8 @@ _POSTGRESQL = {
     "42501": Fault("the user has no permission to write to the database"),
 }
 
-# While connecting, psycopg has the server's words but not its SQLSTATE. A server that speaks another
-# language is asked again until patience ends.
+# While connecting, psycopg has the server's message but not its SQLSTATE. If the message is in another
+# language, the fault is not recognised and connecting is retried until patience ends.
 _REFUSALS = {
     r'FATAL: database ".*" does not exist': _POSTGRESQL["3D"],
     r'FATAL: (role ".*" does not exist|password authentication failed|no pg_hba\.conf entry)': _POSTGRESQL[
@@ -62,11 +62,11 @@ def fault_of(error: Exception, dialect: str) -> Fault:
     """The fault behind an error of ``sqlite3`` or ``psycopg``."""
     if isinstance(
         error, UnicodeDecodeError
-    ):  # sqlite3 could not read SQLite's own message, which quotes damage
+    ):  # sqlite3 could not decode SQLite's message, which quotes damaged text
         return _SQLITE["SQLITE_CORRUPT"]
     name = getattr(error, "sqlite_errorname", "")
     if name in _SQLITE:
-        return _SQLITE[name]  # at once: those who wait for a lock come here often
+        return _SQLITE[name]  # a fast path: waiting for a lock calls this often
     text = " ".join(str(error).split())
     if dialect == "sqlite":
         code = "_".join(name.split("_")[:2])  # SQLITE_IOERR_WRITE -> SQLITE_IOERR
@@ -74,7 +74,7 @@ def fault_of(error: Exception, dialect: str) -> Fault:
             return Fault(f"reading or writing the file failed ({text})", passing=True, lost=True)
         return _SQLITE.get(code, Fault(text))
     state = getattr(error, "sqlstate", None)
-    if state is None:  # the server refused us or could not be reached, or the connection broke
+    if state is None:  # the server refused the connection or was unreachable, or the connection broke
         for words, fault in _REFUSALS.items():
             if re.search(words, text):
                 return fault

@@ -1,15 +1,15 @@
-"""Make ``os.fork`` safe for open studies.
+"""Makes ``os.fork`` safe for open studies.
 
-Two things go wrong when a process forks. SQLite keeps a table of the files that a process has open. A child
-that inherits this table believes that it already holds the shared lock on the file, so it never takes it, and
-the next process that closes the file deletes the log under the child: its commits vanish without an error.
-And a lock that another thread holds at the moment of the fork stays locked in the child.
+A fork causes two problems. First, SQLite keeps a table of the files that a process has open. A child that
+inherits this table behaves as if it already held the shared lock on the file, so it never takes the lock. The
+next process that closes the file then deletes the log under the child, whose commits vanish without an error.
+Second, a lock that another thread holds at the moment of the fork stays locked in the child.
 
-So everything that holds a lock or a connection registers here. ``before_fork`` runs in the forking thread:
-take the lock, close the connection. ``after_fork`` runs on both sides: let the lock go; the connection is
-opened again when it is next needed.
+So everything that holds a lock or a connection registers here. ``before_fork`` runs in the forking thread: it
+takes the lock and closes the connection. ``after_fork`` runs in both processes: it releases the lock. The
+connection is opened again on its next use.
 
-The registry is module state because Python's fork hooks are: they cannot be unregistered.
+The registry is module state because Python's fork hooks are global and cannot be unregistered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["ForkAware", "register"]
 
 
 class ForkAware(Protocol):
-    """Something that must be brought to rest before the process forks."""
+    """An object with a lock or a connection that must be released before the process forks."""
 
     def before_fork(self) -> None: ...
 
@@ -38,7 +38,7 @@ _at_rest: list[ForkAware] = []  # strong references: what is locked for the fork
 
 
 def register(participant: ForkAware) -> None:
-    """Call the participant's hooks at every fork for as long as it lives."""
+    """Call the participant's hooks at every fork while it exists."""
     with _registry_lock:
         _registered.add(participant)
 
@@ -59,7 +59,7 @@ def _after_fork(child: bool) -> None:
 
 
 def _renew_property_locks() -> None:
-    """Until Python 3.12 a ``cached_property`` has a lock, which a thread may hold that the child lacks."""
+    """Before Python 3.12 a ``cached_property`` has a lock; a thread that the child lacks may hold it."""
     for name, module in list(sys.modules.items()):
         if name.startswith("bough."):
             for kind in list(vars(module).values()):

@@ -18,9 +18,9 @@ __all__ = ["MemoryStorage"]
 
 @dataclass
 class _StudyState:
-    """One study: its trials by number, the numbers of those that are not over, and a journal of all changes.
+    """One study: its trials by number, the numbers of unfinished trials, and a journal of all changes.
 
-    The revision of a study is the length of its journal, so what changed since then is a slice of it. An
+    The revision of a study is the length of its journal, so the changes since a revision are a slice. An
     entry is the number of a trial that changed, or a report. curves: reports by step, by number and attempt.
     """
 
@@ -54,7 +54,7 @@ class _StudyState:
         return self.trials[number]
 
     def of_mark(self, request: str | None, holder: str | None) -> list[Trial]:
-        """The trials that a request has put in, or that run for it."""
+        """The trials that a request inserted, or the trial that runs for it."""
         if request is not None and (found := [trial for trial in self.trials if trial.request == request]):
             return found
         running = [self.trials[number] for number in self.open] if holder is not None else []
@@ -221,7 +221,7 @@ class MemoryStorage:
 
     def _state(self, study: int) -> _StudyState:
         if study not in self._states:
-            raise StudyError("the study was deleted meanwhile")
+            raise StudyError("the study was deleted in the meantime")
         return self._states[study]
 
 

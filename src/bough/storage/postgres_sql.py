@@ -1,15 +1,15 @@
-"""An ask and a tell as one statement each, for PostgreSQL: many workers hardly wait for each other.
+"""An ask and a tell as one statement each, for PostgreSQL, so many workers hardly wait for each other.
 
 A transaction that inserts a trial or hands one out holds the lock on the study's row until its commit is on
-the disk. A single statement holds it no longer than that: nothing travels to and from the client meanwhile.
+disk. A single statement holds it for the shortest time, without round trips to the client.
 
-A tell does without that lock, so the results of many workers reach the disk together. Then it cannot know the
-study's next revision. It writes UNASSIGNED, which comes after every revision, so every reader of changes sees
-the result, perhaps more than once. The next statement that has the lock replaces it by its own revision. A
-tell locks the row of its trial, as every statement does that depends on a trial's state.
+A tell does not take that lock, so the results of many workers are flushed to disk together. Therefore it does
+not know the study's next revision and writes UNASSIGNED, which is greater than every revision. So all readers
+of changes see the result, perhaps more than once. The next statement with the lock replaces UNASSIGNED by its
+revision. A tell locks the row of its trial, like every statement that depends on a trial's state.
 
-A statement that had to wait for a lock reads the row as it is then, and checks its conditions on that
-(PostgreSQL manual, 13.2.1, "Read Committed Isolation Level").
+A statement that had to wait for a lock re-reads the row and checks its conditions again (PostgreSQL manual,
+13.2.1, "Read Committed Isolation Level").
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOCK = f"""
         RETURNING revision, {{clock}} AS now),
     {_ASSIGN}
     SELECT revision, now FROM locked"""
-"""Lock the study until the commit: its new revision, and the time."""
+"""Lock the study until the commit; returns its new revision and the time."""
 
 INSERT = f"""
     WITH locked AS (
@@ -50,8 +50,8 @@ INSERT = f"""
         {", ".join(_SHIFTED.get(column, f":{column}") for column in COLUMNS)}
     FROM locked
     RETURNING number, started, finished, expires"""
-"""One more trial, if its number is within the range and no amendment came meanwhile; its times are given
-relative to now."""
+"""Insert a trial, if its number is within the range and the study was not amended; its times are relative to
+now."""
 
 FINISH = f"""
     UPDATE bough_trials SET state = :state, value = :value, noise = :noise, cost = :cost, error = :error,
@@ -61,4 +61,4 @@ FINISH = f"""
     WHERE study = :study AND number = :number AND state IN ('queued', 'running')
         AND (CAST(:state AS TEXT) = 'done' OR :attempt IN (0, attempt))
     RETURNING {", ".join(COLUMNS)}"""
-"""The result of a trial that has none yet, where ``trial.finished`` would accept it."""
+"""Store the result of an unfinished trial, under the same conditions as ``trial.finished``."""

@@ -1,7 +1,7 @@
-"""Reports as rows of the table ``bough_reports``: what ``SqlStorage`` reads and appends.
+"""Reads and appends rows of the table ``bough_reports``, for ``SqlStorage``.
 
-The study's row keeps the revision of its last report. A reader looks here only if that is newer than what it
-has read, so a study without reports needs no further statement.
+The study's row keeps the revision of its last report. A reader queries this table only if that revision is
+newer than what it has read, so a study without reports needs no extra statement.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ READ = """
 
 
 def append(transaction: Transaction, study: int, current: Trial, report: Report, revision: int) -> None:
-    """Store a report of the trial ``current`` unless it is there already; the caller has locked the study."""
+    """Store a report of the trial ``current`` unless it is stored already; the caller locks the study."""
     row = {"study": study, "number": report.number, "attempt": report.attempt}
     before = transaction.execute(_BEFORE, **row, step=report.step)
     last = transaction.execute(_LAST, **row)[0][0]
@@ -41,7 +41,7 @@ def append(transaction: Transaction, study: int, current: Trial, report: Report,
 
 
 def insert(transaction: Transaction, study: int, reports: Sequence[Report], revision: int) -> None:
-    """Store reports as they are."""
+    """Store reports without checks."""
     if not reports:
         return
     rows = [

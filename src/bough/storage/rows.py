@@ -1,4 +1,4 @@
-"""A trial as a row of the table ``bough_trials``, and back."""
+"""Converts trials to rows of the table ``bough_trials``, and back."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Row = tuple[Any, ...]
 COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in FILLED_IN)
 
 _to_json = json.JSONEncoder(allow_nan=False).encode
-_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
+_from_json = json.JSONDecoder().raw_decode  # bough writes JSON without surrounding white space
 _STATES = frozenset(("queued", "running", "done", "failed", "stopped"))
 _NUMBER = (float, int, type(None))
 
 
 def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    """All columns but the config, which changes only where a study learns its space
+    """All columns but the config, which changes only in studies that learn their space
     (``amendment_rows``)."""
     row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS if name != "config"}
     row |= {name: _to_json(row[name]) if row[name] else None for name in ("measures", "notes", "noises")}
@@ -45,7 +45,7 @@ def trials_of(rows: Iterable[Row]) -> list[Trial]:
         configs, _ = _from_json(f"[{','.join([row[1] for row in rows])}]")
         return [_trial(row, config) for row, config in zip(rows, configs, strict=True)]
     except (ValueError, TypeError, RecursionError):
-        for row in rows:  # which one?
+        for row in rows:  # find the damaged one
             try:
                 _trial(row, json.loads(row[1]))
             except (ValueError, TypeError, RecursionError) as error:

@@ -1,9 +1,9 @@
-"""The tables, and how a database of an older bough is brought up to date.
+"""The tables, and the migration of databases from older versions of bough.
 
-A database carries the number of the last migration it has seen. The first write runs those that are missing,
-in one transaction: a new database runs all of them, and a crash in between leaves the old one as it was. A
-database that is only read stays as it is; columns that it lacks are read as NULL. A released migration is
-never edited; a change of the schema appends one.
+A database stores the number of its last migration. The first write runs the missing migrations in one
+transaction, so a crash leaves the database unchanged; a new database runs all of them. A database that is
+only read is not migrated; missing columns are read as NULL. A released migration is never edited; a change of
+the schema appends one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bough.storage.database import Database, Transaction
 __all__ = ["ADDED_COLUMNS", "MIGRATIONS", "Migration", "check_version", "migrate", "schema_version"]
 
 Migration = Sequence[str]
-"""SQL statements. ``{real}`` is the dialect's double, ``{key}`` its self-numbering key, ``{position}`` its
+"""SQL statements. ``{real}`` is the dialect's double, ``{key}`` its auto-increment key, ``{position}`` its
 function that finds a text in another."""
 
 FIRST: Migration = (
@@ -70,8 +70,8 @@ SECOND: Migration = (
         PRIMARY KEY (study, number, attempt, step)
     )""",
     "CREATE INDEX bough_reports_changes ON bough_reports (study, revision)",
-    # The service of version 0.1 wrote the mark of a request, 20 characters, behind the worker's name:
-    # "name#mark". Other workers may have a "#" in their names too.
+    # The service of version 0.1 appended the id of a request, 20 characters, to the worker's name:
+    # "name#id". Other workers may have a "#" in their names too.
     """
     UPDATE bough_trials SET
         request = CASE WHEN attempt = 0 THEN substr(worker, {position}(worker, '#') + 1) END,
@@ -110,7 +110,7 @@ _VERSION = "SELECT max(version) FROM {table}"
 
 
 def schema_version(database: Database, table: str = "bough_schema") -> int:
-    """How many migrations the database has seen; 0 if bough never wrote to it."""
+    """The number of migrations that were applied; 0 if bough never wrote to the database."""
     if not database.exists or not database.has_table(table):
         return 0
     version: int = database.read(_VERSION.format(table=table))[0][0] or 0
@@ -120,9 +120,9 @@ def schema_version(database: Database, table: str = "bough_schema") -> int:
 def migrate(
     database: Database, migrations: Sequence[Migration] = MIGRATIONS, table: str = "bough_schema"
 ) -> None:
-    """Bring the tables up to date; StorageError if they were written by a newer bough.
+    """Apply the missing migrations; StorageError if the tables were written by a newer bough.
 
-    table: where the version is kept. The service has its own migrations; a database gets them when served.
+    table: where the version is kept. The service has separate migrations, applied when it starts.
     """
     if schema_version(database, table) != len(migrations):
         database.write("migrate", lambda transaction: _run(transaction, database, migrations, table))

@@ -1,13 +1,13 @@
 """Studies in SQLite or PostgreSQL, shared by processes and machines.
 
-Every write begins with an UPDATE of the study's row. It locks the study until the commit, so the writes of
-one study happen one after the other, and it counts the revision up: revisions grow in the order of commits,
-and "everything after revision r" misses nothing. Proposals are made outside of transactions. On PostgreSQL
-asks and tells take a shorter way, see ``postgres_sql``.
+Every write begins with an UPDATE of the study's row. It locks the study until the commit, so the writes to
+one study happen one at a time, and it increments the revision. So revisions grow in the order of commits,
+and a query for everything after revision r misses nothing. Proposals are made outside of transactions. On
+PostgreSQL, asks and tells are shorter; see ``postgres_sql``.
 
-If the server goes away before it acknowledges a commit, nobody knows whether the commit happened. So an
-operation that inserts or hands out a trial leaves its random id in the row. A second try looks for this id
-once it has the lock, because the first may have been waiting for the same lock.
+If the connection is lost before a commit is acknowledged, the client cannot know whether it happened. So an
+operation that inserts or hands out a trial stores a random id in the row. A retry looks for this id once it
+has the lock; before that, the first try may still be waiting for the same lock.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["SqlStorage"]
 T = TypeVar("T")
 
 LEASE_WAIT_SECONDS = 1.0
-"""How long a renewal waits for the shared connection before it opens a second one."""
+"""Seconds that a renewal waits for the shared connection before it opens a second one."""
 
 _STUDY = ("name", "space", "direction", "method", "seed", "created", "trials", "id", "goals", "stopping")
 _TRIAL = ", ".join(COLUMNS)
@@ -87,16 +87,16 @@ _FIRST_AVAILABLE = f"""
 class SqlStorage:
     """See ``Storage``. ``url`` is sqlite:///file.db or postgresql://...
 
-    patience: seconds for which an operation is tried again while the database is locked, full or away.
-    create:   make the file and the tables; otherwise there must be studies to read, and nothing is written
-              before the first operation that writes.
+    patience: seconds for which an operation is retried while the database is locked, full or unreachable.
+    create:   create the file and the tables; if False, the database must have bough's tables, and nothing is
+              written before the first operation that writes.
     """
 
     def __init__(self, url: str, patience: float = 30.0, *, create: bool = True) -> None:
         self._database = Database(url, patience)
         self._on_server = self._database.dialect == "postgresql"
         self._renewing = Database(url, patience) if self._on_server else self._database
-        self._version = 0  # of the tables, when they were last looked at
+        self._version = 0  # of the tables, when last checked
         if create:
             self._upgrade()
             return
@@ -110,7 +110,7 @@ class SqlStorage:
         return f"SqlStorage({self._database.where!r})"
 
     def _upgrade(self) -> None:
-        """Before a write: make the tables, or bring them up to date."""
+        """Before a write: create the tables, or apply missing migrations."""
         if self._version < len(MIGRATIONS):
             migrate(self._database)
             self._version = len(MIGRATIONS)
@@ -129,7 +129,7 @@ class SqlStorage:
         return self._database.write(label, work, shortcut)
 
     def _statement(self, sql: str, columns: Sequence[str], table: str = "") -> str:
-        """A statement that reads ``columns``, as far as the tables have them; the others are NULL."""
+        """A statement that reads ``columns``; those that the tables lack are NULL."""
         if self._version < len(MIGRATIONS):  # another process may upgrade them at any time
             self._look()
         known = [
@@ -185,7 +185,7 @@ class SqlStorage:
             raise _deleted()
         *_, revision, now, amended, reported = rows[0]
         trials = trials_of(row[: len(COLUMNS)] for row in rows if row[0] is not None)
-        # A later statement may see later rows; up to this revision it sees those of this snapshot.
+        # Later statements may see newer rows, but up to this revision they see the same rows as this one.
         news = {"study": study, "since": since, "revision": revision}
         amendments, reports = [], []
         if amended > since:
@@ -243,7 +243,7 @@ class SqlStorage:
             return rows
 
         def shortcut(transaction: Transaction) -> list[Trial]:
-            row = begun(trials[0], 0, 0.0, lease)  # its times count from the moment of the insertion
+            row = begun(trials[0], 0, 0.0, lease)  # its times are relative to the insertion
             columns = {**row_of(row, study, 0, operation), "config": config_of(row)}
             inserted = transaction.execute(postgres_sql.INSERT, **columns, **only_if)
             if not inserted:
@@ -251,7 +251,7 @@ class SqlStorage:
             number, started, finished, expires = inserted[0]
             return [replace(row, number=number, started=started, finished=finished, expires=expires)]
 
-        # The same request may be worked on elsewhere: a look for its mark counts only under the lock.
+        # Another process may handle the same request, so its id must be looked up under the lock.
         one = self._on_server and len(trials) == 1 and not marked
         return self._write("insert", work, shortcut if one else None)
 
@@ -312,13 +312,13 @@ class SqlStorage:
                     _save(transaction, study, changed, revision, None)
 
         self._upgrade()
-        # A statement that a silent server holds up must not hold up the leases of the other trials.
+        # A statement that waits for a silent server must not block the leases of other trials.
         free = self._database.is_idle_within(LEASE_WAIT_SECONDS)
         (self._database if free else self._renewing).write("renew", work)
 
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
-    """Lock the study until the commit; its new revision, and the time."""
+    """Lock the study until the commit; returns its new revision and the time."""
     locked = transaction.execute(_LOCK[transaction.database.dialect], study=study)
     if not locked:
         raise _deleted()
@@ -327,7 +327,7 @@ def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
 
 
 def _deleted() -> StudyError:
-    return StudyError("the study was deleted meanwhile")
+    return StudyError("the study was deleted in the meantime")
 
 
 def _trial(transaction: Transaction, study: int, number: int) -> Trial | None:
@@ -352,7 +352,7 @@ def _of_operation(transaction: Transaction, study: int, operation: str) -> list[
 
 
 def _of_mark(transaction: Transaction, study: int, request: str | None, holder: str | None) -> list[Trial]:
-    """The trials that a request has put in, or that run for it; the caller has locked the study."""
+    """The trials that a request inserted, or the trial that runs for it; the caller has locked the study."""
     for sql, mark in ((_TRIALS_OF_REQUEST, request), (_TRIAL_OF_HOLDER, holder)):
         found = [] if mark is None else trials_of(transaction.execute(sql, study=study, mark=mark))
         if found:

@@ -1,16 +1,16 @@
-"""SQLite's write-ahead log, flushed by us: one flush covers the commits of many processes.
+"""Flushes SQLite's write-ahead log, so that one flush covers the commits of many processes.
 
-With ``synchronous = FULL`` SQLite flushes its log (the ``-wal`` file) while it holds the lock, and the
-processes wait for the disk one after the other. Here a commit appends to the log under ``synchronous =
-NORMAL`` and releases the lock. Then its process flushes the log, and only then reports success. Meanwhile
-the next process writes, and one flush covers everything appended before it.
+With ``synchronous = FULL`` SQLite flushes its log (the ``-wal`` file) while it holds the lock, so processes
+wait for the disk one after another. Here a commit appends to the log under ``synchronous = NORMAL`` and
+releases the lock. Then its process flushes the log, and only then reports success. Meanwhile the next process
+can write, and one flush covers everything appended before it.
 
 No acknowledged result can be lost. After a power failure SQLite reads the log up to the first damaged
-frame, so a commit is safe once the log is flushed up to it. A process that reads a commit that is not
-flushed yet writes behind it in the log, and its own flush covers both. SQLite starts the log from its
-beginning only after it has flushed the log and then the database itself, under NORMAL too
-(https://www.sqlite.org/pragma.html#pragma_synchronous). It also flushes the head of a new log and the entry
-of its folder. A reader may see a result that is not acknowledged yet, and that a power failure would undo.
+frame, so a commit is safe once the log is flushed up to it. A process that builds on an unflushed commit
+writes after it in the log, so its flush covers both. SQLite restarts the log from its beginning only after it
+has flushed first the log and then the database, under NORMAL too
+(https://www.sqlite.org/pragma.html#pragma_synchronous). It also flushes the header of a new log and its
+directory entry. A reader may see a result that is not acknowledged yet, and that a power failure would undo.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ __all__ = ["Log", "log_of"]
 
 
 class Log:
-    """The open log of one connection, which is the same file for as long as that connection is open."""
+    """The open log of one connection; it stays the same file while that connection is open."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_RDONLY)
         self._failure: tuple[object, ...] = ()  # arguments of the first error
 
     def flush(self) -> None:
-        """Return when everything committed so far, by any process, is on the disk; OSError if that fails.
+        """Return when everything committed so far, by any process, is on disk; OSError if that fails.
 
-        Then every later flush fails, too: the system reports only once what it could not write, and the log
-        is useless behind the gap.
+        Every later flush then fails, too: the system reports a failed write only once, and the log is useless
+        after the gap.
         """
         if self._failure:
             raise OSError(*self._failure)
@@ -45,11 +45,11 @@ class Log:
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if hasattr(self, "_file"):
-            close(self._file)  # when the interpreter ends, ``os`` may be gone already
+            close(self._file)  # at interpreter exit, ``os`` may already be gone
 
 
 def log_of(connection: Any) -> Log | None:
-    """The log of a connection to SQLite; None where it has none or we cannot flush it, so SQLite must."""
+    """The log of a connection to SQLite; None if it has none, or if SQLite itself must flush it."""
     if not hasattr(os, "fdatasync"):  # Windows, macOS
         return None
     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log

@@ -1,8 +1,8 @@
-"""Ends statements that a silent server never answers.
+"""Ends statements that a server never answers.
 
-A network that drops packets, or a server that hangs behind a living connection, leaves the driver waiting
-without an end. The watchdog shuts such a connection down from another thread. The driver then reports a lost
-connection, which is a fault like any other: the statement is tried again on a new one.
+If the network drops packets, or the server hangs while its connection stays open, the driver waits forever.
+The watchdog shuts such a connection down from another thread. The driver then reports a lost connection, and
+the statement is retried on a new one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHECK_SECONDS = 0.25
 
 
 class Watchdog:
-    """Watches one connection. Its thread lives while a statement is under way, and a little longer."""
+    """Watches one connection. Its thread runs while a statement is executing, and a little longer."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class Watchdog:
 
     @contextlib.contextmanager
     def limit(self, descriptor: int, seconds: float) -> Iterator[None]:
-        """Shut the connection down if the block takes longer than so many seconds."""
+        """Shut the connection down if the block takes longer than ``seconds``."""
         with self._lock:
             self._watched = descriptor, time.monotonic() + seconds
             if self._thread is None:

@@ -1,6 +1,6 @@
 """Studies: ask for trials, tell results, run objectives.
 
-Names are loaded when first used: a worker process needs only ``objective``, and starts quickly.
+Names are loaded on first use, so a worker process, which needs only ``objective``, starts quickly.
 """
 
 from __future__ import annotations

@@ -25,18 +25,18 @@ from bough.trial import Config, Trial
 __all__ = ["AmendableStudy"]
 
 AMEND_TRIES = 20
-"""How often an amendment may lose the race against others before it is given up."""
+"""Attempts to store an amendment; each one fails if another process stores an amendment first."""
 
 
 class AmendableStudy(StudyResults):
-    """The part of a ``Study`` that appends amendments; nothing that was told is changed."""
+    """The part of a ``Study`` that appends amendments; the stored results themselves never change."""
 
     def retract(self, trial: Trial | int, reason: str, *, by: str | None = None) -> Trial:
         """Say that the result of a finished trial does not count, and why; nothing stored is deleted.
 
         From now on the method, ``best``, ``front`` and ``recommend`` ignore it. It stays among the trials,
         with the reason in ``trial.retracted``, and counts as finished for ``run``.
-        by: who says so; it is stored with the amendment.
+        by: who made the amendment; stored with it.
         """
         number, _ = number_and_attempt(trial)
         self.amend(lambda view: retraction(view, number, reason), by=by)
@@ -45,8 +45,8 @@ class AmendableStudy(StudyResults):
     def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
         """Give a finished trial another result, and say why; the last correction counts.
 
-        value: a number, or a dict as for ``tell``; names that it leaves out keep what was told. The trial
-        has the reason in ``trial.corrected`` and the first value in ``trial.value_before``.
+        value: a number, or a dict as for ``tell``; measures missing from the dict keep their old values. The
+        reason is in ``trial.corrected``, and the first value in ``trial.value_before``.
         """
         number, _ = number_and_attempt(trial)
         self.amend(lambda view: correction(view, number, value, reason, self.goals), by=by)
@@ -56,7 +56,7 @@ class AmendableStudy(StudyResults):
         """Say where good values are expected from now on: {"rate": (1e-4, 1e-2), "model": {"svm": 3}}.
 
         Give ranges and weights as in ``likely=`` of parameters, by name or path. The latest statement about a
-        parameter counts. None withdraws it, and an empty dict withdraws all, also those of the space.
+        parameter counts. None as a range withdraws it; an empty dict withdraws all, also those of the space.
         """
         if not getattr(self._strategy, "uses_beliefs", False):
             raise MethodError(f"method {self.method.name!r} cannot use beliefs; methods with a model can")
@@ -72,17 +72,17 @@ class AmendableStudy(StudyResults):
         seen: Space | None = None,
         by: str | None = None,
     ) -> list[str]:
-        """Continue in another space; returns the differences, a line each (none if nothing differs).
+        """Continue in another space; returns the differences, one line each (empty if there are none).
 
         From the next trial on, proposals come from ``space``. Earlier trials keep their configs and still
         inform the method. Results of running trials are still accepted.
 
-        backfill: values that earlier trials had of parameters that are new, {"dropout": 0.0}. Without one,
-                  a new parameter is inactive in them.
-        fix:      values that a parameter which is gone has from now on, {"epochs": 10}: earlier trials near
-                  them say more. Without one, it is inactive in new trials.
-        preview:  True to check the change and show what differs, without making it.
-        seen:     the space that a preview was compared with: ConflictError if the study has another one now.
+        backfill: values of new parameters in earlier trials, {"dropout": 0.0}. A new parameter without a
+                  value is inactive in them.
+        fix:      values of removed parameters from now on, {"epochs": 10}: earlier trials near them are more
+                  informative. A removed parameter without a value is inactive in new trials.
+        preview:  True to check the change and return the differences without making it.
+        seen:     the study's space when a preview was made: ConflictError if the study has another one now.
         """
         if not isinstance(seen, (Space, NoneType)):
             raise StudyError(f"seen must be a bough.Space, not {type(seen).__name__}")
@@ -92,8 +92,7 @@ class AmendableStudy(StudyResults):
         def make(view: TrialIndex) -> Amendment | None:
             if names_asked(view.amendments):
                 raise StudyError(
-                    f"study {self.name!r} learns its space from what its objective asks for, so change the "
-                    "objective"
+                    f"study {self.name!r} learns its space from its objective, so change the objective"
                 )
             known.append(view.space_changes)
             made = space_change(self._revisions, view.trials, space, backfill or {}, fix or {})
@@ -114,7 +113,7 @@ class AmendableStudy(StudyResults):
         self.amend(lambda view: new_budget(view.amendments, budget))
 
     def stop_runs(self, reason: str = "", *, by: str | None = None) -> Amendment:
-        """Ask every ``run`` of the study that is going on, wherever it is, to start no further trial.
+        """Ask every active ``run`` of the study, on any machine, to start no further trial.
 
         Running evaluations are finished and their results kept. A ``run`` that starts later is not affected.
         """
@@ -150,9 +149,9 @@ class AmendableStudy(StudyResults):
         *,
         by: str | None = None,
     ) -> Amendment | None:
-        """Append what ``make`` says of the present view; asked again if another amendment came first.
+        """Append the amendment that ``make`` returns for the current view; retry if another came first.
 
-        space: what becomes the study's space with it. by: who says so; it is stored in the body.
+        space: the study's new space. by: who made the amendment; stored in its body.
         """
         for _ in range(AMEND_TRIES):
             with self._current() as view:
@@ -166,15 +165,15 @@ class AmendableStudy(StudyResults):
                 stored = self._storage.amend(self._record.id, made, after=seen, space=text)
                 with self._current():
                     return stored
-        raise ConflictError("others change the study all the time: try again later")
+        raise ConflictError("other processes keep changing the study: try again later")
 
     def _validated(self, config: Config) -> Config:
-        """A config of the current space; the error says where it is one of an earlier space."""
+        """The config, checked against the current space; the error says if it fits an earlier space."""
         try:
             return self.space.validate(config)
         except ConfigError as error:
             for earlier, later in pairwise(self._revisions):
                 if earlier.space.contains(config):
-                    when = f"trial {later.since}, and this config is of the space before"
+                    when = f"trial {later.since}, and this config belongs to the space before"
                     raise ConfigError(f"{error}; the space was changed at {when}") from None
             raise

@@ -1,4 +1,4 @@
-"""The studies of a storage: list, reopen, copy, delete, and carry them in files."""
+"""The studies of a storage: list, reopen, copy, delete, export and import them."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def studies(storage: str | Storage) -> list[StudyRecord]:
 def open_study(name: str, storage: str | Storage) -> Study:
     """The study of that name; StudyError if there is none.
 
-    If it learned its space from an objective that asks, run it with such an objective again.
+    If it learned its space from its objective, run it again with an objective that asks for parameters.
     """
     opened = open_storage(storage, create=False)
     return _opened(_find(name, opened), opened)
 
 
 def delete_study(name: str, storage: str | Storage) -> None:
-    """Delete a study with all its trials; StudyError if there is none of that name."""
+    """Delete a study with all its trials; StudyError if there is no study of that name."""
     opened = open_storage(storage, create=False)
     opened.delete(_find(name, opened).id)
 
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
-    """A new study with the trials of this one; those that are running here wait to be handed out there."""
+    """A new study with the trials of this one; trials that are running are queued in the new study."""
     return create_study(study.record, study.told_trials(), study.amendments, name, storage)
 
 
@@ -62,10 +62,10 @@ def export_study(study: Study, path: str | Path) -> None:
 def import_study(
     path: str | Path, storage: str | Storage, name: str | None = None, space: Space | None = None
 ) -> Study:
-    """Create a study from an exported file, in one transaction; under another ``name`` if you like.
+    """Create a study from an exported file, in one transaction; ``name`` renames it.
 
-    Nothing is stored if anything in the file is wrong. space: only for the JSON lines of ``bough export`` of
-    version 0.1, which do not name it.
+    Nothing is stored if anything in the file is wrong. space: only for files that ``bough export`` of version
+    0.1 wrote, which lack the space.
     """
     record, trials, amendments = read_study_file(path, name, space)
     return create_study(record, trials, amendments, record.name, storage)
@@ -78,7 +78,7 @@ def create_study(
     name: str,
     storage: str | Storage | None,
 ) -> Study:
-    """Store a study that comes from elsewhere, in one transaction; trials that ran there wait here."""
+    """Store a study from a file or another storage, in one transaction; its running trials are queued."""
     opened = open_storage(storage)
     waiting = [
         trial
@@ -94,7 +94,7 @@ def create_study(
 
 
 def _opened(record: StudyRecord, storage: Storage) -> Study:
-    """The study, which goes on learning if it learned its space."""
+    """The study of a record: a ``LearnedStudy`` if it learned its space."""
     study = Study.of_record(record, storage)
     if not names_asked(study.amendments):
         return study

@@ -34,8 +34,8 @@ __all__ = ["EncodedTrials"]
 class _Results:
     """Finished trials in the order of their results, encoded; arrays of n rows.
 
-    measured: values of the objectives, slacks of the limits, then the noise of both; without columns in a
-    study of one objective.
+    measured: values of the objectives, slacks of the limits, then the noise of both; it has no columns if
+    the study has one objective and no limits.
     """
 
     points: Points
@@ -52,13 +52,13 @@ class _Results:
         return _Results(points, numbers, np.empty(0), np.empty(0), stopped, np.empty((0, width)))
 
     def and_then(self, trials: list[Trial], points: Points, goals: Goals) -> _Results:
-        """With the results of further trials that have a value, or that failed; ``points``: their configs."""
+        """These results and those of further trials, done or failed; ``points``: the further configs."""
         measured = (
             [] if goals.is_single else [_measured(each, goals) for each in trials if each.state != "failed"]
         )
         later = (
             np.array([trial.number for trial in trials], np.intp),
-            goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN where there is none
+            goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN for a failed trial
             np.array([trial.noise for trial in trials], np.float64),
             np.array([trial.state == "stopped" for trial in trials], np.bool_),
             np.array(measured, np.float64).reshape(len(measured), self.measured.shape[1]),
@@ -88,10 +88,10 @@ def _measured(trial: Trial, goals: Goals) -> list[float | None]:
 
 
 class EncodedTrials:
-    """Encodes what a ``TrialIndex`` holds, each trial once. branches: the branch of each trial.
+    """Encodes the trials of a ``TrialIndex``, each trial once. branches: the branch of each trial.
 
-    A trial that was stopped early gets the final value that is predicted from the curves of trials that were
-    done before it. This value stays, so the history only grows. While nothing can be predicted, the trial
+    A trial that was stopped early gets a final value predicted from the curves of the trials done so far.
+    This value is not updated later, so the history only grows. While no prediction is possible, the trial
     counts as pending.
     """
 
@@ -104,7 +104,7 @@ class EncodedTrials:
             np.empty(0, np.uint64),
         )
         self.branches = Branches(model)
-        self._said = 0  # how many amendments the next three know of
+        self._said = 0  # how many amendments the next three attributes include
         self._beliefs = present_beliefs(space, [])
         self._sources: tuple[Source, ...] = ()
         self._is_learned = False
@@ -114,14 +114,14 @@ class EncodedTrials:
         self._done = self._failed = _Results.none(self._none, self._goals)
         self._taken = 0  # how many of view.over are in these two
         self._rows: dict[int, tuple[Points, int]] = {}  # points and row of trials that are not in those two
-        self._corrections = corrections  # that these results know of
+        self._corrections = corrections  # how many corrections these results include
         self._curves: list[TrialCurve] = []  # of trials that are done
         self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
         self._unpredicted: list[Trial] = []
         self._costs: list[tuple[float | None, float | None]] = []  # of self._done, where there is a budget
 
     def history(self, view: TrialIndex) -> History:
-        """The history as of ``view``, for the proposal of the next trial; costs no more than what is new."""
+        """The history as of ``view``, for the proposal of the next trial; encodes only what is new."""
         if view.corrections != self._corrections:
             self._start(view.corrections)
         if len(view.amendments) != self._said:
@@ -131,7 +131,7 @@ class EncodedTrials:
             self._is_learned = bool(names_asked(view.amendments))
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
-        # A failure that says nothing about its config is as if the trial had never been, like a retraction.
+        # Retracted trials, and failures that are not the config's fault, are left out.
         fresh = [trial for trial in over if trial.learn and trial.retracted is None]
         for trial in over:
             if not trial.learn or trial.retracted is not None:
@@ -193,7 +193,7 @@ class EncodedTrials:
         )
 
     def _valued(self, fresh: list[Trial], view: TrialIndex) -> list[Trial]:
-        """Those that are done, and those that were stopped with their predicted values, in their order."""
+        """The trials that are done, and the stopped ones with predicted values, in the order of results."""
         valued: list[Trial] = []
         for trial in fresh:
             if trial.state == "stopped":
@@ -211,7 +211,7 @@ class EncodedTrials:
         return valued
 
     def _predicted(self, trial: Trial, view: TrialIndex) -> Trial | None:
-        """A stopped trial with its predicted value; None if no finished curve got as far."""
+        """A stopped trial with its predicted value; None if no finished curve reached its last step."""
         if not self._goals.is_single:
             return self._predicted_measures(trial, view)
         curve, instances = self._curve(trial, view), len(instances_of(view.amendments))
@@ -226,7 +226,7 @@ class EncodedTrials:
         return replace(trial, value=value, noise=noise, measures=measures)
 
     def _predicted_measures(self, trial: Trial, view: TrialIndex) -> Trial | None:
-        """A stopped trial with the measures that were told, and predicted values of the others."""
+        """A stopped trial with its reported measures, and predicted values of the missing ones."""
         signs = dict(zip(self._goals.names, self._goals.signs))
         reported = self._measured(trial, view)
         open_curves = {name: each for name, each in reported.curves.items() if name not in trial.measures}
@@ -254,7 +254,7 @@ class EncodedTrials:
             self._rows.update((trial.number, (points, row)) for row, trial in enumerate(new))
 
     def _points(self, trials: list[Trial]) -> Points:
-        """The points of encoded trials; neighbours that were encoded together are taken together."""
+        """The points of encoded trials; consecutive trials of the same array are taken at once."""
         rows = [self._rows[trial.number] for trial in trials]
         parts = [points.take([row for _, row in some]) for points, some in groupby(rows, key=itemgetter(0))]
         return Points.concat([self._none, *parts])

@@ -1,7 +1,7 @@
 """The goals of a study: its objectives, the limits on its measures, and a reference point.
 
-``Goals`` is a frozen value. The usual goals are one objective called ``value`` and no limits; a storage keeps
-nothing for them. Standard library only: worker processes load this module.
+``Goals`` is immutable. The default is one objective called ``value`` and no limits, and a storage keeps
+nothing for it. This module imports only the standard library, so worker processes load it quickly.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class MalformedError(StudyError):
 DIRECTIONS = ("minimize", "maximize")
 RESERVED = ("noise", "cost")
 VIOLATED = "violated constraints"
-"""The name of ``trial.value`` where a study has constraints only."""
+"""What ``trial.value`` is called in a study with constraints but no objectives."""
 
 _LIMIT = r"\s*(?P<name>`[^`]+`|[^<>=!`]+?)\s*(?P<sign><=|>=|<|>)\s*(?P<bound>[^<>=!\s]+)\s*"
 _ARITHMETIC = r"^[^`].*([+*()]|\s[-/]\s)"
-"""A name without backticks that is meant to be computed, such as ``memory + cache``."""
+"""Matches a name without backticks that looks like arithmetic, such as ``memory + cache``."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Limit:
         return self.sign in ("<", "<=")
 
     def slack(self, measured: float) -> float:
-        """By how much the limit is missed: at most 0 where it is met."""
+        """By how much the limit is violated; at most 0 if it is met."""
         distance = measured - self.bound if self.is_upper else self.bound - measured
         touches = distance == 0 and self.sign in ("<", ">")
         return math.ulp(0.0) if touches else distance
@@ -84,10 +84,10 @@ class Limit:
 class Goals:
     """The goals of a study.
 
-    objectives: (name, direction) of each; the first one is ``trial.value``. Without any, the study looks for
-    configurations that meet the limits, and ``trial.value`` counts the limits that a trial violates.
-    limits: what else must hold. reference: (name, value) for the objectives that have one.
-    fidelity: name and highest value of the parameter that has to be there for a result to be full.
+    objectives: (name, direction) of each; the first one is ``trial.value``. Without objectives, the study
+    looks for configurations that meet the limits, and ``trial.value`` counts the limits a trial violates.
+    limits: limits on measures. reference: (name, value) for the objectives that have one.
+    fidelity: name and highest value of the fidelity; results below this value are partial.
     """
 
     objectives: tuple[tuple[str, str], ...] = (("value", "minimize"),)
@@ -102,7 +102,7 @@ class Goals:
 
     @cached_property
     def is_single(self) -> bool:
-        """Whether there is one objective, whatever its name, and no limit: all methods can search for it."""
+        """Whether there is one objective, of any name, and no limit: every method supports these goals."""
         return len(self.objectives) == 1 and not self.limits
 
     @cached_property
@@ -115,7 +115,7 @@ class Goals:
         return self.objectives[0][1] if self.objectives else "minimize"
 
     def direction_of(self, measure: str) -> str:
-        """Which values of a measure are better: by its objective, or by a limit on it; else small ones."""
+        """The direction of a measure: from its objective, else from a limit on it, else "minimize"."""
         if measure == self.value_name:
             return self.direction
         limits = {limit.name: "minimize" if limit.is_upper else "maximize" for limit in self.limits[::-1]}
@@ -142,7 +142,7 @@ class Goals:
         return tuple(dict.fromkeys([*self.names, *(limit.name for limit in self.limits)]))
 
     def to_json(self) -> str | None:
-        """The text that a storage keeps; None for the usual goals."""
+        """The text that a storage keeps; None for the default goals."""
         if self.is_plain:
             return None
         stored = {
@@ -159,7 +159,7 @@ class Goals:
         return trial.measures[name]
 
     def noise(self, trial: Trial, name: str) -> float | None:
-        """The told standard deviation of that measure; None where none was told."""
+        """The reported standard deviation of that measure; None if it was not reported."""
         return trial.noises.get(name, trial.noise if name in self.names[:1] else None)
 
     def outcomes(self, trial: Trial) -> tuple[float, ...]:
@@ -167,11 +167,11 @@ class Goals:
         return tuple(sign * self.measured(trial, name) for sign, name in zip(self.signs, self.names))
 
     def slacks(self, trial: Trial) -> tuple[float, ...]:
-        """By how much a finished trial misses each limit; at most 0 where it meets it."""
+        """By how much a finished trial violates each limit; at most 0 for a limit that it meets."""
         return tuple(limit.slack(self.measured(trial, limit.name)) for limit in self.limits)
 
     def judged(self, trial: Trial) -> Trial:
-        """The trial with the limits that it violates, and whether its result is a partial one."""
+        """The trial with its fields for violated limits and for a partial result filled in."""
         if self.fidelity is not None:
             name, full = self.fidelity
             trial = replace(trial, partial=trial.config.get(name, full) < full)
@@ -181,7 +181,7 @@ class Goals:
         return trial if violated == trial.violated else replace(trial, violated=violated)
 
     def check_limits(self, space: Space) -> None:
-        """StudyError if a limit names a parameter: nothing has to be measured to keep that one."""
+        """StudyError if a limit names a parameter: parameters are limited by relations of the space."""
         known = {parameter.name for parameter in space.parameters}
         for limit in self.limits:
             if limit.name in known and limit.name not in self.names:
@@ -191,12 +191,12 @@ class Goals:
                 )
 
     def agrees_with(self, other: Goals) -> bool:
-        """Whether these are the same goals, whatever the order of the limits."""
+        """Whether these are the same goals; the order of the limits does not matter."""
         return self == replace(other, limits=self.limits) and set(self.limits) == set(other.limits)
 
     @property
     def heading(self) -> str:
-        """The goals as they stand beside a study's name: the direction alone where it says everything."""
+        """The goals for display beside a study's name; for the default goals only the direction."""
         return self.direction if self.is_plain else self.describe()
 
     def describe(self) -> str:
@@ -267,7 +267,7 @@ def _objectives(given: Any) -> tuple[tuple[str, str], ...]:
     if len(set(names)) < len(names):
         raise MalformedError(f"objectives names {next(n for n in names if names.count(n) > 1)!r} twice")
     if len(names) > 1 and "value" in names:
-        raise MalformedError("of several objectives none can be called 'value': name what it measures")
+        raise MalformedError("with several objectives none can be called 'value': name what it measures")
     return tuple((name, direction) for name, direction in pairs)
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["LearnedStudy"]
 
 NOTHING_YET = Space({ASKED + "nothing yet": Float(0, 1)})
-"""The space until a trial has asked for something and ended."""
+"""The space until the first trial that asked for a parameter has ended: one parameter that nobody uses."""
 
 Objective = Callable[..., Any]
 """``objective(trial)``, or ``objective(trial, run)``, with an ``AskingTrial``."""
@@ -105,7 +105,7 @@ class LearnedStudy(Study):
         return super().record_result(self._learn(result) if isinstance(result, AskedResult) else result)
 
     def answer(self, name: str, given: Mapping[str, Any], rng: np.random.Generator) -> Any:
-        """The best value of a parameter that a proposal lacks, given the answers so far; None if unknown."""
+        """The best value of a parameter missing from the proposal, given earlier answers; None if unknown."""
         if name not in self.domains:
             return None
         with self._asking:
@@ -115,13 +115,13 @@ class LearnedStudy(Study):
             return best_answer(strategy, model.space, history, given, name, rng)
 
     def _learn(self, result: AskedResult) -> Trial:
-        """Take in what a trial asked for; one that asked for another range than others becomes a failure."""
+        """Learn from what a trial asked for; the trial fails if it gave a known parameter another domain."""
         for _ in range(AMEND_TRIES):
             with self._current() as view:
                 trials, amendments, space = self._told(view), list(view.amendments), self.space
             trial, names, known = trials[result.number], names_asked(amendments), domains_of(space)
             if trial.is_finished and not trial.state == result.state == "stopped":
-                return result.plain()  # another attempt was faster, and has taught
+                return result.plain()  # another attempt finished first, and was learned from
             for name, domain in result.domains.items():
                 if name in known and known[name] != domain:
                     return failure(result.number, str(changed(name, known[name], domain)), result.attempt)
@@ -136,11 +136,11 @@ class LearnedStudy(Study):
             with contextlib.suppress(ConflictError):
                 self._storage.amend(self._record.id, made, after=len(amendments), space=text, moved=moved)
                 return result.plain()
-        raise ConflictError("others change the study all the time: try again later")
+        raise ConflictError("other processes keep changing the study: try again later")
 
 
 def _learned_so_far(storage: Storage, name: str | None) -> Space:
-    """The space of the study of that name, if there is one; StudyError if that was not learned."""
+    """The space learned by the study of that name, if it exists; StudyError if its space was given."""
     found = [] if name is None else storage.find(name)
     space = Space.from_json(found[0].space) if found else NOTHING_YET
     if space != NOTHING_YET and not names_asked(storage.changes(found[0].id, 0).amendments):
@@ -153,10 +153,10 @@ def _learned_so_far(storage: Storage, name: str | None) -> Space:
 
 @dataclass(frozen=True, eq=False)
 class _Evaluation:
-    """Evaluates ``objective(trial)`` where the study is, or alone in a worker process.
+    """Evaluates ``objective(trial)``, in the study's process or in a worker process without the study.
 
-    Parameters that the proposal lacks get the best value by the model where the study is, and a fresh one
-    elsewhere.
+    Parameters that the proposal lacks get the model's best value in the study's process, and a random value
+    in a worker.
     """
 
     objective: Objective
@@ -169,7 +169,7 @@ class _Evaluation:
     domains: Mapping[str, Domain] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A worker process gets what is known now, and no study."""
+        """A worker process gets a copy of what is known now, without the study."""
         given = self.objective, self.on_error, self.goals, self.seed, self.report, self.is_design
         return _Evaluation, (*given, None, self._known_domains())
 

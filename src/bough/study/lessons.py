@@ -1,12 +1,12 @@
-"""Lessons that a study without a space draws from a trial: the space, and all trials as configs of it.
+"""What a study without a space learns from a trial: the space, and the config of every trial in it.
 
-A trial's *run* is what its objective asked for, with the answers. A run that is not a configuration of the
-space learned so far makes a lesson: the space is learned again from all runs (``space.discovery``), and each
-trial gets its run as its config. A lesson is stored as an amendment of the kind "learned" about the trial:
+A trial's *run* is the parameters that its objective asked for, with the answers. If a run is not a
+configuration of the space learned so far, the space is learned again from all runs (``space.discovery``), and
+each trial gets its run as its config. This is stored as an amendment of the kind "learned" about the trial:
 
-- "asked": the names in the trial's run. Its config may have more: a trial that failed or was stopped may have
-  ended before it asked for the rest.
-- "space": the space, where configs of trials have changed with it.
+- "asked": the names in the trial's run. Its config may have more names: a failed or stopped trial may have
+  ended before it asked for them.
+- "space": the new space, if configs of trials changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class AskedResult(Trial):
     choices: frozenset[str] = frozenset()
 
     def plain(self) -> Trial:
-        """The result as a storage takes it: a storage has the config already."""
+        """The result as a plain ``Trial`` without a config, which the storage already has."""
         return Trial(**{name: getattr(self, name) for name in Trial.__slots__} | {"config": {}})
 
 
@@ -50,7 +50,7 @@ def domains_of(space: Space) -> dict[str, Domain]:
 
 
 def is_news(result: AskedResult, trial: Trial, names: Names) -> bool:
-    """Whether the run of a result is not what its trial stands for so far."""
+    """Whether the run of a result differs from what is known of its trial."""
     if result.state != "done":  # it may have ended before it asked for the rest of its proposal
         return set(result.config) != set(names.get(trial.number, ())) or not (
             result.config.items() <= trial.config.items()
@@ -61,9 +61,9 @@ def is_news(result: AskedResult, trial: Trial, names: Names) -> bool:
 def taught(
     trials: Sequence[Trial], names: Names, result: AskedResult, space: Space, seed: int
 ) -> tuple[Space, list[Trial]]:
-    """The space with the run of a result in it, and the trials whose configs differ from then on."""
+    """The space that includes the run of a result, and the trials whose configs change."""
     if result.state != "done" and result.config.items() <= trials[result.number].config.items():
-        return space, []  # the rest of the proposal stands for what it did not ask for
+        return space, []  # its config keeps the proposed values of parameters that it did not ask for
     configs = {trial.number: trial.config for trial in trials} | {result.number: dict(result.config)}
     if not space.contains(result.config):
         space, configs = _discovered(trials, names, result, space, seed)
@@ -99,7 +99,7 @@ def _discovered(
 
 
 def _run(trial: Trial, names: Names) -> dict[str, Any]:
-    """The parameters that a trial asked for, as far as known, without switches that the study made up."""
+    """The parameters that a trial is known to have asked for, without switches that the study invented."""
     asked = names.get(trial.number, trial.config)
     return {
         name: value for name, value in trial.config.items() if name in asked and not name.startswith(ASKED)
@@ -120,6 +120,6 @@ def _choices(space: Space) -> frozenset[str]:
 
 
 def _fitted(space: Space, given: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """A configuration for a trial that runs, or that ended before it had asked for everything."""
+    """A complete configuration for a trial that is running, or that ended before it asked for everything."""
     points = completions(space, given, 100, np.random.default_rng(seed))
     return space.decode(points.take([0]))[0]

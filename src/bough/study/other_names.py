@@ -1,4 +1,4 @@
-"""Names of other packages, for those who come from them: an error says what bough calls the same thing."""
+"""Names from other packages: if a user tries one of them, the error says what bough calls it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RUN_NAMES = {
 
 
 def no_attribute(owner: object, name: str, names: dict[str, str]) -> Any:
-    """AttributeError: with the counterpart of ``name`` if there is one, else the error that Python had."""
+    """Raise AttributeError, with the counterpart of ``name`` if there is one."""
     if name not in names:
-        return object.__getattribute__(owner, name)  # a property may have failed: its error says more
+        return object.__getattribute__(owner, name)  # raises the error of a property that failed
     kind = type(owner).__name__
     raise AttributeError(
         f"{kind!r} object has no attribute {name!r}: write {names[name]}", name=name, obj=owner

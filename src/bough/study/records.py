@@ -1,4 +1,4 @@
-"""The record of a study in a storage, and whether it matches the arguments of the user."""
+"""Makes the record of a new study, and checks an existing record against the user's arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bough.study.goals import Goals, MalformedError, goals_of
 __all__ = ["STOPPING_RULES", "check_same", "checked_seed", "method_of", "new_record"]
 
 STOPPING_RULES = ("median", "asha", "none")
-"""The first one is the default; a storage keeps nothing for it."""
+"""The names of the rules. The first one is the default, and a storage keeps nothing for it."""
 
 
 def new_record(
@@ -34,7 +34,7 @@ def new_record(
     seed: int | None,
     stopping: str | None = None,
 ) -> StudyRecord:
-    """The record of a study to be created, from checked arguments; draws a seed where none is given."""
+    """The record of a new study, from checked arguments; draws a seed if none is given."""
     if not isinstance(space, Space):
         raise _no_space(space)
     if name is None:
@@ -42,14 +42,14 @@ def new_record(
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or len(name) > 200:
         raise MalformedError(f"a study's name must be 1 to 200 printable characters, not {repr(name)[:80]}")
     if name in (".", ".."):
-        raise MalformedError(f"a study cannot be named {name!r}: browsers take that for a step in a path")
+        raise MalformedError(f"a study cannot be named {name!r}: browsers treat that as part of a path")
     if stopping not in (None, *STOPPING_RULES):
         rules = ", ".join(map(repr, STOPPING_RULES))
         raise MalformedError(f"stopping must be one of {rules}, not {repr(stopping)[:80]}")
     if stopping in STOPPING_RULES[:2] and space.fidelity is not None:
         raise MalformedError(
             f"stopping={stopping!r} does not go with the fidelity {space.fidelity.name!r}, which decides how "
-            "long trials run: leave it out"
+            "long trials run: omit stopping"
         )
     goals.check_limits(space)
     chosen = describe(method)
@@ -83,10 +83,10 @@ def check_same(
     stopping: str | None = None,
     amendments: Callable[[], Sequence[Amendment]] = list,
 ) -> None:
-    """StudyError, saying what differs, if an existing study is not the one that is wanted.
+    """StudyError, saying what differs, if an existing study does not match the wanted one.
 
-    A method, seed or stopping rule that was left open (method "auto", otherwise None) agrees with any, and so
-    does a space without beliefs. amendments: reads those of the study, to say when its space was changed.
+    A method "auto", and a seed or stopping rule None, match any; a space without beliefs matches any beliefs.
+    amendments: reads the study's amendments, to say when its space was changed.
     """
     differs = next(_differences(record, wanted, method, seed, stopping, amendments), None)
     if differs:
@@ -109,7 +109,7 @@ def _differences(
         yield f"its goal is to {old.describe()}, not to {new.describe()}"
     if record.direction != wanted.direction:
         yield f"its direction is {record.direction}, not {wanted.direction}"
-    if record.space != wanted.space:  # equal spaces may have their parameters in another order
+    if record.space != wanted.space:  # the texts differ also if only the order of parameters does
         stored, given = Space.from_json(record.space), Space.from_json(wanted.space)
         differs = _difference(stored, given)
         if differs is not None:
@@ -140,7 +140,7 @@ def _other_space(name: str, differs: str, given: Space, amendments: Sequence[Ame
 
 
 def _difference(stored: Space, given: Space) -> str | None:
-    """The first difference between two spaces, as a user would say it; None if they are equal."""
+    """The first difference between two spaces, in words; None if they are equal."""
     if stored == given:
         return None
     old = {parameter.path: parameter for parameter in stored.parameters}
@@ -158,7 +158,7 @@ def _difference(stored: Space, given: Space) -> str | None:
 
 
 def _other_beliefs(stored: Space, given: Space) -> str | None:
-    """The first difference between the beliefs of two equal spaces, unless none are given."""
+    """The first difference between the beliefs of two equal spaces; None if the given one has no beliefs."""
     old = {belief.path: belief.likely for belief in beliefs_of(stored)}
     new = {belief.path: belief.likely for belief in beliefs_of(given)}
     for path in [*old, *new] if new else []:
@@ -169,7 +169,7 @@ def _other_beliefs(stored: Space, given: Space) -> str | None:
 
 
 def _parameter_difference(stored: Parameter, given: Parameter) -> str:
-    """How two parameters of one path differ: in their domains, else in their conditions."""
+    """How two parameters with the same path differ: in their domains, else in their conditions."""
     old, new = (replace(each.domain, when=None, likely=None) for each in (stored, given))
     if isinstance(old, Categorical) and isinstance(new, Categorical):
         for option in old.options:

@@ -27,14 +27,13 @@ def told(
 ) -> Trial:
     """The result of trial ``number``.
 
-    value: a number, or a dict with "value", perhaps "noise" and "cost", and other names. Other numbers are
-    kept as the trial's measures, anything else that is JSON data as its notes. A NaN or infinite value makes
-    a failure; something that is not a number is a TrialError.
+    value: a number, or a dict with "value", optionally "noise" and "cost", and other names. Other numbers are
+    kept as the trial's measures, other JSON data as its notes. A NaN or infinite value makes the trial fail;
+    a value that is not a number is a TrialError.
 
-    goals: with objectives or limits that have names, the value is the first objective, or without objectives
-    the number of limits that are violated. A measure that a goal names, but that is missing or not finite,
-    makes a failure that says so. Noise is then a dict by the names of measures; a number is that of the only
-    objective.
+    goals: with named objectives or limits, the value is the first objective, or without objectives the number
+    of violated limits. If a measure that a goal names is missing or not finite, the trial fails with that
+    reason. Noise is then a dict by measure; a number is the noise of the only objective.
     """
     parts = value if isinstance(value, Mapping) else {"value": value}
     if not goals.is_plain:
@@ -76,7 +75,7 @@ def told(
 
 
 def completed(result: Trial, goals: Goals) -> Trial:
-    """The result; a failure if it lacks a measure that a goal names, without which nobody could judge it."""
+    """The result; a failure if it lacks a measure that a goal names."""
     if goals.is_plain or result.state != "done":
         return result
     parts = {**result.measures, goals.value_name: result.value}
@@ -87,14 +86,14 @@ def completed(result: Trial, goals: Goals) -> Trial:
 
 
 def _value(parts: Mapping[Any, Any], goals: Goals) -> float:
-    """The value of a trial: its first objective, or how many limits it violates where there is none."""
+    """The value of a trial: its first objective, or without objectives the number of limits it violates."""
     if goals.objectives:
         return real_number(parts[goals.names[0]], goals.names[0])
     return float(sum(limit.slack(real_number(parts[limit.name], limit.name)) > 0 for limit in goals.limits))
 
 
 def _noises(given: Any, parts: Mapping[Any, Any], goals: Goals) -> tuple[float | None, dict[str, float]]:
-    """The noise of the value, and that of each measure, from a number or a dict by name."""
+    """The noise of the value, and of each measure, from a number or a dict by name."""
     first = goals.names[0] if goals.objectives else None
     if not isinstance(given, Mapping):
         if given is not None and len(goals.names) != 1:
@@ -122,7 +121,7 @@ def _by_name(value: Any, goals: Goals) -> Mapping[Any, Any]:
 
 
 def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
-    """The fault of a measure that a goal names; None if all are finite numbers."""
+    """What is wrong with a measure that a goal names; None if all are finite numbers."""
     for name in goals.needed:
         if name not in parts:
             there = ", ".join(_text(each) for each in parts) or "nothing"
@@ -135,7 +134,7 @@ def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
 
 
 def outcome(trial: Trial, returned: Any, goals: Goals = VALUE) -> Trial:
-    """The result of an objective that returned ``returned``; whatever is wrong with it makes a failure."""
+    """The result of an objective that returned ``returned``; a failure if that is not valid."""
     if not goals.is_plain:
         try:
             return told(trial.number, returned, attempt=trial.attempt, goals=goals)
@@ -158,7 +157,7 @@ def outcome(trial: Trial, returned: Any, goals: Goals = VALUE) -> Trial:
 
 
 def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
-    """The names of a returned dict that bough has no use for: numbers are measures, the rest notes."""
+    """The entries of a returned dict that bough does not interpret: numbers are measures, the rest notes."""
     measures: dict[str, float] = {}
     notes: dict[str, Any] = {}
     for key, value in parts.items():
@@ -178,7 +177,7 @@ def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as JSON data; its text where it is none."""
+    """The value as JSON data; its ``repr`` if it is not JSON data."""
     try:
         return _clean(json.loads(json.dumps(value, allow_nan=False)))
     except (TypeError, ValueError, RecursionError):
@@ -198,7 +197,7 @@ def _checked_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _clean(data: Any) -> Any:
-    """JSON data whose texts every storage can hold."""
+    """JSON data with all texts in a form that every storage can hold."""
     if isinstance(data, str):
         return storable(data)
     if isinstance(data, list):
@@ -211,7 +210,7 @@ def _clean(data: Any) -> Any:
 def failure(number: int, why: str, attempt: int = 0, learn: bool = True) -> Trial:
     """The result of a trial that failed; the reason is kept in a form that every storage can hold.
 
-    learn: whether methods learn from it where trials fail.
+    learn: whether methods learn from it to avoid such configs.
     """
     if not isinstance(learn, bool):
         raise TrialError(f"learn must be True or False, not {_short(learn)}")
@@ -224,7 +223,7 @@ def stopped(trial: Trial) -> Trial:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether it is a real number of any make: Python's, NumPy's, a scalar array, a tensor."""
+    """Whether it is a real number of any type: Python's, NumPy's, a scalar array, a tensor."""
     return isinstance(value, numbers.Real) or (
         hasattr(value, "__float__")
         and getattr(value, "shape", ()) == ()
@@ -234,12 +233,12 @@ def _is_real(value: Any) -> bool:
 
 
 def real_number(value: Any, what: str) -> float:
-    """A real number of any make as a float, infinite beyond all floats; TrialError for anything else."""
+    """A real number of any type as a float (infinite if too large); TrialError for anything else."""
     if not _is_real(value):
         raise TrialError(f"{what} must be a number, not {_short(value)}")
     try:
         return float(value)
-    except OverflowError:  # an int beyond all floats
+    except OverflowError:  # an int too large for a float
         return math.inf if value > 0 else -math.inf
 
 
@@ -258,7 +257,7 @@ def storable(text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """``repr``, whatever the class of the value does in it."""
+    """``repr`` of the value, even if the ``__repr__`` of its class raises."""
     try:
         return repr(value)
     except Exception:

@@ -1,4 +1,4 @@
-"""A whole study in one call."""
+"""A whole study in one call: ``minimize``, ``maximize`` and ``optimize``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bough.study.study import Study
 __all__ = ["maximize", "minimize", "optimize"]
 
 ELSEWHERE = {"n_trials": "trials", "max_evals": "trials", "n_iter": "trials", "n_jobs": "workers"}
-"""Names that other packages have for these options."""
+"""Names of these options in other packages; errors suggest ours."""
 
 _like_run = listing_options(Study.run, LocalRunOptions)
 
@@ -108,7 +108,7 @@ def _optimize(
     wanted: Mapping[str, Any],
     options: LocalRunOptions,
 ) -> Study:
-    """Run a study in the space, or one that learns it."""
+    """Run a study in the space; without a space, one that learns it."""
     options = cast(
         LocalRunOptions, {k: list(v) if isinstance(v, Iterator) else v for k, v in options.items()}
     )
@@ -137,7 +137,7 @@ def _optimize(
 def _check(
     rehearsal: Study, objective: Any, trials: int | None, options: LocalRunOptions, in_space: bool
 ) -> None:
-    """Let a study in memory refuse a mistake in the options: the real one would be stored by then."""
+    """Check the options on a study in memory, so that a mistake is found before the real one is stored."""
     from bough.study.stopping.races import begin_race
 
     given: dict[str, Any] = dict(options)

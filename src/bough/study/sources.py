@@ -1,10 +1,9 @@
 """Earlier studies that a study learns from: read when it is created, stored with it, mapped to its space.
 
-The results are stored in the study itself, so its proposals depend on nothing else. Parameters are matched by
-path, or by name where only one parameter has it on either side, and must be numbers on both sides or options
-on both. Results with a value that this space does not allow are left out. So are results below the highest
-fidelity, which are not comparable with the others. A parameter that the earlier study does not have takes
-random values, so its model finds no effect of it.
+Their results are stored in the study itself, because proposals depend only on what the study stores.
+Parameters are matched by path, or by name if the name is unique in both spaces. Both must be numeric, or both
+categorical. Results with values outside this space, or below the highest fidelity, are left out. A parameter
+that the earlier study lacks gets random values, so the model of that study finds no effect of it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = ["check_sources", "present_sources", "source_amendments"]
 
 MAX_STUDIES = 8
 MAX_RESULTS = 200
-"""Results kept of each study: the best half, the latest, and some of the others."""
+"""The most results kept of each study: the best half, the latest, and some of the others."""
 
 MIN_RESULTS = 3
 
@@ -56,9 +55,9 @@ def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage)
 
 
 def check_sources(learn_from: Sequence[Any], amendments: Sequence[Amendment], name: str) -> None:
-    """StudyError unless a study learns from studies of these names; nothing given agrees with any.
+    """StudyError unless the study learns from studies of these names; an empty ``learn_from`` matches any.
 
-    Their results are stored with the study, so the file that one came from may be gone.
+    Results are stored with the study, so the file of an earlier study may no longer exist.
     """
     bodies = [each.body for each in amendments if each.kind == "source"]
     files = {str(body["file"]): str(body["name"]) for body in bodies if "file" in body}
@@ -71,7 +70,7 @@ def check_sources(learn_from: Sequence[Any], amendments: Sequence[Amendment], na
 
 
 def present_sources(space: Space, amendments: Sequence[Amendment]) -> tuple[Source, ...]:
-    """The earlier studies of a study, on its space; one that no longer fits a changed space is left out."""
+    """The earlier studies, mapped to the study's space; one that does not fit a changed space is left out."""
     found = []
     for amendment in amendments:
         if amendment.kind == "source":
@@ -91,7 +90,7 @@ def _as_list(learn_from: Any) -> list[Any]:
 
 
 def _name(given: Any, files: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The name of an earlier study. files: names of studies by those of files, for files that are gone."""
+    """The name of an earlier study. files: study names by file name, for files that no longer exist."""
     if _is_file(given):
         return str(_of_file(given).name)
     if not isinstance(given, (str, os.PathLike)):
@@ -110,7 +109,7 @@ def _of_file(path: str | os.PathLike[str]) -> Any:
 
 
 def _study(given: Any, storage: Storage) -> Any:
-    """An earlier study: an open one, that of an exported file, or the one of that name in the storage."""
+    """An earlier study, given as an open study, an exported file, or a name in the storage."""
     if _is_file(given):
         return _of_file(given)
     if isinstance(given, (str, os.PathLike)):
@@ -151,7 +150,7 @@ def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
         raise StudyError(f"learn_from: study {body['name']!r} shares no parameter with this space")
     configs = [config for config, _ in body["results"]]
     active = theirs.layout.active(theirs.encode(configs).on) if configs else np.zeros((0, len(theirs)), bool)
-    # Drawn once per study, so a mapped point is the same at every proposal.
+    # The seed depends only on the position, so a mapped point is the same at every proposal.
     x = np.random.default_rng([position, streams.SOURCE_FILL]).random((len(configs), len(space)))
     bad = np.zeros(x.shape, dtype=bool)
     for column, their in match.items():
@@ -166,7 +165,7 @@ def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
     if fits.sum() < MIN_RESULTS:
         raise StudyError(
             f"learn_from: only {int(fits.sum())} of the {len(y)} results of study {body['name']!r} fit this "
-            f"space; it takes at least {MIN_RESULTS}"
+            f"space; at least {MIN_RESULTS} are needed"
         )
     return Source(str(body["name"]), points.take(fits), y[fits])
 
@@ -190,7 +189,7 @@ def _matches(space: Space, theirs: Space) -> dict[int, int]:
 
 
 def _unit(domain: Domain, value: Any) -> float | None:
-    """Where a value lies in the unit interval; None if the parameter does not allow it."""
+    """The position of a value in the unit interval; None if the parameter does not allow it."""
     try:
         allowed = domain.check(value)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""A study in its storage: the trials as last read, the method at work, and how a trial is handed out."""
+"""A study in its storage: the trials as last read, the method in use, and how trials are handed out."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from bough.trial import Config, Trial, own_copy
 __all__ = ["StoredStudy"]
 
 NO_LIMIT = 2**48
-"""More trials than there will ever be, and well within the integers of every database."""
+"""A limit on the number of trials that is never reached, and fits the integers of every database."""
 
 MAX_RACES_LOST = 3
-"""How many proposals may lose the race for a number before a point is drawn at random."""
+"""Proposals that may lose their trial number to another asker before a random point is used."""
 
 
 class StoredStudy:
     """The core of a ``Study``: its record, its trials as last read, its method, and ``ask``."""
 
-    _model: ModelSpace | None  # both are made when first needed, and again when the space changes
+    _model: ModelSpace | None  # both are built on first use, and again when the space changes
     _made_strategy: Strategy | None
 
     @classmethod
@@ -76,7 +76,7 @@ class StoredStudy:
         forks.register(self)
 
     def _built(self, space: Space) -> Strategy:
-        """The study's method on a space. Results can be read without it, so it is made when first needed."""
+        """The study's method on a space. It is built on first use, since reading results does not need it."""
         several = not self.goals.is_single
         if self._method_object is not None:
             return build(self._method_object, space, several=several)
@@ -88,7 +88,7 @@ class StoredStudy:
         return build(self.method, space, several=several)
 
     def _adopt(self, view: TrialIndex) -> None:
-        """Go over to the newest revision of the space; what depends on it is made again when needed."""
+        """Switch to the newest revision of the space; what depends on it is rebuilt when needed."""
         self._revisions = revisions_of(self._revisions[0].space, view.amendments)
         self._adopted = view.space_changes
         self.space = self._revisions[-1].space
@@ -133,10 +133,10 @@ class StoredStudy:
             return self._in_use(view)[1]
 
     def _forget(self) -> None:
-        """Start from nothing read: everything here can be read from the storage again."""
+        """Reset to a state in which nothing was read: everything can be read from the storage again."""
         import socket  # slow to import, and only a study needs it
 
-        self._asking = threading.Lock()  # askers of one process take turns, so each sees the others' trials
+        self._asking = threading.Lock()  # threads ask one at a time, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._this_process = f"{socket.gethostname()}:{os.getpid()}"
         self._view = TrialIndex(self.goals)
@@ -145,10 +145,10 @@ class StoredStudy:
         self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
-        """Waits for nothing: a proposal may take long, and the child does not need a half-finished one."""
+        """Takes no lock: a proposal may take long, and the child does not need an unfinished one."""
 
     def after_fork(self, child: bool) -> None:
-        """In the child, locks may be held and the view half updated by threads that do not exist there."""
+        """Reset the child: threads that do not exist there may hold locks or have half updated the view."""
         if child:
             self._forget()
 
@@ -167,14 +167,14 @@ class StoredStudy:
 
     @property
     def stopping(self) -> str:
-        """The rule that stops trials early by what they report; none in a study with a fidelity."""
+        """The rule that stops trials early; "none" in a study with a fidelity."""
         if self._fidelity is not None:
             return "none"
         return self._record.stopping or STOPPING_RULES[0]
 
     @property
     def direction(self) -> str:
-        """The direction of the objective, of several the first one."""
+        """The direction of the objective, or of the first of several."""
         return self._record.direction
 
     @overload
@@ -186,10 +186,10 @@ class StoredStudy:
     ) -> Trial | list[Trial]:
         """The next trial to evaluate, or the next ``n`` as a list.
 
-        A queued trial comes first, or one whose lease has ended. Otherwise the method proposes one and takes
-        all running trials into account. ``lease``: seconds after which the trial is handed out again unless
-        it was told; without a lease it stays yours. ``worker``: who evaluates it, by default host and
-        process. Raises ExhaustedError if a finite space is used up.
+        Queued trials, and trials whose lease has ended, come first. Otherwise the method proposes one and
+        takes all running trials into account. ``lease``: seconds after which the trial is handed out again
+        unless it has a result; without a lease it stays yours. ``worker``: the name of the worker, by default
+        host and process. Raises ExhaustedError if every configuration of a finite space was tried.
         """
         if n is None:
             trial = self.ask_within(None, lease, worker=worker)
@@ -206,9 +206,9 @@ class StoredStudy:
         worker: str | None = None,
         request: str | None = None,
     ) -> list[Trial]:
-        """Up to ``n`` trials: fewer where a finite space ends, or where ``ask_within(limit)`` says None.
+        """Up to ``n`` trials: fewer if a finite space is exhausted, or if ``ask_within(limit)`` returns None.
 
-        request: mark of a request that may be sent again; trials that run for it already are its answer.
+        request: id of a request that may be sent again; its running trials are then returned again.
         """
         trials: list[Trial] = []
         while len(trials) < n:
@@ -233,13 +233,13 @@ class StoredStudy:
         worker: str | None = None,
         holder: str | None = None,
     ) -> Trial | None:
-        """Like ``ask``, but None if the finished trials and those under a lease make up ``limit`` already.
+        """Like ``ask``, but None if the finished and the leased trials together already reach ``limit``.
 
-        holder: who asks. The same holder gets the same trial while it runs.
+        holder: id of the asker. The same holder gets the same trial while it runs.
 
-        A proposal is made without any lock on the storage, and inserted only under the number that it was
-        made for. If another asker took that number, a new proposal takes the other trial into account. After
-        too many lost races the proposal is a random one, which may have any number.
+        A proposal is made without locking the storage, and inserted only under the number it was made for. If
+        another asker took that number, a new proposal takes the other trial into account. After
+        ``MAX_RACES_LOST`` attempts the proposal is a random point, which may have any number.
         """
         if lease is not None:
             check_lease(lease)
@@ -285,8 +285,8 @@ class StoredStudy:
     ) -> tuple[Config, range]:
         """A config to try, and the numbers under which it may be inserted.
 
-        number: of the next trial. room: 0 for a proposal of the method; else a config is drawn at random, and
-        may have any of that many numbers.
+        number: of the next trial. room: 0 for a proposal of the method; otherwise a config is drawn at random
+        and may have any of the next ``room`` numbers.
         """
         space, numbers = model.space, range(number, number + 1)
         weighs = halving is not None and can_weigh(strategy, history)
@@ -295,9 +295,9 @@ class StoredStudy:
         if room:
             import secrets
 
-            from bough.strategies.designs import RandomSearch  # seldom needed
+            from bough.strategies.designs import RandomSearch  # rarely needed
 
-            seed = [history.seed, number, secrets.randbits(63)]  # not what the others draw
+            seed = [history.seed, number, secrets.randbits(63)]  # differs from what other askers draw
             point = RandomSearch().propose(space, history, np.random.default_rng(seed))
             numbers = range(number, number + room)
         else:
@@ -317,18 +317,18 @@ class StoredStudy:
         return halving.begin(config), numbers
 
     def _keeps(self, taken: Trial) -> bool:
-        """Whether the current space has a trial that was handed out again; it fails if not."""
+        """Whether a trial that was handed out again is still in the current space; if not, it is failed."""
         with self._current():
             if self._now.find(taken) is not None:
                 return True
         result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
-        with contextlib.suppress(ConflictError):  # its earlier worker may tell a value at this moment
+        with contextlib.suppress(ConflictError):  # its earlier worker may report a value at this moment
             self._storage.finish(self._record.id, result)
         return False
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[TrialIndex]:
-        """The view, up to date, and this thread's until the block ends."""
+        """The view, up to date, and locked for this thread until the block ends."""
         with self._reading:
             self._view.update(self._storage.changes(self._record.id, self._view.revision))
             if self._view.space_changes != self._adopted:

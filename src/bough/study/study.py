@@ -44,7 +44,7 @@ class Study(AmendableStudy):
     objectives:  several, or one with another name: {"error": "minimize", "accuracy": "maximize"}, or a list
                  of names to minimise. Then results are dicts of these names.
     constraints: limits on measures, such as ["memory <= 512", "accuracy >= 0.9"].
-    reference:   the worst values worth having, {"error": 0.5}; hypervolumes are measured from there.
+    reference:   the worst acceptable values, {"error": 0.5}; hypervolumes are measured from there.
     stopping:    which trials that report their progress are stopped: "median" (the default) those in the
                  worse half, "asha" all but the best third at each rung, "none" no trial.
     learn_from:  earlier studies: open ones, exported files, or names of studies in the same storage. Their
@@ -74,7 +74,7 @@ class Study(AmendableStudy):
         opened = open_storage(None if absent else storage)
         existing = found = opened.find(wanted.name)
         if not found:
-            # Before anything is stored: an optional package may be missing.
+            # Before anything is stored, because an optional package may be missing.
             strategy = build(method, space, several=not goals.is_single)
             sources = source_amendments(learn_from, space, opened)
             if sources and not getattr(strategy, "can_learn", False):
@@ -82,12 +82,12 @@ class Study(AmendableStudy):
                 who = f"method {describe(method).name!r}" if goals.is_single else named
                 raise MethodError(f"{who} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
-            opened = open_storage(storage) if absent else opened  # a mistake makes no file
+            opened = open_storage(storage) if absent else opened  # only now, so a mistake creates no file
             with contextlib.suppress(StudyError):  # another process may create it at this very moment
                 found = [opened.create(wanted, defaults, sources)]
         record = (found or opened.find(wanted.name))[0]
         check_same(record, wanted, method, seed, stopping, lambda: opened.changes(record.id, 0).amendments)
-        # The stored space rules: an equal one may list its parameters in another order.
+        # Use the stored space: an equal space may list its parameters in another order.
         self._open(record, opened, space if record.space == wanted.space else Space.from_json(record.space))
         if existing:
             check_sources(learn_from, self.amendments, self.name)
@@ -107,16 +107,16 @@ class Study(AmendableStudy):
 
         value: a number, or a dict such as an objective returns: {"value": 0.1, "noise": 0.01, "memory": 512}.
         Numbers under other names are kept as ``trial.measures``. Objectives and constraints with names need a
-        dict with all of them; one that is missing or not finite makes the trial a failed one. noise: standard
-        deviation of the value, or a dict of them by measure; cost: what the evaluation cost, in any unit;
-        notes: JSON data to remember with the trial. NaN and infinities make the trial a failed one. The same
-        result may be told again; another is a ConflictError.
+        dict with all of them; if one is missing or not finite, the trial fails. noise: standard deviation of
+        the value, or a dict of them by measure; cost: what the evaluation cost, in any unit; notes: JSON data
+        to keep with the trial. The trial fails if the value is NaN or infinite. The same result may be told
+        again; a different one is a ConflictError.
         """
         number, attempt = number_and_attempt(trial)
         return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
 
     def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
-        """Say that a trial has no result, and why; methods learn to avoid where trials fail.
+        """Say that a trial has no result, and why; methods learn to avoid regions where trials fail.
 
         learn: False if the config is not at fault (a full disk, a lost network). No method then learns from
         the failure, and the same config may be proposed again.
@@ -128,9 +128,9 @@ class Study(AmendableStudy):
         """Report how a running trial is doing at a step of its evaluation; returns whether it should stop.
 
         value: what the objective would return if it ended now; a dict of all objectives and limited measures
-        where there are several. step: an integer such as the epoch; steps grow. If the answer is true, the
-        trial is stored as stopped and need not be told; see ``stopping`` of the study. The same
-        report may be sent again; another value at the same step is a ConflictError.
+        where there are several. step: an integer such as the epoch; steps must increase. If it returns True,
+        the trial is stored as stopped and needs no ``tell``; see ``stopping`` of the study. The same report
+        may be sent again; a different value at the same step is a ConflictError.
         """
         current = self._store_report(trial, value, step)
         if current.is_finished:  # the same report was sent before
@@ -140,7 +140,7 @@ class Study(AmendableStudy):
         if why is None:
             return False
         result = Trial(current.number, {}, "stopped", attempt=current.attempt, notes={"stopped": why})
-        with contextlib.suppress(TrialError):  # it was told or handed out again at this moment
+        with contextlib.suppress(TrialError):  # it may be told or handed out again at this moment
             self.record_result(result)
         return True
 
@@ -153,7 +153,7 @@ class Study(AmendableStudy):
         return self._stopping.reason(view, number)
 
     def keep_report(self, trial: Trial | int, value: Any, step: int) -> bool:
-        """Like ``report``, for an evaluation that has ended and will be told: it cannot stop the trial."""
+        """Like ``report``, but never stops the trial: for an evaluation that has ended and will be told."""
         return self._store_report(trial, value, step).state == "stopped"
 
     def _store_report(self, trial: Trial | int, value: Any, step: int) -> Trial:
@@ -162,7 +162,7 @@ class Study(AmendableStudy):
         return self._storage.report(self._record.id, report)
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
-        """Add a result that is known already; it informs the method, but is not counted by ``run``."""
+        """Add a known result; the method learns from it, but ``run`` does not count it."""
         return self.add_many([(config, value, noise)])[0]
 
     def add_many(
@@ -189,7 +189,7 @@ class Study(AmendableStudy):
         return self._insert([(config, Trial(-1, {}, "queued"))], request)[0]
 
     def _insert(self, given: list[tuple[Config, Trial]], request: str | None) -> list[Trial]:
-        """Insert trials with configs of the current space; again if the space was changed meanwhile."""
+        """Insert trials with configs of the current space; retry if the space changed in the meantime."""
         while True:
             with self._current() as view:
                 seen = view.revision
@@ -226,7 +226,7 @@ class Study(AmendableStudy):
         """Evaluate ``objective(config)`` until the study has ``trials`` finished trials; returns the study.
 
         objective:     may have a second parameter, ``objective(config, run)``: ``run.report(value, step)``
-                       says how the evaluation is doing, ``run.stop`` when it is not worth going on.
+                       reports an intermediate value, and ``run.stop`` says whether to stop.
         trials:        done, failed and stopped ones count, added ones do not, so running again continues;
                        None runs until the timeout, a callback that returns true, or the end of the space.
         workers:       evaluate that many at a time in separate processes; the objective may be a lambda.
@@ -236,11 +236,11 @@ class Study(AmendableStudy):
         callbacks:     called as callback(study, trial) after each trial; a true answer ends the run.
         progress:      "bar", "log" (a line per trial, logger "bough"), False for neither, or a callable that
                        gets each Event; None and True choose a bar in terminals and notebooks, else the log.
-        on_error:      "record" makes a failed trial of an objective that raises, and goes on; "raise" records
-                       the failure, ends the run and raises the exception (a TrialError from a worker).
-        budget:        what the trials may cost together, in units of the "cost" that results tell, or in
-                       seconds where none tells one; no trial starts once it is spent.
-        until:         "settled" ends the run when five results in a row leave nothing to gain by the model.
+        on_error:      if the objective raises, "record" stores a failed trial and continues; "raise" stores
+                       it, ends the run and raises the exception (a TrialError from a worker).
+        budget:        the total cost of the trials, in units of the "cost" that results report, or in seconds
+                       if none reports one; no trial starts once it is spent.
+        until:         "settled" ends the run when the model sees no further gain five results in a row.
         instances:     evaluate ``objective(config, instance)`` on each of these, such as files or folds; the
                        value is the mean. A trial that loses against the best one by a paired test is stopped.
 
@@ -273,7 +273,7 @@ class Study(AmendableStudy):
         )
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
-        """Let the leases of running trials end ``lease`` seconds from now; None gives the trials back."""
+        """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""
         self._storage.renew(self._record.id, trials, lease)
 
     def record_result(self, result: Trial) -> Trial:

@@ -36,7 +36,7 @@ class StudyResults(StoredStudy):
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {self.goals.heading}, method={self.method.name!r}, seed={self.seed})"
 
-    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+    if not TYPE_CHECKING:  # type checkers should report names that do not exist
 
         def __getattr__(self, name: str) -> Any:
             return no_attribute(self, name, STUDY_NAMES)
@@ -54,11 +54,11 @@ class StudyResults(StoredStudy):
 
     @property
     def current_trials(self) -> list[Trial]:
-        """The trials that the current space has, with configs that ``backfill`` completed."""
+        """The trials that belong to the current space, with configs completed by ``backfill``."""
         return self._now.trials(self.trials)
 
     def told_trials(self) -> list[Trial]:
-        """All trials as they were told, without later corrections."""
+        """All trials as they were first told, without later corrections."""
         with self._current() as view:
             return self._told(view)
 
@@ -81,9 +81,9 @@ class StudyResults(StoredStudy):
 
     @property
     def best(self) -> Trial:
-        """The feasible trial with the best value, the first one of equals; StudyError if there is none.
+        """The feasible trial with the best value, the first one if several tie; StudyError if there is none.
 
-        After a change of the space, it is one that the current space has; see ``current_trials``.
+        After a change of the space, only trials in the current space count; see ``current_trials``.
         """
         if len(self.goals.objectives) > 1:
             raise StudyError(
@@ -113,8 +113,8 @@ class StudyResults(StoredStudy):
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
         """The volume between the front and a reference point; 0 while no trial is feasible.
 
-        reference: a value per objective, by default that of the study. Objectives without one get a value a
-        little behind the worst of the front: to compare studies, give one for each.
+        reference: a value per objective, by default the study's reference. Other objectives get a value
+        slightly worse than the worst of the front; to compare studies, give a value for each objective.
         """
         from bough.study.analysis.fronts import hypervolume_of
 
@@ -136,7 +136,7 @@ class StudyResults(StoredStudy):
     ) -> dict[str, Any]:
         """Why the method chose a trial: its rule, and its prediction and criterion at that time.
 
-        branch: values of switches, such as {"model": "svm"}: what is known of that branch instead, and why it
+        branch: values of switches, such as {"model": "svm"}: explain this branch instead, and why it was or
         was not chosen lately. Without arguments, {"branches": [...]} has this for every branch.
         """
         if trial is None or branch is not None:
@@ -191,7 +191,7 @@ class StudyResults(StoredStudy):
 
     @property
     def has_model(self) -> bool:
-        """Whether ``predict`` can be asked: the method has a model of the objective and is installed here."""
+        """Whether ``predict`` works: the method has a model of the objective and is installed here."""
         try:
             with self._current() as view:
                 return isinstance(self._in_use(view)[1], Predicts)
@@ -202,9 +202,9 @@ class StudyResults(StoredStudy):
     def predict(
         self, configs: Sequence[Config], *, measure: str | None = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation, each (n,), of what the method's model expects at ``configs`` now.
+        """The posterior mean and standard deviation of the method's model at n ``configs``, each (n,).
 
-        Finished trials decide, running ones do not. measure: the objective to predict, by default the first.
+        Running trials are ignored. measure: the objective to predict, by default the first.
         """
         names = self.goals.names
         if measure is not None and measure not in names:
@@ -216,7 +216,7 @@ class StudyResults(StoredStudy):
         if not isinstance(strategy, Predicts) or not len(history.done):
             why = "there is no result yet" if self.has_model else f"method {self.method.name!r} has no model"
             raise StudyError(f"study {self.name!r} cannot predict: {why}")
-        # A proposal believes its own predictions of running trials; the user is told what results say.
+        # Proposals use predicted values of running trials; users get predictions from results only.
         history = replace(history, pending=history.pending.take([]), pending_numbers=np.empty(0, np.intp))
         sign, column = self.goals.sign, names.index(measure) if measure is not None else 0
         if column and history.outcomes is not None:
@@ -228,27 +228,27 @@ class StudyResults(StoredStudy):
 
     @property
     def spent(self) -> float:
-        """The cost of the finished trials: told costs, or seconds where none was told."""
+        """The cost of the finished trials: reported costs, or seconds if none was reported."""
         return self.status().spent
 
     @property
     def budget(self) -> float | None:
-        """The total cost that the trials may have, as ``run(budget=)`` said last."""
+        """The total cost that the trials may have, as last set by ``run(budget=)``."""
         with self._current() as view:
             return budget_of(view.amendments)
 
     def can_foresee(self) -> ForeseesGain:
-        """The method, if it can say what is left to gain; StudyError if not."""
+        """The method, if it can predict the remaining gain; StudyError if not."""
         return check_foresees(self._strategy, self.method.name)
 
     def count_results(self) -> int:
-        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
+        """The number of results that the method sees: of done trials, and predictions for stopped ones."""
         with self._current() as view:
             return len(self._history(view).done)
 
     @one_blas_thread()
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The gain that was left after the first ``results`` results, by default all of them."""
+        """The remaining gain after the first ``results`` results, by default all of them."""
         with self._current() as view:
             model, strategy = self._in_use(view)
             history = self._history(view)
@@ -257,6 +257,6 @@ class StudyResults(StoredStudy):
         return gain_after(check_foresees(strategy, self.method.name), model.space, history, results)
 
     def status(self) -> Status:
-        """How far the study is, in a few numbers."""
+        """The progress of the study in numbers."""
         with self._current() as view:
             return view.status()

@@ -1,4 +1,4 @@
-"""A study's trials as this process last saw them, kept up to date by reading only what changed."""
+"""A study's trials as this process last saw them, updated by reading only what changed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Status", "TrialIndex"]
 
 @dataclass(frozen=True)
 class Status:
-    """How far a study is.
+    """The progress of a study.
 
     finished: trials that are done, failed or stopped, without those that were added by hand.
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
-    leased:   trials that run under a lease. spent: what the finished trials cost; see ``study.spending``.
-    amendments, reports: how many there are in the study's record. stop_requests: how many of the amendments.
+    leased:   trials with a lease that has not ended. spent: cost of finished trials (``running.spending``).
+    amendments, reports: their numbers in the study. stop_requests: how many amendments ask runs to stop.
     """
 
     finished: int
@@ -43,13 +43,13 @@ class Status:
 
 
 class TrialIndex:
-    """The trials by number, and the counts that every step needs: no step walks all trials.
+    """The trials by number, and counts, so that no step needs to visit all trials.
 
     best: the best feasible trial of the current space; None for several objectives.
-    over: numbers of finished trials in the order of their results; open: the others, by number.
-    amendments: all of the study. Retractions and corrections are in ``trials``; ``stored`` has those trials
-    as they were told, and ``corrections`` counts them.  space_changes: how often the space was changed.
-    curves: what trials reported. It is not in ``trials``, so a report copies no curve; see ``shown``.
+    over: numbers of finished trials in the order of their results; open: the other trials, by number.
+    amendments: all of the study. ``trials`` has retractions and corrections applied; ``stored`` has those
+    trials as they were told, and ``corrections`` counts them. space_changes: how often the space changed.
+    curves: the reports of trials. They are not in ``trials``, so a report copies no curve; see ``shown``.
     """
 
     def __init__(self, goals: Goals) -> None:
@@ -79,7 +79,7 @@ class TrialIndex:
         self._of_config: dict[str, list[int]] = {}
 
     def update(self, changes: Changes) -> None:
-        """Take in what ``storage.changes(study, self.revision)`` returned."""
+        """Apply the result of ``storage.changes(study, self.revision)``."""
         as_stored = not (self._about or self._is_judged)
         for trial in changes.trials if as_stored else map(self._shown, changes.trials):
             while len(self.trials) <= trial.number:
@@ -91,7 +91,7 @@ class TrialIndex:
             if is_new and self._goals.fidelity is not None:
                 self._of_config.setdefault(self._config_key(trial), []).append(trial.number)
             if known.is_finished and not is_new:
-                continue  # a finished trial may come again, but counts once
+                continue  # a finished trial may be read again, but counts once
             if trial.is_finished:
                 self.open.pop(trial.number, None)
                 self._count(trial)
@@ -104,7 +104,7 @@ class TrialIndex:
         self.revision, self.now = changes.revision, changes.now
 
     def _shown(self, trial: Trial) -> Trial:
-        """A stored trial with what its study knows about it."""
+        """A stored trial with its amendments applied and its limits checked."""
         if trial.number in self._about:
             self.stored[trial.number] = trial
             trial = amended(trial, self._about[trial.number])
@@ -145,29 +145,28 @@ class TrialIndex:
         self.corrections += corrections
 
     def shown(self, number: int) -> Trial:
-        """The trial with its curve, and the one that it resumes."""
+        """The trial with its curve, and the number of the trial that it resumes."""
         return self.resuming(self.curves.shown(self.trials[number]))
 
     def resuming(self, trial: Trial) -> Trial:
-        """The trial with the number of the one that it resumes, where the study has a fidelity."""
+        """The trial with the number of the trial that it resumes, if the study has a fidelity."""
         if self._goals.fidelity is None:
             return trial
         same = [self.trials[number] for number in self._of_config.get(self._config_key(trial), [])]
         return replace(trial, resumes=resumed_by(trial, self._goals.fidelity[0], same))
 
     def handed_out(self, trial: Trial) -> Trial:
-        """A trial that was just handed out, as its asker gets it."""
+        """A trial that was just handed out, as the asker sees it."""
         return own_copy(self.resuming(self._goals.judged(trial)) if self._is_judged else trial)
 
     def _config_key(self, trial: Trial) -> str:
-        """Equal for trials whose configs, completed for the current space, differ in their fidelity alone."""
+        """Equal for trials whose configs, completed for the current space, differ only in their fidelity."""
         assert self._goals.fidelity is not None
         current = self._space.find(trial) if self._space else None
         return config_key((current or trial).config, self._goals.fidelity[0])
 
     def by_config(self) -> list[list[Trial]]:
-        """The trials of each configuration, whatever their fidelity, by number: a restart reads them in the
-        order of their results."""
+        """The trials of each configuration at all fidelities; sorted by number, so the order is stable."""
         numbers = sorted(sorted(same) for same in self._of_config.values())
         return [[self.trials[number] for number in same] for same in numbers]
 
@@ -186,14 +185,14 @@ class TrialIndex:
         self._compare(trial)
 
     def _compare(self, trial: Trial) -> None:
-        """Make the trial the best one, if it is."""
+        """Update the best trial."""
         if trial.value is None or not trial.feasible or len(self._goals.objectives) > 1:
             return
         if self.best is None or self.best.value is None or self._sign * (trial.value - self.best.value) < 0:
             self.best = (self._space.find(trial) if self._space else trial) or self.best
 
     def before(self, number: int) -> TrialIndex:
-        """The view as it was when trial ``number`` was started, as far as times tell."""
+        """The view as it was when trial ``number`` was started, judged by the stored times."""
         started = self.trials[number].started
         over, running = [], []
         for other in [*self.over, *self.open]:
@@ -231,14 +230,14 @@ class TrialIndex:
 
     @property
     def spent(self) -> float:
-        """The cost of the finished trials, added up when it is asked for."""
+        """The cost of the finished trials, summed on demand."""
         for number in self.over[self._costed :]:
             self._costs.count(self.trials[number])
         self._costed = len(self.over)
         return self._costs.spent
 
     def has_begun(self, number: int) -> bool:
-        """Whether the view knows a trial that was handed out; a race is known from then on."""
+        """Whether the view has the trial as handed out; it then also has the instances of a race."""
         return 0 <= number < len(self.trials) and self.trials[number].attempt > 0
 
     @property
@@ -247,11 +246,11 @@ class TrialIndex:
         return bool(instances_of(self.amendments))
 
     def inserted_by(self, request: str) -> list[int]:
-        """The numbers of the trials that a request put in, in their order."""
+        """The numbers of the trials that a request inserted, ascending."""
         return sorted(self._of_request.get(request, []))
 
     def held_by(self, holder: str) -> Trial | None:
-        """The running trial that was handed out to a mark."""
+        """The running trial that was handed out to this holder; None if there is none."""
         running = (trial for trial in self.open.values() if trial.state == "running")
         return next((trial for trial in running if trial.holder == holder), None)
 
@@ -262,7 +261,7 @@ class TrialIndex:
 
     @property
     def waiting(self) -> bool:
-        """Whether a trial is there to be handed out again, or for the first time."""
+        """Whether a trial is queued, or its lease has ended, so it can be handed out."""
         return any(available(trial, self.now) for trial in self.open.values())
 
     @property

@@ -1,7 +1,7 @@
 """A sweeper for Hydra that searches a bough space: ``hydra/sweeper=bough``.
 
-Hydra finds this module by its place in the namespace package ``hydra_plugins``, and imports it whenever a
-program with Hydra starts. So bough itself is imported only when a sweep begins.
+Hydra finds this module in the namespace package ``hydra_plugins``, and imports it whenever a program with
+Hydra starts. So bough itself is imported only when a sweep begins.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["BoughSweeper", "overrides_of"]
 
 MAX_FAILURES = 10
-"""A sweep ends with an error when so many trials were tried and all of them failed."""
+"""Failed trials after which a sweep ends with an error if no trial has a result."""
 
 RESULTS = "optimization_results.yaml"
-"""The results, in the folder of the sweep; the sweepers of Ax, Nevergrad and Optuna use the same name."""
+"""The file of results in the sweep's folder; the sweepers of Ax, Nevergrad and Optuna use the same name."""
 
 
 OPTIONS: dict[str, Any] = {
@@ -51,16 +51,16 @@ OPTIONS: dict[str, Any] = {
 """The options below ``hydra.sweeper``.
 
 space:   a space file, as for ``bough run``. Relative paths start where the program was started.
-trials:  how many jobs the study has in the end. workers: how many are launched at a time.
-storage, name: where the study is kept; a sweep that is started again goes on there.
-The others are those of ``bough.Study``.
+trials:  total number of jobs of the study. workers: how many are launched at a time.
+storage, name: where the study is kept; if the sweep is started again, it continues there.
+The other options are those of ``bough.Study``.
 """
 
 ConfigStore.instance().store(group="hydra/sweeper", name="bough", node=OPTIONS, provider="bough")
 
 
 class BoughSweeper(Sweeper):
-    """Launches one job per trial; its overrides are the active parameters of the trial and no others."""
+    """Launches one job per trial; its overrides are exactly the active parameters of the trial."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options
@@ -81,7 +81,7 @@ class BoughSweeper(Sweeper):
         try:
             return self._run(arguments)
         except BoughError as error:
-            raise CompactHydraException(str(error)) from None  # which Hydra shows without a traceback
+            raise CompactHydraException(str(error)) from None  # Hydra shows it without a traceback
 
     def _run(self, arguments: list[str]) -> Study:
         from bough.study.running.leases import LEASE, Leases
@@ -111,7 +111,7 @@ class BoughSweeper(Sweeper):
         return study
 
     def _study(self, arguments: Sequence[str]) -> tuple[Study, int]:
-        """The study, and how many trials it gets; a mistake in the options is a one-line error."""
+        """The study and its number of trials; StudyError, in one line, for a mistake in the options."""
         from bough import Space
         from bough.errors import StudyError
         from bough.study import Study
@@ -157,7 +157,7 @@ def _text(value: Any) -> str:
 
 
 _WORDS = ("null", "true", "false", "nan", "inf")
-"""Words that Hydra does not read as texts."""
+"""Words that Hydra does not parse as strings."""
 
 
 def _asked(study: Study, n: int, lease: float) -> list[Trial]:
@@ -175,14 +175,14 @@ def _tell(study: Study, trial: Trial, job: JobReturn) -> None:
     if job.status == JobStatus.COMPLETED:
         told = study.record_result(outcome(trial, job.return_value, study.goals))
     else:
-        error = job._return_value  # its property raises it
+        error = job._return_value  # the public property would raise it
         told = study.fail(trial, f"{type(error).__name__}: {error}")
     if told.state == "failed":
         logging.getLogger(__name__).warning("trial %d failed: %s", trial.number, told.error)
 
 
 def _check_failures(study: Study, most: int) -> None:
-    """StudyError if at least so many trials failed, and none has a result."""
+    """StudyError if at least ``most`` trials failed and none has a result."""
     from bough.errors import StudyError
 
     status = study.status()
@@ -192,7 +192,7 @@ def _check_failures(study: Study, most: int) -> None:
 
 
 def _write(study: Study, path: Path) -> None:
-    """Write what was found, in the words that other sweepers use."""
+    """Write the best result, with the keys that other sweepers use."""
     found = study.front if len(study.goals.objectives) > 1 else [study.best] if study.status().best else []
     results = [
         {

@@ -1,1 +1,1 @@
-"""The pages: HTML rendered on the server, small scripts, figures by plotly.js; no build step."""
+"""The dashboard: HTML rendered on the server, small scripts, figures by plotly.js; no build step."""

@@ -1,7 +1,7 @@
-"""Forms of the pages: new studies, and actions such as tell, retract, note, enqueue, stop, change the space.
+"""The forms of the dashboard: new studies, and actions such as tell, retract, note, enqueue, stop.
 
-The form of an action is sent to ``/act`` of a study or of a trial, which needs a token that may write.
-Amendments store who made them. Results and queued configs leave a line with that name in the log.
+The form of an action is sent to ``/act`` of a study or of a trial, which needs a token with scope "write".
+Amendments store who made them. Results and queued configs are logged with the name of their sender.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["act_on_study", "act_on_trial", "goals_of_form", "preview", "space_of
 
 
 def act_on_trial(study: Study, number: int, form: Mapping[str, str], who: str) -> None:
-    """Do what a form of a trial's page says; BoughError if it cannot be."""
+    """Perform the action of a form on a trial's page; BoughError if it is not possible."""
     action, reason = form.get("action", ""), form.get("reason", "")
     if action == "tell":
         study.tell(number, _result(form.get("value", "")))
@@ -42,7 +42,7 @@ def act_on_trial(study: Study, number: int, form: Mapping[str, str], who: str) -
 
 
 def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
-    """Do what a form of a study's page says; BoughError if it cannot be."""
+    """Perform the action of a form on a study's page; BoughError if it is not possible."""
     action = form.get("action", "")
     if action == "enqueue":
         config = _data(form.get("config", ""), 'a config such as {"rate": 0.1}')
@@ -62,20 +62,20 @@ def act_on_study(study: Study, form: Mapping[str, str], who: str) -> None:
 
 
 def preview(study: Study, form: Mapping[str, str]) -> tuple[list[str], str]:
-    """The effects of a change of the space, a line each, and the space that they are compared with."""
-    study.status()  # reads what others changed
+    """The differences that a change of the space makes, one line each, and the space they are relative to."""
+    study.status()  # reads changes by others
     seen = study.space
     return study.change(**_change(form), preview=True, seen=seen), seen.to_json()
 
 
 def _change(form: Mapping[str, str]) -> dict[str, Any]:
-    """The change that a form describes: the space, and values of parameters that come and go."""
+    """The change that a form describes: the space, and values of added and removed parameters."""
     values = {name: _data(form.get(name, "") or "{}", name) for name in ("backfill", "fix")}
     return {"space": space_of(form.get("space", "")), **values}
 
 
 def space_of(text: str) -> Space:
-    """A space from JSON, or else from YAML without aliases: a few lines of them can fill the memory."""
+    """A space from JSON, or from YAML without aliases, because a few lines of aliases can fill the memory."""
     if text.lstrip().startswith("{"):
         return Space.from_json(text)
     with contextlib.suppress(yaml.YAMLError):  # parse_yaml says what is wrong
@@ -85,7 +85,7 @@ def space_of(text: str) -> Space:
 
 
 def goals_of_form(form: dict[str, str]) -> dict[str, Any]:
-    """The goals of a new study as arguments of ``Study``; names and limits have commas between them."""
+    """The goals of a new study as arguments of ``Study``; names and limits are separated by commas."""
     objectives = dict(_objective(each) for each in _parts(form["objectives"]))
     return {
         "direction": form["direction"] if not objectives else "minimize",

@@ -1,6 +1,6 @@
-"""The files that pages load: those of this package, and plotly.js from the installed ``plotly``.
+"""The files that pages load: files of this package, and plotly.js from the installed ``plotly``.
 
-All are known by name; no path of a request is looked up on the disk.
+They are in a fixed list of names, so no path in a request is ever looked up on disk.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Asset:
-    """A file, read and compressed at its first request."""
+    """A file, read and compressed on its first request."""
 
     source: Traversable
 
@@ -46,9 +46,9 @@ class Asset:
 
 
 def style_ids(plotly: Asset) -> list[str]:
-    """Ids of style elements that plotly.js adds (for its maps) unless something has that id already.
+    """Ids of style elements that plotly.js adds (for its maps) unless an element has that id already.
 
-    Our content policy allows no inline styles, so the page has an empty element of each id instead.
+    The content policy forbids inline styles, so the page has an empty element with each id instead.
     """
     return [found.decode() for found in re.findall(rb'getElementById\("([0-9a-f]{64})"\)', plotly.body)]
 

@@ -1,4 +1,4 @@
-"""How pages write numbers, times, names in links, and the branches of a space."""
+"""Template filters of the dashboard: numbers, times, names in links, branches of a space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def segment(name: str) -> str:
 
 
 def value(cell: Any) -> str:
-    """A parameter's value: text as it is, short numbers, JSON's words for the rest."""
+    """A parameter's value: text unchanged, short numbers, JSON for the rest."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, float):
@@ -45,7 +45,7 @@ def ago(seconds: float | None) -> str:
 
 
 def moment(seconds: float | None) -> str:
-    """A moment in UTC; the browser shows its own time instead."""
+    """A time in UTC; the browser replaces it by local time."""
     return "–" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
@@ -66,7 +66,7 @@ def duration(trial: Trial) -> str:
 
 
 def path(branch: Branch) -> str:
-    """The branch as scripts send it in ``branch=``."""
+    """The branch as scripts send it in the parameter ``branch=``."""
     return json.dumps(dict(branch.path))
 
 

@@ -1,4 +1,4 @@
-"""The routes of the pages: sign in, the list of studies, a study, a trial, a new study, and their files."""
+"""The routes of the dashboard: sign in, the list of studies, a study, a trial, a new study, and files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from bough.trial import Trial
 __all__ = ["routes"]
 
 ROWS = 50
-"""Trials on a page of the table."""
+"""The number of trials on one page of the table."""
 
 NO_FORM = dict.fromkeys(
     ("name", "direction", "method", "seed", "space", "objectives", "constraints", "reference"), ""
@@ -63,19 +63,19 @@ model:
     bayes: {}
 scale: {type: categorical, options: [none, standard, maxabs]}
 """
-"""The space of a new study before its user writes one."""
+"""The space that the form of a new study shows at first."""
 
 MOST_AMENDMENTS = 50
-"""The latest lines of a study's record that its page shows."""
+"""The number of latest amendments that a study's page shows."""
 
 MOST_CHOICES = 40
-"""Measures that the reader of a study's page can choose from."""
+"""The number of measures that a study's page offers for its figures."""
 
 MOST_MEASURES = 12
-"""Columns for measures in the table of trials."""
+"""The number of columns for measures in the table of trials."""
 
 RECENT = 24
-"""Studies of which the list tells more than their names."""
+"""The number of latest studies for which the list shows progress."""
 
 
 def routes(studies: OpenStudies, figures: FigureCache, records: Records, *, secure: bool) -> list[BaseRoute]:
@@ -115,7 +115,7 @@ class _Pages:
         return HTMLResponse(text, code)
 
     def found(self, page: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Any]:
-        """A page of a study, or one that says that there is no such study."""
+        """The handler of a page, with a page for the error that the study does not exist."""
 
         async def page_or_missing(request: Request) -> Response:
             try:
@@ -133,7 +133,7 @@ class _Pages:
             if request.scope["principal"] is not None:
                 return RedirectResponse(onward, 303)
             return self._page(request, "sign_in.html", onward=onward, error=None)
-        if "origin" not in request.headers:  # a form of ours always carries it
+        if "origin" not in request.headers:  # browsers send it with every form of this page
             raise HTTPException(403, "signing in needs the Origin header of this page")
         address = request.client.host if request.client else ""
         if self._attempts.blocked(address):
@@ -171,10 +171,10 @@ class _Pages:
     def home(self, request: Request) -> Response:
         rows: list[dict[str, Any]] = []
         for record in reversed(self._studies.records()):
-            # To know more of a study than its record means to read its trials, so only the latest show it.
+            # Showing progress means reading all trials of a study, so only the latest studies show it.
             status, front = None, None
             if len(rows) < RECENT:
-                with contextlib.suppress(StudyError):  # it may be deleted at this moment
+                with contextlib.suppress(StudyError):  # it may be deleted at the same moment
                     study = self._studies.open(record.name)
                     status, front = study.status(), self._studies.front_size(study)
             goals = goals_of(record.goals, record.direction)
@@ -280,7 +280,7 @@ class _Pages:
         return RedirectResponse("/", 303)
 
     async def act(self, request: Request) -> Response:
-        """Do what a form says, and go back to its page; a change of the space shows a preview first."""
+        """Perform the action of a form, then show its page; a change of the space shows a preview first."""
         study, form = await self._open(request), {**NO_ACTION, **await _form(request)}
         who, number = request.scope["principal"].name, request.path_params.get("number")
         back = f"/studies/{quote(study.name, safe='')}" + ("" if number is None else f"/trials/{number}")
@@ -325,13 +325,13 @@ class _Pages:
 
 
 def _measures(study: Study, trials: list[Trial]) -> list[str]:
-    """The measures that the table shows: those that a goal names, then others of the latest trials."""
+    """The measures that the table shows: those of the goals, then others of the latest trials."""
     seen = [*study.goals.needed, *(name for trial in trials for name in trial.measures)]
     return [name for name in dict.fromkeys(seen) if name != study.goals.value_name][:MOST_MEASURES]
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form as browsers send it; the first of each name."""
+    """The fields of a form; of several with the same name, the first."""
     text = (await request.body()).decode("utf-8", "replace")
     try:
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=20)

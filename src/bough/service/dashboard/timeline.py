@@ -14,14 +14,14 @@ from bough.trial import Trial
 __all__ = ["timeline"]
 
 MAX_TRIALS = 600
-"""Only the latest trials are drawn."""
+"""The number of trials that are drawn, the latest ones."""
 
 _COLOURS = {"done": GOOD, "failed": BAD, "stopped": "#e69f00", "running": FADED}
 
 
 @figure("Timeline", wide=True, measured=False)
 def timeline(snapshot: StudySnapshot) -> Drawing:
-    """A bar per trial on the line of its worker, from when it was handed out to its result."""
+    """A bar per trial in the row of its worker, from its start to its result."""
     drawn = graph_objects().Figure()
     begun = [trial for trial in snapshot.trials if trial.started is not None]
     shown, now = begun[-MAX_TRIALS:], time.time()

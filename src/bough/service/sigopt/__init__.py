@@ -2,7 +2,7 @@
 
 An experiment is a study, a suggestion a running trial, an observation a finished trial; their ids are trial
 numbers. SigOpt's other objects (names, metadata, projects, runs) are documents. ``ROUTES`` lists all
-routes; each handler takes the context and the call, and returns the object to answer with.
+routes; each handler takes the context and the call, and returns the object of the reply.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Assignments: the values of a config in SigOpt's words, and its messages about wrong ones."""
+"""Assignments, SigOpt's word for the values of a config, with SigOpt's error messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def config_of(definition: Json, assignments: Any) -> Config:
-    """The config that the assignments mean, or ``SigOptError`` with the name of what is wrong."""
+    """The config for the assignments; ``SigOptError`` names the wrong one."""
     if not isinstance(assignments, dict):
         raise SigOptError("Invalid value for assignments: expected an object")
     for conditional in definition["conditionals"]:

@@ -48,18 +48,18 @@ class SigOptContext:
             raise SigOptError(f"The study of experiment {name} was deleted", 404) from None
 
     def trial(self, call: Call, part: str, study: Study) -> Trial:
-        """The trial that a suggestion, observation or queued suggestion of the path stands for."""
+        """The trial of the suggestion, observation or queued suggestion that a path names."""
         return find_trial(call.path[part], part, study)
 
     def new(self, kind: str, body: Json, owner: str = "") -> Document:
-        """A new document under a random number, as SigOpt's ids are."""
+        """A new document under a random number, like SigOpt's ids."""
         while True:
             document = self.records.put(kind, str(secrets.randbelow(9 * 10**8) + 10**8), body, owner)
             if document is not None:
                 return document
 
     def change(self, kind: str, document: Document, change: Callable[[Json], Json]) -> Document:
-        """The document with a changed body. No request deletes documents, so it is still there."""
+        """The document with a changed body. No request deletes documents, so it still exists."""
         changed = self.records.change(kind, document.name, change)
         assert changed is not None
         return changed
@@ -74,16 +74,16 @@ class SigOptContext:
             and project in (None, document.body["definition"]["project"])
         ]
 
-    # ---- what clients attach to trials: a document for each trial that has any ---------------------------
+    # ---- data that clients attach to trials: one document per trial that has any -------------------------
 
     def attach(self, kind: str, experiment: Document, trial: Trial, extra: Json) -> None:
-        """Store what belongs to a suggestion or observation, or merge it into the stored one."""
+        """Store the client's data of a suggestion or observation, or merge it into the stored data."""
         name = f"{experiment.name}/{trial.number}"
         if self.records.put(kind, name, extra, experiment.name) is None:
             self.records.change(kind, name, lambda old: {**old, **extra})
 
     def attached(self, kind: str, experiment: Document) -> dict[int, Json]:
-        """All that belongs to the suggestions or observations of an experiment, by trial number."""
+        """The client's data of all suggestions or observations of an experiment, by trial number."""
         found = self.records.list(kind, experiment.name)
         return {int(each.name.rpartition("/")[2]): each.body for each in found}
 

@@ -1,7 +1,7 @@
-"""An experiment as SigOpt's clients describe it: checked, completed, and as a ``Space``.
+"""Checks the definition of an experiment from SigOpt's clients, completes it, and makes its ``Space``.
 
-A conditional is a categorical parameter that only opens and closes others. A feature that bough lacks is
-refused with a message that names it, never dropped silently.
+A conditional is a categorical parameter that only switches others on and off. A feature that bough lacks is
+refused with a message that names it, never ignored silently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["METHODS", "as_space", "checked"]
 Json = dict[str, Any]
 
 METHODS = {"offline": "auto", "random": "random", "grid": "grid"}
-"""SigOpt's types of experiments, as methods of ours."""
+"""SigOpt's types of experiments, and the methods of bough for them."""
 
 _EXPERIMENT = {
     "name", "type", "observation_budget", "budget", "parallel_bandwidth", "project", "metadata", "metrics",
@@ -103,7 +103,7 @@ def _declared(parameter: Json) -> Any:
 
 
 def _likely(prior: Json | None, low: float, high: float) -> tuple[float, float] | None:
-    """The central 80 % of a prior. None without one, or if all of it lies out of bounds."""
+    """The central 80 % of a prior. None without a prior, or if it lies completely out of bounds."""
     if prior is None:
         return None
     if prior["name"] == "beta":
@@ -229,7 +229,7 @@ def _check_names(conditionals: Sequence[Json], parameters: Sequence[Json]) -> No
 
 
 def _check_reached(conditionals: Sequence[Json], parameters: Sequence[Json]) -> None:
-    """Every combination of conditional values must leave a parameter to choose."""
+    """SigOptError if some combination of conditional values has no active parameter."""
     if any(not each["conditions"] for each in parameters):
         return
     combinations = itertools.product(*(each["values"] for each in conditionals))

@@ -1,4 +1,4 @@
-"""Experiments of SigOpt's core module: create, list, change, archive, and what is best so far."""
+"""Experiments of SigOpt's core module: create, list, change, archive, and the best results so far."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CHANGEABLE = {"name", "observation_budget", "budget", "metadata", "parallel_ban
 
 
 def create(context: SigOptContext, body: Json, kind: str) -> Document:
-    """The document of a new experiment; its study is called by its name and number."""
+    """The document of a new experiment; its study is named after the experiment's name and number."""
     definition = checked(body)
     document = context.new(
         "experiment", {"object": kind, "state": "active", "definition": definition, "study": ""}
@@ -68,7 +68,7 @@ def update_experiment(context: SigOptContext, call: Call) -> Json:
 
 
 def change_experiment(context: SigOptContext, document: Document, body: Json) -> Document:
-    """The document with what may be changed of a running experiment."""
+    """The document with the allowed changes of a running experiment."""
     for key in body:
         if key not in _CHANGEABLE:
             raise SigOptError(f"bough cannot change {key!r} of an experiment: create a new one")
@@ -96,7 +96,7 @@ def _experiment_json(context: SigOptContext, document: Document) -> Json:
     if not trials:
         return experiment_json(document, _no_progress())
     in_time = sorted(trials, key=lambda trial: trial.finished or 0.0)
-    best = study.status().best  # of several optimised metrics, none
+    best = study.status().best  # None with several optimised metrics
     progress = {
         **_no_progress(),
         "observation_count": len(trials),
@@ -132,7 +132,7 @@ def fetch_best(context: SigOptContext, call: Call) -> Json:
         }
         for best in best_trials(study)
     ]
-    return page(found[::-1], call.query)  # a page turns its list round
+    return page(found[::-1], call.query)  # reversed, because ``page`` reverses its list
 
 
 def stopping_criteria(context: SigOptContext, call: Call) -> Json:

@@ -1,8 +1,8 @@
 """The metrics of an experiment as goals of its study.
 
-A metric that is optimised is an objective, and its threshold a reference value. A constraint's threshold is a
-limit. A stored metric is kept with the trial. An experiment with one optimised metric, no threshold and no
-constraint has a study with a plain value, as experiments of version 0.1 do.
+An optimised metric becomes an objective, and its threshold a reference value. A constraint's threshold
+becomes a limit. A stored metric is kept with the trial. An experiment with one optimised metric, no threshold
+and no constraint has a study with a plain value, like the experiments of version 0.1.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def optimised(definition: Json) -> list[Json]:
 
 
 def is_plain(definition: Json) -> bool:
-    """Whether one metric is optimised, and nothing else matters."""
+    """Whether one metric is optimised, without thresholds and constraints."""
     return len(optimised(definition)) == 1 and not any(
         each["strategy"] == "constraint" or each["threshold"] is not None for each in definition["metrics"]
     )
@@ -94,7 +94,7 @@ def goal_arguments(definition: Json) -> Json:
 
 
 def told_values(number: int, definition: Json, values: Mapping[str | None, Json], study: Study) -> Trial:
-    """The result that the values of all metrics make."""
+    """The result of a trial from the values of all metrics."""
     if is_plain(definition):
         told_value = values[optimised(definition)[0]["name"]]
         return told(number, told_value["value"], told_value.get("value_stddev"))
@@ -106,7 +106,7 @@ def told_values(number: int, definition: Json, values: Mapping[str | None, Json]
 
 
 def values_of(definition: Json, trial: Trial, stored: Sequence[Json] = ()) -> list[Json]:
-    """The told values of a trial by metric; ``stored``: metrics of a plain experiment that are only kept."""
+    """The values of a trial by metric; ``stored``: metrics of a plain experiment that are only stored."""
     if trial.value is None:
         return []
     if is_plain(definition):
@@ -124,7 +124,7 @@ def values_of(definition: Json, trial: Trial, stored: Sequence[Json] = ()) -> li
 
 
 def best_trials(study: Study) -> list[Trial]:
-    """The best trial, or the front where not exactly one metric is optimised."""
+    """The best trial if exactly one metric is optimised, otherwise the front."""
     if len(study.goals.objectives) != 1:
         return study.front
     best = study.status().best

@@ -1,4 +1,4 @@
-"""SigOpt's objects as JSON, made of our documents and trials."""
+"""SigOpt's objects as JSON, made from documents and trials."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = [
 Json = dict[str, Any]
 
 CLIENT = "1"
-"""There is one team; SigOpt's paths name it."""
+"""The id of the only client (team), which SigOpt's paths contain."""
 
 DELETED = "deleted by the client"
-"""The error of trials whose suggestion was deleted; such a trial is not an observation."""
+"""The error of trials whose suggestion was deleted; they are not listed as observations."""
 
 MOST = 1000
 
@@ -31,7 +31,7 @@ def is_observation(trial: Trial) -> bool:
 
 
 def _document_json(kind: str, document: Document) -> Json:
-    """The keys that all objects have which are documents."""
+    """The keys that all documents share."""
     return {
         "object": kind,
         "id": document.name,
@@ -116,7 +116,7 @@ def queued_json(experiment: Document, trial: Trial) -> Json:
 
 
 def observation_json(experiment: Document, trial: Trial, extra: Json | None = None) -> Json:
-    """``extra``: what the client said beyond the result, kept in a document."""
+    """``extra``: the client's data besides the result, kept in a document."""
     extra = extra or {}
     values = values_json(experiment, trial, extra.get("stored", []))
     return {
@@ -140,7 +140,7 @@ def values_json(experiment: Document, trial: Trial, stored: Sequence[Json] = ())
 
 
 def value_json(experiment: Document, trial: Trial) -> Json:
-    """The value of the only metric that is optimised."""
+    """The value of the only optimised metric."""
     only = len(optimised(experiment.body["definition"])) == 1
     return {"value": trial.value if only else None, "value_stddev": trial.noise if only else None}
 

@@ -65,7 +65,7 @@ def _observe(context: SigOptContext, document: Document, study: Study, body: Jso
 
 
 def _checked_observation(document: Document, study: Study, body: Any) -> tuple[Trial, list[Json]]:
-    """The result that an observation tells, and the values of metrics that are only stored."""
+    """The result in an observation, and the values of metrics that are only stored."""
     if not isinstance(body, dict):
         raise SigOptError("Invalid value for observation: expected an object")
     known_keys(body, _OBSERVATION, "observation")

@@ -1,4 +1,4 @@
-"""SigOpt's AI module: projects, experiments with runs, and runs that stand alone."""
+"""SigOpt's AI module: projects, experiments with runs, and runs without an experiment."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def best_runs(context: SigOptContext, call: Call) -> Json:
 
 
 async def create_ai_run(context: SigOptContext, call: Call) -> Json:
-    """A run with the assignments of the next suggestion; see ``create_suggestion`` on coroutines."""
+    """A run with the assignments of the next suggestion; a coroutine, as ``create_suggestion`` explains."""
     known_keys(call.body, {"name", "metadata", "suggestion"}, "run")
     document, study = await to_thread.run_sync(context.experiment, call, "aiexperiment")
     body = _new_run(call.body, document.body["definition"]["project"])
@@ -152,7 +152,7 @@ async def create_ai_run(context: SigOptContext, call: Call) -> Json:
 
 
 def create_run(context: SigOptContext, call: Call) -> Json:
-    """A run of no experiment."""
+    """A run without an experiment."""
     project = _project(context, call).name
     body = _new_run({key: call.body.get(key) for key in ("name", "metadata")}, project)
     rest = {key: value for key, value in call.body.items() if key not in ("name", "metadata", "type")}
@@ -187,7 +187,7 @@ def list_runs(context: SigOptContext, call: Call) -> Json:
 
 
 def merge_run(context: SigOptContext, call: Call) -> Json:
-    """Add to a run; its state decides what its trial is told."""
+    """Add to a run; a finished run gives its trial a result."""
     return _change_run(context, _run(context, call), call.body)
 
 
@@ -217,9 +217,9 @@ def create_checkpoint(context: SigOptContext, call: Call) -> Json:
 
 
 def _report(context: SigOptContext, run: Json, values: list[Json]) -> bool:
-    """Report a checkpoint, whose number is the step; whether the run should stop.
+    """Report a checkpoint, whose number is the step; returns whether the run should stop.
 
-    A checkpoint that lacks a metric which is optimised or constrained is kept, and stops nothing.
+    A checkpoint without all optimised and constrained metrics is stored, but never stops the run.
     """
     study, definition = _study_of(context, run)
     names = [optimised(definition)[0]["name"]] if is_plain(definition) else study.goals.needed
@@ -266,7 +266,7 @@ def _new_run(body: Json, project: str | None) -> Json:
 
 
 def _change_run(context: SigOptContext, run: Document, changes: Json) -> Json:
-    # The trial is told first: if the reply is lost, the client sends the same again, and it is told the same.
+    # The trial gets its result first: if the reply is lost, the client sends the same result again.
     merged = _merged(run.body, changes)
     if merged["state"] != "active" and merged["trial"] is not None:
         _tell(context, merged)
@@ -297,11 +297,11 @@ def _merged(body: Json, changes: Json) -> Json:
 
 
 def _tell(context: SigOptContext, run: Json) -> None:
-    """Give the trial of a finished run its result; without a metric that a goal needs it failed."""
+    """Give the trial of a finished run its result; it fails if a metric that a goal needs is missing."""
     study, definition = _study_of(context, run)
     needed = [each["name"] for each in definition["metrics"] if each["strategy"] != "store"]
     missing = [name for name in needed if name not in run["values"]]
-    if study.trial(run["trial"]).state == "stopped":  # its checkpoints said so
+    if study.trial(run["trial"]).state == "stopped":  # because of its checkpoints
         return
     try:
         if run["state"] == "completed" and not missing:
@@ -327,7 +327,7 @@ def _owner(experiment: Document) -> str:
 
 
 def _filters(text: str | None) -> list[tuple[str, Any]]:
-    """Conditions on runs; only equality of a field is known."""
+    """Conditions on runs; only equality of a field is supported."""
     if not text:
         return []
     try:

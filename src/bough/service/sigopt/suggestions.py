@@ -1,4 +1,4 @@
-"""Suggestions, open and queued: trials that run or wait."""
+"""Suggestions, open and queued: trials that are running or queued."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 async def create_suggestion(context: SigOptContext, call: Call) -> Json:
     """The next suggestion, or one with the client's own assignments.
 
-    A coroutine, so an asker waits for its turn without holding a thread; threads do the database work.
+    A coroutine, so an asker waits for its turn without blocking a thread; threads do the database work.
     """
     known_keys(call.body, {"assignments", "metadata", "task"}, "suggestion")
     document, study = await to_thread.run_sync(context.experiment, call)

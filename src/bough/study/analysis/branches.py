@@ -1,4 +1,4 @@
-"""The branches of a study: their trials, and the model's expectations of each."""
+"""Facts about each branch of a study for ``study.explain``: its trials, and what the model expects there."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from bough.trial import Trial
 __all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]
 
 MAX_BRANCHES = 64
-"""Of a space with more paths, those with trials are described, and at most so many."""
+"""Paths that are described at most. Of a space with more, only those with the latest trials are."""
 
 RECENT_SHARE = 0.25
-"""A branch counts as chosen lately if one of this share of the trials is on it."""
+"""The last quarter of the trials counts as recent: a branch with one of them was chosen lately."""
 
 _INSIDE = 1e-9
-"""The ends of a range belong to it on one side only."""
+"""A step into a range from either end, because a range includes only one of its ends."""
 
 
 def explain_branches(
@@ -71,7 +71,7 @@ def explain_branches(
 
 
 def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence[Path]) -> list[Path]:
-    """The paths on which the switches have these values; ConfigError if no path has."""
+    """The paths on which the switches have these values; ConfigError if there is none."""
     space = model.space
     switches = {space.parameters[column].name for column in space.tree.switches} - {model.hidden_switch}
     if not isinstance(wanted, Mapping):
@@ -88,7 +88,7 @@ def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence
 
 
 def known_paths(model: ModelSpace, tried: Sequence[Trial]) -> list[Path]:
-    """All paths of a small space; else those with trials, the latest first."""
+    """All paths if there are at most ``MAX_BRANCHES``; otherwise those with trials, the latest first."""
     space = model.space
     paths = list(space.tree.paths(MAX_BRANCHES + 1))
     if len(paths) <= MAX_BRANCHES:

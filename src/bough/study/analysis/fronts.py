@@ -1,4 +1,4 @@
-"""Results of several objectives and under limits: the front, its hypervolume, and the closest trial."""
+"""Results with several objectives or with limits: the front, its hypervolume, and the closest trial."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def hypervolume_of(
 ) -> float:
     """The volume between the front and the reference point, in the product of the objectives' units.
 
-    reference: a value for each objective. One that is left out is taken from the goals, else inferred.
+    reference: a value for each objective. A missing value is taken from the goals, or else inferred.
     """
     point = reference_of(goals, trials, reference)
     values = _outcomes(goals, [trial for trial in trials if trial.feasible])
@@ -77,9 +77,9 @@ def hypervolume_course(goals: Goals, trials: Sequence[Trial]) -> FloatArray:
 def reference_of(
     goals: Goals, trials: Sequence[Trial], reference: Mapping[str, float] | None = None
 ) -> dict[str, float]:
-    """The reference point by name, in the user's own directions; see ``hypervolume_of``.
+    """The reference point by objective, in the user's directions; see ``hypervolume_of``.
 
-    It has no value for an objective that nothing was given for while no trial is feasible.
+    While no trial is feasible, objectives without a given value are missing.
     """
     if not goals.objectives:
         raise StudyError("a study without objectives has no hypervolume")
@@ -92,11 +92,11 @@ def reference_of(
 
 
 def closest(goals: Goals, trials: Sequence[Trial], study: str) -> StudyError:
-    """The error where no trial is feasible: it names the closest one and what that violates.
+    """The error if no trial is feasible: it names the closest trial and the limits that this trial violates.
 
-    With a fidelity, there may be no full result at all.
+    With a fidelity, the error may be that no trial reached the highest one.
 
-    Slacks are compared in units of their median over all trials, so each limit counts alike.
+    Slacks are divided by their median over all trials, so all limits have equal weight.
     """
     done = [trial for trial in trials if trial.state == "done" and trial.retracted is None]
     if goals.fidelity is not None and all(trial.partial for trial in done):

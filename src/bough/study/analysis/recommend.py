@@ -23,8 +23,8 @@ INTERVAL_SDS = 1.96
 class Recommendation:
     """The tried configuration with the best predicted value.
 
-    mean, sd: what the model expects of it, without the noise of a single evaluation.
-    interval: the 95 % interval of that expectation.
+    mean, sd: the model's prediction, without the noise of a single evaluation.
+    interval: the 95 % interval of this prediction.
     """
 
     trial: Trial
@@ -34,7 +34,7 @@ class Recommendation:
 
 
 class Predictable(Protocol):
-    """The part of a study that a recommendation needs; local and served studies have it."""
+    """The part of a study that ``recommend`` needs; local and served studies have it."""
 
     @property
     def name(self) -> str: ...
@@ -48,9 +48,9 @@ class Predictable(Protocol):
 
 
 def recommend(study: Predictable) -> Recommendation:
-    """The best of the tried configurations by the model's mean, not by one lucky value.
+    """The tried configuration with the best predicted mean; a lucky observation does not decide.
 
-    Without a model the best reported value decides, and its reported noise is the standard deviation.
+    Without a model, it is the trial with the best value, and its reported noise is the standard deviation.
     """
     if len(study.goals.objectives) > 1:
         raise StudyError(f"study {study.name!r} has several objectives: choose from study.front")

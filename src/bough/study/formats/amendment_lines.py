@@ -1,4 +1,4 @@
-"""Amendments as lines of a study's file, and back. A file may come from anywhere: everything is checked."""
+"""Writes amendments as lines of a study's file, and reads them. Files are untrusted, so all is checked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEYS = ("amendment", "trial", "since", "at", "body")
 
 
 def amendment_row(amendment: Amendment) -> dict[str, Any]:
-    """The line of an amendment, as data; its place among the others is its position."""
+    """The line of an amendment, as data. Its position is not stored: it follows from the order of lines."""
     return {
         "amendment": amendment.kind,
         "trial": amendment.trial,
@@ -34,15 +34,15 @@ def amendment_row(amendment: Amendment) -> dict[str, Any]:
 def read_amendment(
     row: dict[str, Any], before: Sequence[Amendment], trials: Sequence[Trial], goals: Goals
 ) -> Amendment:
-    """An amendment from its line; ValueError if it is not one of a study with these trials.
+    """An amendment from its line; ValueError if it is not valid for a study with these trials.
 
-    before: the amendments of the lines before.
+    before: the amendments of the preceding lines.
     """
     if set(row) != set(_KEYS):
         raise ValueError(f"an amendment has {', '.join(map(repr, _KEYS))}, not {', '.join(map(repr, row))}")
     kind, trial, since, at, body = (row[key] for key in _KEYS)
     if not isinstance(kind, str) or kind not in _CHECKS:
-        raise ValueError(f"the amendment {str(kind)[:40]!r} is none of {', '.join(_CHECKS)}")
+        raise ValueError(f"the amendment {str(kind)[:40]!r} is not one of {', '.join(_CHECKS)}")
     if type(since) is not int or not 0 <= since <= len(trials):
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
     if before and since < before[-1].since:
@@ -58,7 +58,7 @@ def read_amendment(
 
 
 LARGEST_SOURCE_VALUE = 1e300
-"""Larger results of an earlier study cannot be standardised."""
+"""The largest absolute result of an earlier study: larger ones overflow when they are standardised."""
 
 
 def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:

@@ -1,7 +1,7 @@
-"""A study as a file of JSON lines: the study first, its trials in the order of their numbers, its amendments.
+"""A study as a file of JSON lines: the study first, then its trials by number, then its amendments.
 
-``export_study``, ``bough export`` and the service write this format; ``import_study`` reads it. Everything in
-a file is checked before anything is stored, since a file may come from anywhere.
+``export_study``, ``bough export`` and the service write this format; ``import_study`` reads it. Files are
+untrusted, so a file is checked completely before anything is stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bough.trial import FILLED_IN, State, Trial
 __all__ = ["read_study_file", "study_lines"]
 
 FORMAT = 2
-"""Version 0.1 wrote format 1, which has no measures, notes, tracebacks and curves."""
+"""The format that is written. Version 0.1 wrote format 1, without measures, notes, tracebacks and curves."""
 
 _HEADER = ("bough", "name", "space", "direction", "method", "seed")
 _NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name not in ("curve", "curves")))
@@ -44,7 +44,7 @@ class _Exportable(Protocol):
 
 
 def study_lines(study: _Exportable) -> Iterator[str]:
-    """The lines of a study's file, as the study is when the first one is taken."""
+    """The lines of a study's file, with the state of the study when the first line is requested."""
     record, trials, amendments = study.record, study.told_trials(), study.amendments
     header = {
         "bough": FORMAT,
@@ -76,8 +76,8 @@ def read_study_file(
 ) -> tuple[StudyRecord, list[Trial], list[Amendment]]:
     """The study in a file, its trials and its amendments; StudyError, naming the line, if anything is wrong.
 
-    space: needed for the files of ``bough export`` of version 0.1, which have trials only; they are taken as
-    those of a study that minimises.
+    space: needed for files that ``bough export`` of version 0.1 wrote. They contain only trials; the study is
+    assumed to minimise.
     """
     try:
         rows = _rows(path)
@@ -122,7 +122,7 @@ def read_study_file(
 
 
 def _check_no_space(path: str | Path) -> None:
-    """StudyError if the file is that of a space, which is easily mistaken for a study's."""
+    """StudyError if the file describes a space, which users may confuse with a study's file."""
     try:
         Space.load(path)
     except BoughError:
@@ -132,7 +132,7 @@ def _check_no_space(path: str | Path) -> None:
 
 @contextlib.contextmanager
 def _at(place: str) -> Iterator[None]:
-    """Puts the place in a file before the message of an error."""
+    """Prefix the message of an error with the place in the file."""
     try:
         yield
     except (BoughError, ValueError) as error:
@@ -191,13 +191,13 @@ def _goals(header: dict[str, Any]) -> Goals:
 
 
 def _trial(row: dict[str, Any], number: int, goals: Goals) -> Trial:
-    """A trial from its line; ValueError or BoughError if it is not one of the study."""
+    """A trial from its line; ValueError or BoughError if it is not valid."""
     known = [name for name in Trial.__slots__ if name not in _NOT_WRITTEN]
     _check_keys(row, known, ("number", "config", "state"), "a trial")
     if row["number"] != number:
         raise ValueError(f"trial {number} is missing: trials are numbered 0, 1, 2, ... without gaps")
     if row["state"] not in get_args(State):
-        raise ValueError(f"the state {row['state']!r} is none of {', '.join(get_args(State))}")
+        raise ValueError(f"the state {row['state']!r} is not one of {', '.join(get_args(State))}")
     if not isinstance(row["config"], dict):
         raise ValueError("'config' must be an object")
     values = {name: FIELDS[name](name, row[name]) for name in row if name in FIELDS and row[name] is not None}

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["study_html"]
 
 MAX_ROWS = 8
-"""Branches, or trials of a front, that are listed."""
+"""The number of branches, or of trials on the front, that are listed."""
 
 MAX_POINTS = 400
-"""Trials in the picture: of more, the first, the last, and others evenly between them."""
+"""Trials in the picture; if there are more, every second, third, ... and the last one are drawn."""
 
 WIDTH, HEIGHT, MARGIN = 360, 90, 6
 
@@ -113,7 +113,7 @@ def _history(study: StudyResults, trials: Sequence[Trial]) -> str:
     if line:
         line.append((trials[-1].number, line[-1][1]))
     across = _scale(0, max(trial.number for trial in trials), MARGIN, WIDTH - MARGIN)
-    # Better is lower for a minimised objective, and higher for a maximised one, as the values are.
+    # Larger values are drawn higher: sign * value is plotted, so a maximised objective needs a flipped axis.
     ends = (HEIGHT - MARGIN, MARGIN) if sign > 0 else (MARGIN, HEIGHT - MARGIN)
     up = _scale(low, high, *ends)
     dots = [(across(t.number), up(min(value, high)), t.feasible) for t, value in zip(trials, values)]
@@ -128,7 +128,7 @@ def _history(study: StudyResults, trials: Sequence[Trial]) -> str:
 
 
 def _scatter(study: StudyResults, trials: Sequence[Trial]) -> str:
-    """The first two objectives of every trial; those of the front stand out."""
+    """The first two objectives of every trial; trials on the front are filled dots."""
     first, second = study.goals.names[:2]
     pairs = [(study.goals.measured(t, first), study.goals.measured(t, second)) for t in trials]
     xs, ys = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -140,7 +140,7 @@ def _scatter(study: StudyResults, trials: Sequence[Trial]) -> str:
 
 
 def _upper(values: Sequence[float]) -> float:
-    """The largest value in the picture: a few outliers would flatten the rest."""
+    """The largest value in the picture. Outliers beyond it are clipped, since they would flatten the rest."""
     ordered = sorted(values)
     quarter, half = ordered[len(ordered) // 4], ordered[len(ordered) // 2]
     return min(ordered[-1], half + 4 * max(half - ordered[0], half - quarter, 1e-300))

@@ -59,8 +59,8 @@ def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
 def csv_lines(space: Space, trials: Sequence[Trial], feasible: bool = False) -> Iterator[str]:
     """A head, then a row per trial with a column per parameter of the space; inactive cells are empty.
 
-    Then a column per measure, and the notes as JSON where there are any. None, an option like any other, is
-    written out to differ from inactive. feasible: add a column that says whether a trial meets constraints.
+    Then a column per measure, and the notes as JSON if there are any. The option None is written as text, to
+    distinguish it from inactive. feasible: add a column that says whether a trial meets the constraints.
     """
     fields = (*_CSV_FIELDS, "feasible") if feasible else _CSV_FIELDS
     names = [*(parameter.name for parameter in space), *(name for trial in trials for name in trial.config)]
@@ -106,5 +106,5 @@ def _line(cells: Iterable[Any]) -> str:
 
 
 def _defused(cell: Any) -> Any:
-    """Spreadsheets run text that begins like a formula; an apostrophe before it keeps it text."""
+    """The cell, safe for spreadsheets: they run text that begins like a formula, so prefix an apostrophe."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

@@ -1,8 +1,8 @@
-"""Results of earlier work, from a table: a CSV file, or JSON lines with one flat object each.
+"""Adds earlier results to a study from a table: a CSV file, or JSON lines with one flat object each.
 
-Each row is a result. Columns are matched to parameters by name, or by a map from column to parameter. A table
-has a cell for every parameter, so cells of parameters that are not active in a row are passed over; an active
-parameter needs a value. Other columns with numbers are kept as measures.
+Each row is a result. Columns are matched to parameters by name, or by a map from column to parameter. An
+active parameter needs a value; cells of inactive parameters are ignored. Other columns with numbers are kept
+as measures.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def add_results(
 ) -> list[Trial]:
     """Add the results of a table (.csv, .tsv, .jsonl) to a study, all or none of them; see ``Study.add``.
 
-    value:   column of the objective; otherwise the column with its name.
-    columns: parameter or measure by column, {"learning_rate": "lr"}, where the names differ.
+    value:   column of the objective; by default the column with the objective's name.
+    columns: parameter or measure by column, {"learning_rate": "lr"}, if the names differ.
     noise:   column of the standard deviation of the value.
 
     A row whose value is empty or not finite becomes a failed trial.
@@ -95,7 +95,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def _check_columns(
     row: Mapping[str, Any], names: Mapping[str, str], noise: str | None, study: Study, path: str
 ) -> None:
-    """StudyError where a column that the user named, or one of the objective, is missing."""
+    """StudyError if a column that the user named, or the column of an objective, is missing."""
     there = ", ".join(map(repr, row)) or "none"
     for column in [*names, *([noise] if noise else [])]:
         if column not in row:
@@ -122,7 +122,7 @@ def _config(space: Space, row: Mapping[str, Any]) -> Config:
         try:
             values[column] = _read(parameter.domain, cell)
             x[0, column] = parameter.domain.position(parameter.domain.ranks([values[column]]))[0]
-        except ConfigError as error:  # of no account where the parameter turns out to be inactive
+        except ConfigError as error:  # raised only if the parameter turns out to be active
             wrong[column] = ConfigError(f"parameter {parameter.name!r} {error}")
     active = space.layout.active(space.snap(x).on)[0]
     for column, parameter in enumerate(space.parameters):
@@ -134,7 +134,7 @@ def _config(space: Space, row: Mapping[str, Any]) -> Config:
 
 
 def _read(domain: Domain, cell: Any) -> Any:
-    """A cell as a value of the domain; texts of CSV files are numbers or options in writing."""
+    """A cell as a value of the domain; a CSV cell is text and is parsed as a number or an option."""
     if isinstance(domain, Categorical):
         for option in domain.options:
             if (cell == option and type(cell) is type(option)) or cell == str(option):
@@ -150,7 +150,7 @@ def _read(domain: Domain, cell: Any) -> Any:
 
 
 def _has_option(domain: Domain, cell: Any) -> bool:
-    """Whether what looks like an empty cell is an option: None, or the text "none"."""
+    """Whether a cell that looks empty is an option: None, or the text "none"."""
     if not isinstance(domain, Categorical) or cell == "":
         return False
     return any(cell == option or cell == str(option) for option in domain.options)

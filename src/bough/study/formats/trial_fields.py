@@ -1,6 +1,6 @@
 """The fields of a trial in a line of a study's file, each with the function that checks and reads it.
 
-``strict_json`` has refused NaN, infinities and numbers beyond all floats before.
+``strict_json`` has already refused NaN, infinities and numbers too large for a float.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bough.study.results import storable
 __all__ = ["FIELDS", "is_number"]
 
 Reader = Callable[[str, Any], Any]
-"""The value of a field of that name; ValueError if it is of another kind."""
+"""Called with a field's name and raw value; returns the checked value, or raises ValueError."""
 
 
 def is_number(value: Any) -> bool:

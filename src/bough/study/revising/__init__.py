@@ -1,1 +1,1 @@
-"""Studies that are revised: changed spaces, corrected results, beliefs stated while a study runs."""
+"""Revisions of a study: changed spaces, corrected results, beliefs stated while the study runs."""

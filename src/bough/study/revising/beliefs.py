@@ -1,7 +1,7 @@
 """Beliefs that are stated while a study runs: amendments, merged with the beliefs of the space.
 
-Of two statements about one parameter the later one counts. An empty statement withdraws every belief, also
-those of the space.
+The latest statement about a parameter counts. An empty statement withdraws every belief, even those of the
+space.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment
     for name, value in (given or {}).items():
         parameter = _parameter(space, name)
         if parameter == space.fidelity:
-            raise StudyError(f"the fidelity {name!r} is chosen by the study: nothing can be believed of it")
+            raise StudyError(f"the fidelity {name!r} is chosen by the study: it cannot have a belief")
         try:
             checked = checked_likely(parameter.domain, value, f"parameter {parameter.path!r}:")
         except SpaceError as error:
@@ -49,7 +49,7 @@ def _parameter(space: Space, name: Any) -> Parameter:
 
 
 def present_beliefs(space: Space, amendments: Sequence[Amendment]) -> tuple[Belief, ...]:
-    """The beliefs of a space and of its study. One that no longer fits a changed space does not count."""
+    """The beliefs of a space and of its study, without those that do not fit a changed space."""
     told: dict[str, tuple[Any, int]] = {}
     domains = {parameter.path: parameter.domain for parameter in space.parameters}
     for amendment in amendments:

@@ -21,13 +21,13 @@ from bough.trial import Trial
 __all__ = ["differences", "space_change"]
 
 ALIKE = 0.65
-"""How alike two names are, from 0 to 1, of which one may be the other, misspelt: svm and svn are."""
+"""The similarity, from 0 to 1, at which one name may be a misspelling of another: svm and svn reach it."""
 
 NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def differences(old: Space, new: Space) -> list[str]:
-    """The differences between two spaces, a line each: ``+`` comes, ``-`` goes, ``~`` changes."""
+    """The differences between two spaces, one line each: ``+`` is added, ``-`` is removed, ``~`` changes."""
     lines: list[str] = []
     before, after = _by_path(old), _by_path(new)
     for path, parameter in before.items():
@@ -49,10 +49,10 @@ def space_change(
     backfill: Mapping[str, Any],
     fix: Mapping[str, Any],
 ) -> Amendment | None:
-    """The amendment that makes ``space`` the current one; None if it is.
+    """The amendment that makes ``space`` the current one; None if it already is.
 
-    StudyError, in one line, if that cannot be: a value that does not belong, a trial in the queue that the
-    new space does not have, a name that looks misspelt.
+    StudyError if the change is not possible: a value that is not allowed, a queued trial that is not in the
+    new space, a name that looks misspelt.
     """
     current = revisions[-1].space
     if not isinstance(space, Space):
@@ -95,7 +95,7 @@ def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, mus
 
 
 def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mapping[str, Any]) -> None:
-    """StudyError if a parameter or an option that comes may be one that goes, misspelt."""
+    """StudyError if an added parameter or option may be a misspelling of a removed one."""
     before, after = _by_path(old), _by_path(new)
     for path in (each for each in after if each in before):
         gone, come = _options_apart(before[path].domain, after[path].domain)
@@ -117,7 +117,7 @@ def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mappi
 
 
 def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
-    """The texts among the options of two categoricals that only the first, and only the second one has."""
+    """The text options that only the first, and only the second, of two categoricals has."""
     if not (isinstance(old, Categorical) and isinstance(new, Categorical)):
         return [], []
     before, after = ([each for each in one.options if isinstance(each, str)] for one in (old, new))
@@ -125,17 +125,17 @@ def _options_apart(old: Domain, new: Domain) -> tuple[list[str], list[str]]:
 
 
 def _meant(name: str, gone: Sequence[str]) -> str | None:
-    """The name that goes of which a new one is a likely misspelling; None if there is none."""
+    """The removed name of which ``name`` is a likely misspelling; None if there is none."""
     alike = {known: _alike(name, known) for known in gone}
     nearest = max(alike, key=alike.__getitem__, default=None)
     return nearest if nearest is not None and alike[nearest] >= ALIKE else None
 
 
 def _alike(one: str, other: str) -> float:
-    """How alike two names are. Names that differ in their digits alone are not, as units1 and units2.
+    """The similarity of two names; 0 for names that differ only in their digits, such as units1 and units2.
 
-    Parts between slashes that both have count for nothing: org/t5 and org/opt are different models, and two
-    parameters of one branch differ in their last parts.
+    Parts between slashes that both names share are ignored: org/t5 and org/opt are different models, and two
+    parameters of one branch differ only in their last parts.
     """
     if one.translate(NO_DIGITS) == other.translate(NO_DIGITS):
         return 0.0
@@ -157,7 +157,7 @@ def _check_queued(trial: Trial, space: Space) -> None:
 
 
 def _check_union(revisions: Sequence[Revision], trials: Sequence[Trial]) -> None:
-    """Make the space that the method would work in; this refuses a change that is impossible."""
+    """Build the space that the method would work in; StudyError if that is not possible."""
     try:
         model_space(revisions, trials)
     except BoughError as error:

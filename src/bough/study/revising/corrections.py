@@ -1,7 +1,7 @@
-"""What people say about a study: retracted and corrected results, notes, requests to stop.
+"""Amendments by users: retracted and corrected results, notes, requests to stop.
 
-All are amendments, so nothing that is stored changes. A trial that was retracted or corrected stays as it was
-told; the trial that a study shows has the last correction in its fields and the reason beside it.
+An amendment changes nothing that is stored: the storage keeps the result of a retracted or corrected trial.
+The study shows the trial with the last correction in its fields, and with the reason.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ KINDS = ("retract", "correct")
 """The kinds of amendments about the result of a trial."""
 
 STOP = "stop"
-"""The kind that asks runs to stop."""
+"""The kind of amendment that asks runs to stop."""
 
 CORRECTED = ("value", "noise", "noises", "cost", "measures")
 """The fields of a trial that a correction replaces."""
 
 MAX_REASON = 2000
-"""Characters of a reason or a note that are kept."""
+"""The length, in characters, at which reasons and notes are cut off."""
 
 
 def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
-    """The amendment that retracts a trial; None if it is retracted for that reason already."""
+    """The amendment that retracts a trial; None if it is already retracted for this reason."""
     why, trial = _checked_reason(reason), _finished(view, number, "retracted")
     if trial.retracted == why:
         return None
@@ -49,7 +49,7 @@ def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
 
 
 def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Goals) -> Amendment | None:
-    """The amendment that corrects a result; None if that is the result already."""
+    """The amendment that corrects a result; None if the trial already has this result."""
     why, trial = _checked_reason(reason), _finished(view, number, "corrected")
     if trial.retracted is not None:
         raise ConflictError(f"trial {number} is retracted ({trial.retracted}), so it cannot be corrected")
@@ -70,7 +70,7 @@ def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Go
 
 
 def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """TrialError for a name that may be a known one, misspelt; others are measures that were not told."""
+    """TrialError for a likely misspelling of a known name; other unknown names are new measures."""
     for name in given:
         near = [] if name in known else difflib.get_close_matches(str(name), known, n=1, cutoff=0.75)
         if near:
@@ -78,7 +78,7 @@ def _check_names(number: int, given: Mapping[str, Any], known: Sequence[str]) ->
 
 
 def remark(text: str, number: int | None, request: str | None = None) -> Amendment:
-    """A note about the study or one of its trials; ``request`` marks who sent it, for ``remarks_of``."""
+    """A note about the study or one of its trials; ``request`` identifies the request, for ``remarks_of``."""
     if not isinstance(text, str) or not text.strip():
         raise TrialError(f"a note needs a text, not {str(text)[:40]!r}")
     body = {"text": _kept(text)} | ({} if request is None else {"request": request})
@@ -86,7 +86,7 @@ def remark(text: str, number: int | None, request: str | None = None) -> Amendme
 
 
 def remarks_of(request: str | None, amendments: Sequence[Amendment]) -> list[Amendment]:
-    """The notes that a request has written already."""
+    """The notes that this request has already written."""
     if request is None:
         return []
     return [each for each in amendments if each.kind == "note" and each.body.get("request") == request]
@@ -95,8 +95,8 @@ def remarks_of(request: str | None, amendments: Sequence[Amendment]) -> list[Ame
 def stop_request(reason: str) -> Amendment:
     """The amendment that asks runs to stop.
 
-    A run starts no further trial once there are more such requests than when it began. It finishes the
-    evaluations that are going on, so no result is lost. Runs that begin later ignore earlier requests.
+    A run starts no further trial once there are more such requests than when it began. It finishes its
+    running evaluations, so no result is lost. Runs that begin later ignore earlier requests.
     """
     if not isinstance(reason, str):
         raise StudyError(f"reason must be a text, not {reason!r:.40}")
@@ -104,7 +104,7 @@ def stop_request(reason: str) -> Amendment:
 
 
 def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
-    """The stored trial as its amendments, of these two kinds, leave it."""
+    """The stored trial with its retractions and corrections applied."""
     first = trial.value
     for amendment in amendments:
         body = amendment.body

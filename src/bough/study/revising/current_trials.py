@@ -1,7 +1,7 @@
-"""Which trials belong to a study's current space: ``best``, ``front``, ``recommend`` and figures take these.
+"""Which trials belong to a study's current space: ``best``, ``front``, ``recommend`` and figures use these.
 
-A trial of an earlier space belongs to the current one if its config, with the values that ``backfill`` said,
-is legal there. It then shows that completed config.
+A trial of an earlier space belongs to the current one if its config, completed with the values of
+``backfill``, is legal there. Users then see the completed config.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["CurrentSpace", "left_the_space", "nothing_current"]
 
 
 class CurrentSpace:
-    """The newest revision of a space, and what earlier trials are in it."""
+    """The newest revision of a space, and the configs of earlier trials in it."""
 
     def __init__(self, revisions: Sequence[Revision]) -> None:
         revisions = without_undone(revisions)
@@ -31,7 +31,7 @@ class CurrentSpace:
         self._configs: dict[int, Config | None] = {}
 
     def find(self, trial: Trial) -> Trial | None:
-        """The trial as one of the current space; None if the space does not have it."""
+        """The trial with its config in the current space; None if it does not belong there."""
         if trial.number >= self.since:
             return trial
         if trial.number not in self._configs:
@@ -41,7 +41,7 @@ class CurrentSpace:
         return None if config is None else replace(trial, config=config)
 
     def trials(self, trials: Sequence[Trial]) -> list[Trial]:
-        """Those that the current space has."""
+        """The trials that belong to the current space."""
         found = map(self.find, trials)
         return [trial for trial in found if trial is not None]
 
@@ -52,14 +52,14 @@ def left_the_space(since: int) -> str:
 
 
 def nothing_current(study: str, since: int, trials: Sequence[Trial], sign: float) -> StudyError | None:
-    """The error where only trials of an earlier space have a feasible result; None if no trial has one."""
+    """The error if only trials of an earlier space have a feasible result; None if no trial has one."""
     feasible = [trial for trial in trials if trial.feasible and trial.value is not None]
     if not feasible:
         return None
     best = min(feasible, key=lambda trial: sign * (trial.value or 0.0))
     return StudyError(
         f"study {study!r} has no result in its current space, which holds from trial {since} on; the best "
-        f"before was {best.value:.6g} in trial {best.number}"
+        f"result before was {best.value:.6g} in trial {best.number}"
     )
 
 

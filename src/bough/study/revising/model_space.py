@@ -1,15 +1,15 @@
 """The space that a study's method works in: its space, or the union of its revisions.
 
-Trials that were made before the space changed go on informing the method. If all their configs are configs of
-the current space (with ``backfill``), the method works in the current space. Otherwise it works in a *union*:
+The method still learns from trials made before the space changed. If all their configs, completed by
+``backfill``, belong to the current space, the method works there. Otherwise it works in a *union*:
 
-- A parameter has the hull of its ranges and the union of its options, wherever an earlier trial needs it.
-- A parameter that is gone stays as a column: inactive in new trials, or with the value that ``fix`` says.
-- Where the activity of a trial is not what the current space says (it lacks a parameter that is new, or has
-  one that is gone), the trial is on a separate branch: a hidden switch says which revision it belongs to.
+- If an earlier trial needs it, a parameter gets the hull of its ranges, or the union of its options.
+- A removed parameter stays as a column: inactive in new trials, or with its value in ``fix``.
+- A trial that lacks a new parameter, or has a removed one, is on a separate branch: a hidden switch says
+  which revision it belongs to.
 - Forbidden clauses keep proposals inside the current space: its ranges, its options, its revision.
 
-So the union is a space like any other, and every method takes it. A fidelity becomes an ordinary parameter
+So the union is an ordinary space that every method accepts. A fidelity becomes an ordinary parameter
 (``space.fidelity.full_space``).
 """
 
@@ -34,10 +34,9 @@ __all__ = ["ModelSpace", "model_space"]
 
 
 class ModelSpace:
-    """A space for a method, and the way from a study's configs into it and back.
+    """A space for a method, and the conversion of a study's configs to it and back.
 
-    current: the study's space. hidden_switch: the parameter that says which revision a trial belongs to,
-    where there is one.
+    current: the study's space. hidden_switch: the parameter, if any, that says which revision a trial is of.
     """
 
     hidden_switch: str | None = None
@@ -59,7 +58,7 @@ class ModelSpace:
 
 
 class _Carried(ModelSpace):
-    """The current space, with earlier trials completed by the values of new parameters."""
+    """The current space; configs of earlier trials are completed with values of new parameters."""
 
     def __init__(self, revisions: Sequence[Revision]) -> None:
         super().__init__(revisions[-1].space)
@@ -150,7 +149,7 @@ def _by_revision(
     revisions: Sequence[Revision],
     encode: Callable[[int, Sequence[Trial]], Points],
 ) -> Points:
-    """Trials encoded one revision at a time, in their order."""
+    """Trials encoded one revision at a time; the points are in the order of the trials."""
     runs: list[tuple[int, list[Trial]]] = []
     for trial in trials:
         index = revision_of(trial.number, revisions)
@@ -163,7 +162,7 @@ def _by_revision(
 
 
 def by_name(fill: ByPath, space: Space) -> dict[str, Any]:
-    """Values by name; ConfigError where two parameters have the name, and only one the value."""
+    """Values by name; ConfigError if two parameters share a name and only one of them has the value."""
     names = [parameter.name for parameter in space.parameters]
     found = {parameter.name: fill[parameter.path] for parameter in space if parameter.path in fill}
     if any(names.count(name) > 1 for name in found):

@@ -1,4 +1,4 @@
-"""The revisions of a study's space: each with the number of the trial from which it holds."""
+"""The revisions of a study's space, each with the number of its first trial."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 SPACE_KINDS = ("space", "learned")
-"""The kinds of amendments that may bring another space."""
+"""The kinds of amendments that may change the space."""
 
 Names = Mapping[int, Sequence[str]]
 """By the number of a trial, the names that its objective asked for."""
@@ -33,8 +33,8 @@ Names = Mapping[int, Sequence[str]]
 class Revision:
     """A space, and the number of the first trial that was made in it.
 
-    backfill: by path, the values that earlier trials had of parameters that are new in this space.
-    fix: by path, the values that trials from here on have of parameters that this space no longer has.
+    backfill: by path, the values of this space's new parameters in earlier trials.
+    fix: by path, the values of removed parameters in trials of this space.
     """
 
     space: Space
@@ -44,7 +44,7 @@ class Revision:
 
 
 def revisions_of(space: Space, amendments: Sequence[Amendment]) -> list[Revision]:
-    """All revisions of a study; ``space`` is the only one if there is no change of it.
+    """All revisions of a study; only ``space`` if it was never changed.
 
     A study that learns its space has one revision, because its trials change their configs with the space.
     """
@@ -73,12 +73,12 @@ def names_asked(amendments: Sequence[Amendment]) -> Names:
 
 
 def revision_of(number: int, revisions: Sequence[Revision]) -> int:
-    """The index of the revision that held when a trial was made."""
+    """The index of the revision in which a trial was made."""
     return bisect_right([revision.since for revision in revisions], number) - 1
 
 
 def backfills(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
-    """For each revision, the values that its trials have of parameters that came later."""
+    """For each revision, the values of later parameters in its trials."""
     fills: list[dict[str, Any]] = [{} for _ in revisions]
     for index in range(len(revisions)):
         for later in revisions[index + 1 :]:
@@ -87,7 +87,7 @@ def backfills(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
 
 
 def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:
-    """Parameters that are gone but fixed: their values, and the last revision that had them."""
+    """Removed parameters with a fixed value: this value, and the last revision that had the parameter."""
     found: dict[str, tuple[Any, int]] = {}
     for index, revision in enumerate(revisions):
         for path in _paths(revision.space):
@@ -98,9 +98,9 @@ def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:
 
 
 def without_undone(revisions: Sequence[Revision]) -> list[Revision]:
-    """The revisions, except those that were taken back before any trial was made in them.
+    """The revisions, except those that were undone before any trial was made in them.
 
-    What such a revision said by ``backfill`` and ``fix`` is taken back with it.
+    Their ``backfill`` and ``fix`` are undone too.
     """
     kept: list[Revision] = []
     for revision in revisions:

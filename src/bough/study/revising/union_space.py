@@ -1,7 +1,8 @@
-"""The union of the revisions of a study's space: columns for every parameter that a trial ever had.
+"""The union of the revisions of a study's space: a column for every parameter that any trial had.
 
-``model_space`` says what the union is for. Trials fall into *classes*: those that fit the current space, and
-for each earlier revision those that do not. A column has a condition in each class that has it.
+``model_space`` explains the purpose of the union. Trials fall into *classes*: one for all trials that fit the
+current space, and one per earlier revision for those that do not. A column has a condition for each class
+that has the parameter.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class _Column:
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """A union, and what its columns are called.
+    """A union, and the names of its columns.
 
-    names: for each revision, the column of each path. switch: the hidden one; None if there is none.
+    names: for each revision, the column of each path. switch: the hidden switch; None if there is none.
     own: the revisions whose trials may be on a separate branch.
-    fills: for each revision, the values of columns that its configs lack.
+    fills: for each revision, values for the columns that its configs lack.
     """
 
     space: Space
@@ -56,7 +57,7 @@ class Union:
     own: frozenset[int] = field(default_factory=frozenset)
 
     def encode(self, index: int, rows: Sequence[ByPath]) -> Points:
-        """Rows of a revision: on the branch of the current space where they fit it, else on their own."""
+        """Configs of a revision as points: on the current space's branch if they fit, else on another one."""
         last = len(self.names) - 1
         if index == last or index not in self.own:
             return self._encode(index, last, rows)
@@ -74,8 +75,8 @@ class Union:
     def _fits(self, index: int, rows: Sequence[ByPath]) -> list[bool]:
         """Whether each row belongs to the branch of the current space.
 
-        Which parameters are active follows from the values of the switches. So it is enough to try one row
-        for every combination of names and such values.
+        Which parameters are active depends only on the switches, so it is enough to try one row for every
+        combination of names and switch values.
         """
         names, last = self.names[index], len(self.names) - 1
         domains = {parameter.name: parameter.domain for parameter in self.space.parameters}
@@ -121,8 +122,8 @@ def make_union(
 ) -> Union:
     """The union for rows of earlier revisions.
 
-    share: whether parameters of one path are one column. keep_fixed: whether parameters that are gone but
-    fixed are active in new trials. BoughError if that cannot be.
+    share: whether parameters with the same path share a column. keep_fixed: whether removed parameters with a
+    fixed value are active in new trials. BoughError if this union is not possible.
     """
     last = len(revisions) - 1
     current = revisions[last].space
@@ -135,7 +136,7 @@ def make_union(
     values = {path: value for path, (value, _) in fixed.items()}
     for path, (_, had) in fixed.items():
         _keep_fixed(columns, revisions[had].space, path, [last, *(index for index in rows if index > had)])
-    # A parameter may have become another one since it was backfilled.
+    # A backfilled parameter may have a different domain by now.
     fills = [
         {
             path: value
@@ -171,7 +172,7 @@ def _take_in(
     rows: Sequence[ByPath],
     share: bool,
 ) -> dict[str, str]:
-    """Add the parameters of an earlier revision to the columns; the column of each path."""
+    """Add the parameters of an earlier revision to the columns; returns the column of each path."""
     names: dict[str, str] = {}
     read = {space[name].path for p in space.parameters for name in _names_in(p.condition)}
     for parameter in space.parameters:
@@ -193,16 +194,16 @@ def _take_in(
 
 
 def _widened(now: Domain, before: Domain, values: Iterable[Any], is_read: bool) -> Domain | None:
-    """``now`` if it has all the values; else the union with ``before``, if there is one.
+    """``now`` if it has all the values; else its union with ``before``, or None if they have no union.
 
-    is_read: conditions of the earlier space read the parameter, so all values that they name must be there.
+    is_read: whether conditions of the earlier space read the parameter; its values must then all be kept.
     """
     fits = not is_read and all(_accepts(now, value) for value in values)
     return now if fits else join_domains(now, before)
 
 
 def _keep_fixed(columns: dict[str, _Column], space: Space, path: str, classes: Iterable[int]) -> None:
-    """A parameter that is gone, but has one value from then on, stays active in later trials."""
+    """Keep a removed parameter with a fixed value active in later trials."""
     parameter = space[path]
     if path not in columns:
         columns[path] = _Column(bare(parameter.domain), {})
@@ -211,10 +212,10 @@ def _keep_fixed(columns: dict[str, _Column], space: Space, path: str, classes: I
 
 
 def _settle_dormant(columns: dict[str, _Column], space: Space, index: int) -> None:
-    """Let a class have the parameters that can never be active in it, under the condition of the others.
+    """Give a class the parameters that can never be active in it, under the condition of the other classes.
 
-    Those are the parameters below an option that its space lacks. Trials with that option then need no
-    separate branch: the option is one.
+    These are the parameters below an option that its space lacks. Trials with that option then need no
+    separate branch, because the option already is one.
     """
     gone: dict[str, set[object]] = {}
     for parameter in space.parameters:
@@ -259,7 +260,7 @@ def _settle_dormant(columns: dict[str, _Column], space: Space, index: int) -> No
 def _let_fills_join(
     columns: dict[str, _Column], fills: Sequence[ByPath], misfits: Iterable[int], last: int
 ) -> None:
-    """A parameter with a backfilled value is active in earlier trials wherever it would be now."""
+    """Make backfilled parameters active in earlier trials under their current condition."""
     for index in misfits:
         for path in fills[index]:
             condition = columns[path].conditions.get(last)

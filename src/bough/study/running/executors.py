@@ -1,8 +1,8 @@
 """Where evaluations run: in this thread, in worker processes that bough starts, or in any executor.
 
-Each pool offers the same five things to the loop: whether it is ``ready`` for one more evaluation,
-``submit``, ``collect`` (an evaluation ended: its result), ``stop`` (end one by force) and ``close``.
-``starting`` holds the futures of workers that are still starting; the loop waits for these, too.
+Each pool has the same interface: ``ready`` (whether it can take one more evaluation), ``submit``, ``collect``
+(the result of an evaluation that ended), ``stop`` (kill an evaluation) and ``close``. ``starting`` holds the
+futures of workers that are still starting; the loop waits for these, too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def open_pool(
     trial_timeout: float | None,
     interruptible: Callable[[], AbstractContextManager[None]],
 ) -> Pool:
-    """The pool that ``run``'s arguments ask for, once ``check_pool`` has passed them."""
+    """The pool for ``run``'s arguments, which ``check_pool`` must have checked."""
     if executor is not None:
         return _External(executor, _at_a_time(workers, executor))
     if workers in (None, 1) and trial_timeout is None:
@@ -64,7 +64,7 @@ def open_pool(
 
 
 def check_pool(workers: int | None, executor: Executor | None, trial_timeout: float | None) -> None:
-    """StudyError unless there is a pool for these arguments."""
+    """StudyError if no pool supports these arguments."""
     if workers is not None and (not isinstance(workers, SupportsIndex) or workers < 1):
         raise StudyError(f"workers must be a positive integer, not {workers!r}")
     if executor is not None:
@@ -119,7 +119,7 @@ class _Inline:
 
 
 class _External:
-    """Evaluates in an executor of the user's, so many at a time; it stays open."""
+    """Evaluates in the user's executor, ``at_a_time`` trials at once; it is not shut down afterwards."""
 
     def __init__(self, executor: Executor, at_a_time: int) -> None:
         self._executor, self._at_a_time = executor, at_a_time
@@ -133,7 +133,7 @@ class _External:
         try:
             future = self._executor.submit(in_worker, evaluate, trial)
         except RuntimeError as error:  # broken, or shut down
-            raise StudyError(f"the executor takes no more trials: {error}") from error
+            raise StudyError(f"the executor accepts no more trials: {error}") from error
         self._futures.add(future)
         return future
 
@@ -151,7 +151,7 @@ class _External:
 
 
 class _Processes:
-    """Evaluates in worker processes. Each is a separate executor, so the end of one affects no other."""
+    """Evaluates in worker processes. Each is a separate executor, so killing one does not affect others."""
 
     def __init__(self, count: int) -> None:
         self._guardian = Guardian()
@@ -222,7 +222,7 @@ class _Processes:
         from loky.process_executor import ProcessPoolExecutor
 
         executor = ProcessPoolExecutor(max_workers=1, initializer=_detach, env=self._environment)
-        # A worker is used once it has answered: the time of a trial must not include that of starting Python.
+        # A worker gets trials only after it has answered, so a trial's time does not include Python's start.
         self._starting[executor.submit(os.getpid)] = executor
 
     def _kill(self, executor: Any) -> None:
@@ -254,9 +254,9 @@ def _result(future: Future[Trial], trial: Trial) -> Trial:
 
 
 def _detach() -> None:
-    """Give a worker a process group; it then ends with all processes that the objective starts.
+    """Give a worker its own process group, so it can be killed with all processes that the objective started.
 
-    Ctrl-C reaches every process of a terminal; the parent alone decides what happens.
+    Ctrl-C in a terminal reaches every process; workers ignore it, because the parent decides what happens.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if os.name == "posix":

@@ -12,7 +12,7 @@ from bough.trial import Trial
 __all__ = ["LEASE", "Leases"]
 
 LEASE = 60.0
-"""Seconds; a trial of a run that was killed is handed out again this long after its last sign of life."""
+"""Seconds after the last renewal at which a trial is handed out again, such as one of a killed run."""
 
 _log = logging.getLogger("bough")
 
@@ -20,8 +20,8 @@ _log = logging.getLogger("bough")
 class Leases:
     """Renews the leases of the trials it holds from a background thread, three times in each period.
 
-    renew: called with trials and seconds, or None to put the trials into the queue. Trials that
-    are still held at the end go back to the queue.
+    renew: called with trials and seconds; None instead of seconds puts the trials into the queue. Trials
+    that are still held at the end go back to the queue.
     """
 
     def __init__(
@@ -42,9 +42,9 @@ class Leases:
         if self._held:
             try:
                 self._renew(list(self._held.values()), None)
-            except BoughError as error:  # must not hide why the run ended; the leases will run out
+            except BoughError as error:  # must not hide why the run ended; the leases will expire
                 _log.warning(
-                    "trials could not be given back, others get them in %g s: %s", self._seconds, error
+                    "trials could not go back to the queue, others get them in %g s: %s", self._seconds, error
                 )
 
     def hold(self, trial: Trial) -> None:
@@ -64,5 +64,5 @@ class Leases:
             if held := list(self._held.values()):
                 try:
                     self._renew(held, self._seconds)
-                except Exception as error:  # whatever it is: without this thread, others get the same trials
-                    _log.warning("leases could not be renewed, the next try is soon: %s", error)
+                except Exception as error:  # if this thread ended, others would get the same trials
+                    _log.warning("leases could not be renewed, retrying soon: %s", error)

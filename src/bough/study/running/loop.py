@@ -1,4 +1,4 @@
-"""Running a study: a free worker gets its next trial at once, and every result is recorded as it comes."""
+"""The loop of ``run``: a free worker gets its next trial at once, and each result is recorded on arrival."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ __all__ = ["run_objective", "run_trials"]
 S = TypeVar("S", bound=RunnableStudy)
 
 _MAX_FAILURES = 10
-"""A run ends with an error when so many trials were tried and all of them failed."""
+"""Finished trials after which a run ends with an error if all of them failed."""
 
 _POLL_SECONDS = 0.25
-"""Seconds between looks at the storage while the last trials are in other hands."""
+"""Seconds between checks of the storage while other workers evaluate the last trials."""
 
 _log = logging.getLogger("bough")
 
@@ -42,7 +42,7 @@ _log = logging.getLogger("bough")
 def run_objective(
     study: S, objective: Callable[..., Any], trials: int | None, **options: Unpack[RunOptions]
 ) -> S:
-    """Run a study with a function of a config, and perhaps a run; see ``Study.run`` for the options."""
+    """Run a study with ``objective(config)`` or ``objective(config, run)``; see ``Study.run`` for options."""
     check_objective(objective)
     on_error = options.get("on_error", "record")
     with reporting(objective, study.report, options) as report:
@@ -59,7 +59,7 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
         study.set_budget(plan.budget)
     with Interruption() as interruption:
         pool = open_pool(plan.workers, plan.executor, plan.trial_timeout, interruption.allowed)
-        # Left in the reverse order: first no evaluation goes on, then its trial goes back to the queue.
+        # Exits in reverse order: the pool ends all evaluations, then their trials go back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
             this = _Run(study, evaluate, plan, pool, leases, interruption)
             this.report("start")
@@ -82,7 +82,7 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
 
 
 class _Run:
-    """One call of ``run``: the evaluations that are going on, each with its trial and its deadline."""
+    """One call of ``run``: its running evaluations, each with its trial and its deadline."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class _Run:
             self._stop_overdue()
 
     def _start_trials(self) -> bool:
-        """Keep the workers busy; whether there is, or may still be, a trial to start."""
+        """Start trials on all free workers; returns whether there is, or may later be, one more to start."""
         while not self._over():
             if not self._pool.ready():
                 return True
@@ -127,8 +127,8 @@ class _Run:
             except ExhaustedError as error:
                 self._exhausted = error
                 self._status = self._study.status()
-                return self._status.leased > 0  # others may lose theirs, which are then ours to try
-            if trial is None:  # those that make up the number are done, or in other hands
+                return self._status.leased > 0  # trials that other runs lose become available here
+            if trial is None:  # the last trials of the limit are finished, or leased by others
                 self._status = self._study.status()
                 return self._status.finished < self._limit
             self._leases.hold(trial)
@@ -148,7 +148,7 @@ class _Run:
         return self._stopped or late or spent or self._interruption.signal is not None
 
     def _wait(self, more: bool) -> None:
-        """Until an evaluation ends, one is overdue, or it is time to look for trials that others lost."""
+        """Wait until an evaluation ends or is overdue, or it is time to check for trials that others lost."""
         deadline = min((deadline for _, deadline in self._running.values()), default=math.inf)
         futures = [*self._running, *self._pool.starting]
         seconds = max(0.0, deadline - time.monotonic())
@@ -184,7 +184,7 @@ class _Run:
             self._record(trial, result, raised)
 
     def keep_values(self) -> None:
-        """After an interruption: record the values of evaluations that ended before anyone looked.
+        """After an interruption: record the values of evaluations that ended but were not recorded yet.
 
         A failure may be an effect of the interruption, so its trial goes back to the queue instead.
         """
@@ -207,7 +207,7 @@ class _Run:
         try:
             recorded = self._study.record_result(result)
         except TrialError as error:
-            # The lease had ended and another worker was faster: its result stands, and we say so.
+            # The lease expired and another worker finished first: its result counts.
             _log.warning("a late result was not recorded: %s", error)
             self._leases.drop(trial)
             return

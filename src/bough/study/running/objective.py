@@ -1,4 +1,4 @@
-"""Calls an objective, perhaps with a run, and turns its return value or exception into a result."""
+"""Calls an objective, with a run if it takes one, and turns its return value or exception into a result."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _MAX_TRACEBACK = 20_000
 class Run:
     """One evaluation of a trial.
 
-    ``report`` says how it is doing; once ``stop`` is true, the objective should return. Its result
-    does not matter then, because the trial is stored as stopped.
+    ``report`` reports intermediate values; once ``stop`` is true, the objective should return. Its result
+    is then ignored, because the trial is stored as stopped.
     """
 
     def __init__(self, trial: Trial, report: ReportTo) -> None:
@@ -59,14 +59,14 @@ class Run:
         """Whether the objective should return."""
         return self._stop
 
-    if not TYPE_CHECKING:  # a type checker is to find names that do not exist
+    if not TYPE_CHECKING:  # type checkers should report names that do not exist
 
         def __getattr__(self, name: str) -> Any:
             return no_attribute(self, name, RUN_NAMES)
 
 
 def check_objective(objective: Any, argument: str = "a config") -> None:
-    """StudyError, before any trial, if the objective cannot be called with its argument and perhaps a run."""
+    """StudyError if the objective cannot be called with its argument, and a run if it takes one."""
     if not callable(objective):
         raise StudyError(
             f"the objective must be a function of {argument}, not {type(objective).__name__}; it comes "
@@ -118,10 +118,10 @@ def evaluate_objective(
     goals: Goals = VALUE,
     report: ReportTo | None = None,
 ) -> Trial:
-    """The result of a trial. Whatever the objective raises makes it a failed one, except Ctrl-C.
+    """The result of a trial; a failure if the objective raises anything but KeyboardInterrupt.
 
-    on_error: "raise" hands the exception on as ``ObjectiveRaised``.
-    report:   for an objective that takes a run. If it was told to stop, nothing else it does matters.
+    on_error: "raise" passes the exception on as ``ObjectiveRaised``.
+    report:   for an objective that takes a run. Once told to stop, its result or exception is ignored.
     """
     run = None if report is None else Run(trial, report)
     try:
@@ -140,7 +140,7 @@ def evaluate_objective(
 
 
 def in_worker(evaluate: Evaluate, trial: Trial) -> Trial:
-    """Evaluate in a worker, where Ctrl-C never arrives and an exception might not survive the way back."""
+    """Evaluate in a worker process, where exceptions become results, since they may not be picklable."""
     try:
         return evaluate(trial)
     except ObjectiveRaised as raised:
@@ -156,13 +156,13 @@ def crashed(trial: Trial, error: BaseException) -> Trial:
 
 
 def reason(error: BaseException) -> str:
-    """An exception as one line: what it says with its notes, and the line of the user's code it came from."""
+    """An exception as one line: its text and notes, and the line of the user's code that raised it."""
     try:
         said = "; ".join([str(error), *map(str, getattr(error, "__notes__", ()))])
-    except BaseException:  # an exception's own __str__ may fail too
+    except BaseException:  # the exception's __str__ may fail too
         said = "its text cannot be shown"
     text = " ".join(f"{type(error).__name__}: {said}".rstrip(": ").split())
-    if type(error).__name__ == "TrialPruned":  # Optuna's, which need not be installed
+    if type(error).__name__ == "TrialPruned":  # compared by name, because Optuna may not be installed
         text += "; bough stops a trial by run.report(value, step): return once run.stop is true"
     trace = _own_frame(error.__traceback__)
     if trace is None:
@@ -171,7 +171,7 @@ def reason(error: BaseException) -> str:
 
 
 def _own_frame(trace: TracebackType | None) -> TracebackType | None:
-    """The innermost frame outside of libraries, else the innermost of all; None where bough itself raised."""
+    """The innermost frame outside of libraries, else the innermost frame; None if bough itself raised."""
     own = last = None
     while trace is not None:
         last = trace

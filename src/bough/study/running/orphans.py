@@ -1,9 +1,9 @@
-"""Ends programs that would outlive bough, even when bough is killed by ``kill -9``.
+"""Kills programs that would outlive bough, even if bough itself is killed by ``kill -9``.
 
 A small process, started from this file, reads the ids of process groups from a pipe that only bough
-writes to. When bough ends, for whatever reason, the pipe closes and the groups that are left are killed.
-That reaches the children of a program too, works on every POSIX system, and needs no code between fork
-and exec, which is unsafe beside threads. This file imports nothing but the standard library.
+writes to. When bough ends, for any reason, the pipe closes and the process kills the remaining groups.
+This reaches the children of a program too, works on every POSIX system, and runs no code between fork
+and exec, which would be unsafe with threads. This file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Guardian:
         self._process: subprocess.Popen[str] | None = None
         if os.name == "posix":
             # A separate session: neither Ctrl-C nor a closed terminal reaches it.
-            with contextlib.suppress(OSError):  # Python is embedded in another program: do without a guardian
+            with contextlib.suppress(OSError):  # no Python executable (embedded in a program): no guardian
                 self._process = subprocess.Popen(
                     [sys.executable, "-I", "-S", __file__],
                     stdin=subprocess.PIPE,
@@ -47,7 +47,7 @@ class Guardian:
         self.close()
 
     def hold(self, group: int) -> None:
-        """Kill this process group when the present process ends."""
+        """Kill this process group when the current process ends."""
         self._write(f"+{group}\n")
 
     def release(self, group: int) -> None:
@@ -66,7 +66,7 @@ class Guardian:
     def _write(self, line: str) -> None:
         if self._process is not None:
             assert self._process.stdin is not None
-            with self._lock, contextlib.suppress(OSError):  # somebody killed the guardian
+            with self._lock, contextlib.suppress(OSError):  # the guardian may have been killed
                 self._process.stdin.write(line)
                 self._process.stdin.flush()
 
@@ -81,7 +81,7 @@ def signal_group(group: int, number: int) -> None:
 
 
 def _guard(lines: IO[str]) -> None:
-    """Read groups until the pipe closes, then kill those that are left."""
+    """Read groups until the pipe closes, then kill the remaining ones."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     held: set[int] = set()

@@ -2,8 +2,8 @@
 
     ━━━━━━━━━━━━╌╌╌╌ 42/60  best 0.0213 (svm)  ▇▆▅▃▂▁  now forest  3.2/s  0:06 left  2 failed
 
-Written to stderr, which leaves a program's own output clean. Where stderr is neither a terminal nor a
-notebook, each trial is a line of the log instead:
+It is written to stderr, to keep the program's output clean. If stderr is neither a terminal nor a notebook,
+each trial is a log line instead:
 
     trial 41: 0.3 (forest), best 0.0213 (trial 3), 42/60
 """
@@ -34,14 +34,14 @@ _log = logging.getLogger("bough")
 
 @dataclass(frozen=True)
 class Event:
-    """A moment of a run.
+    """An event of a run, as passed to progress functions.
 
     kind:     "start", then "trial" for each trial that this run finished, then "end" (always sent).
     study:    the study's name; direction: "minimize" or "maximize".
     trial:    the trial that was just finished.
     finished: trials of the study that are done, failed or stopped; failed, stopped: how many of them.
-    limit:    how many the run is to reach; None without a limit.
-    running:  evaluations going on in this run.
+    limit:    the number of finished trials at which the run ends; None without a limit.
+    running:  evaluations of this run that are in progress.
     best:     the best trial so far; None before the first value.
     elapsed:  seconds since the start of this run.
     objectives: their names.
@@ -64,11 +64,11 @@ class Event:
 Progress = Callable[[Event], None]
 
 ProgressOption = bool | Literal["bar", "log"] | Progress | None
-"""True and None show what fits: a bar in terminals and notebooks, otherwise a log line per trial."""
+"""True and None show a bar in terminals and notebooks, otherwise a log line per trial."""
 
 
 def reporter(progress: ProgressOption) -> Progress:
-    """The function to report to: the user's own, one that shows a bar or log lines, or a silent one."""
+    """The function that gets the events: the user's, one that shows a bar or log lines, or a silent one."""
     if callable(progress):
         return progress
     if progress is False:
@@ -124,7 +124,7 @@ def describe_trial(trial: Trial, event: Event) -> str:
 
 
 class _Line:
-    """Remembers the course of the best value; ``write`` shows a line, ``end`` closes the last one."""
+    """Shows events in one line, with the best values so far; ``write`` shows it, ``end`` finishes it."""
 
     def __init__(self, write: Any, end: Any, every: float) -> None:
         self._write, self._end, self._every = write, end, every
@@ -183,7 +183,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
 
 
 def _branch(trial: Trial, form: str) -> str:
-    """The words in a config say which way a trial went: the first two of them."""
+    """The first two text values of a config, which usually name the branch."""
     words = [value for value in trial.config.values() if isinstance(value, str)][:2]
     return form.format("/".join(words)) if words else ""
 
@@ -200,14 +200,14 @@ def _rewrite(stream: TextIO, text: str) -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Show the text if anyone can see it: a run goes on without its terminal."""
+    """Write the text, if the stream still works: a run continues without its terminal."""
     with contextlib.suppress(OSError, ValueError):  # the terminal is gone, or the stream is closed
         stream.write(text)
         stream.flush()
 
 
 def _in_notebook() -> bool:
-    """Whether a Jupyter kernel runs us; looks only if IPython is loaded, since a kernel always loads it."""
+    """Whether this is a Jupyter kernel. A kernel always loads IPython, so without it the answer is no."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and "IPKernelApp" in shell.config

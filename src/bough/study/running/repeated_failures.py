@@ -1,4 +1,4 @@
-"""Notices when every trial of a branch fails in the same way: probably a bug in the objective."""
+"""Warns if every trial of a branch fails in the same way: probably a bug in the objective."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class RepeatedFailures:
         self._failures: dict[tuple[bytes, str], int] = {}
 
     def is_new(self, trial: Trial) -> bool:
-        """Whether this run has not seen such an error before."""
+        """Whether this error is new in this run."""
         kind = _kind(trial)
         new = kind not in self._kinds
         self._kinds.add(kind)
         return new
 
     def warning(self, trial: Trial) -> str | None:
-        """A warning once a branch has nothing but equal failures; None otherwise."""
+        """A warning if all trials of the branch failed in the same way; None otherwise."""
         if not trial.learn:
             return None
-        if self._study.space is not self._space:  # the study learned, or was given, another one
+        if self._study.space is not self._space:  # the space was learned again, or changed
             self._watch_branches()
         try:
             branch = self._space.tree.path_of(self._space.encode([trial.config]))[0].key
-        except ConfigError:  # a trial of the space before
+        except ConfigError:  # a trial of an earlier space
             return None
         if trial.state != "failed":
             self._worked.add(branch)
@@ -62,6 +62,6 @@ class RepeatedFailures:
 
 
 def _kind(trial: Trial) -> str:
-    """The error without the numbers that differ from trial to trial, but with its line."""
+    """The error without numbers, which differ from trial to trial, but with its line number."""
     text, found, place = (trial.error or "").rpartition(" (line ")
     return re.sub(r"\d[\d.e+-]*", "#", text) + place if found else re.sub(r"\d[\d.e+-]*", "#", place)

@@ -1,7 +1,7 @@
-"""Reports from worker processes: they send each report to the process that runs the study, and wait.
+"""Reports from worker processes: a worker sends each report to the process that runs the study, and waits.
 
-The channel is a local socket with a random key. Messages are JSON. A worker that dies closes its end, which
-ends only the thread that listened to it.
+The channel is a local socket with a random key. Messages are JSON. If a worker dies, only the thread that
+listens to it ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bough.trial import Trial
 __all__ = ["reporting"]
 
 JOIN_SECONDS = 5.0
-"""How long the end of a run waits for the thread that listens; nothing depends on it any more."""
+"""Seconds that the end of a run waits for the listening thread; by then nothing depends on this thread."""
 
 _log = logging.getLogger("bough")
 
@@ -35,7 +35,7 @@ _log = logging.getLogger("bough")
 def reporting(
     objective: Callable[..., Any], report: ReportTo, options: RunOptions
 ) -> Iterator[ReportTo | None]:
-    """How the objective reports, from wherever it is evaluated; None if it does not take a run."""
+    """The function by which the objective reports, also from workers; None if it does not take a run."""
     executor = options.get("executor")
     in_processes = options.get("workers") not in (None, 1) or options.get("trial_timeout") is not None
     if not takes_run(objective):
@@ -57,18 +57,18 @@ def reporting(
 
 
 def _is_local(executor: Executor | None) -> bool:
-    """Whether an executor evaluates in processes on this machine: that of Python, of loky or joblib."""
+    """Whether an executor evaluates on this machine: the executors of Python, loky and joblib do."""
     return any(kind.__name__ == "ProcessPoolExecutor" for kind in type(executor).__mro__)
 
 
 class ReportClient:
-    """Sends the reports of a worker process, which gets it together with the objective."""
+    """Sends the reports of a worker process; it is sent to the worker together with the objective."""
 
     def __init__(self, address: Any, key: bytes) -> None:
         self._address, self._key = address, key
 
     def knock(self) -> None:
-        """Connect and say nothing."""
+        """Connect without sending a message, to wake up the listener."""
         Client(self._address).close()
 
     def __call__(self, trial: Trial, value: float | Mapping[str, float], step: int) -> bool:
@@ -97,7 +97,7 @@ class ReportServer:
     def __init__(self, report: ReportTo) -> None:
         self._report = report
         self._key = secrets.token_bytes(32)
-        # Without the key: the greeting waits for the worker, and would hold up all others.
+        # Without the key: the authentication waits for the worker, and would block all others.
         self._listener = Listener(backlog=64)
         self.client = ReportClient(self._listener.address, self._key)
         self._open = True

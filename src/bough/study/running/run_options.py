@@ -1,7 +1,7 @@
-"""The options of ``run``: their names for all that take them, their defaults, and what is checked of them.
+"""The options of ``run``: their names, their defaults, and their checks.
 
-``Study.run`` says what each one means. The others take ``**options: Unpack[RunOptions]``: type checkers and
-editors read the names here, and ``listing_options`` shows them to ``help`` and notebooks. A run begins with
+``Study.run`` documents each option. Other functions take ``**options: Unpack[RunOptions]``: type checkers and
+editors read the names here, and ``listing_options`` shows them in ``help`` and notebooks. A run begins with
 ``check_run``, which stores nothing.
 """
 
@@ -29,13 +29,13 @@ __all__ = ["LocalRunOptions", "RunOptions", "RunPlan", "check_run", "listing_opt
 F = TypeVar("F", bound=Callable[..., Any])
 
 MAX_PATHS = 256
-"""In a space with more paths, no one looks for parameters that are never active."""
+"""The search for parameters that are never active visits every path; larger spaces are not searched."""
 
 _log = logging.getLogger("bough")
 
 
 class RunOptions(TypedDict, total=False):
-    """Options of a run, wherever the study is."""
+    """Options of a run, for local and served studies."""
 
     workers: int | None
     executor: Executor | None
@@ -56,7 +56,7 @@ class LocalRunOptions(RunOptions, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
-    """What ``run`` was told to do, with its defaults."""
+    """The checked options of ``run``, with their defaults."""
 
     trials: int | None = None
     workers: int | None = None
@@ -71,7 +71,7 @@ class RunPlan:
 
 
 def listing_options(source: Callable[..., Any], options: type) -> Callable[[F], F]:
-    """Let the signature of a function list what its ``**options`` may be, with the defaults of ``source``."""
+    """Let a function's signature list its ``**options`` by name, with the defaults of ``source``."""
 
     def decorate(function: F) -> F:
         shown = inspect.signature(function)
@@ -106,7 +106,7 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
 
 
 def warn_at_start(study: RunnableStudy, plan: RunPlan) -> None:
-    """Log parameters that are never active, and a run that only an interruption ends."""
+    """Warn about parameters that are never active, and about a run without any limit."""
     space = study.space
     for column in space.tree.never_active(MAX_PATHS):
         path, condition = space.parameters[column].path, space.parameters[column].condition

@@ -1,7 +1,7 @@
-"""The interfaces that the loop needs: of a study, local or served, and of an evaluation.
+"""The interfaces that the loop needs: a study, local or served, and an evaluation.
 
 A local ``Study`` and a served one (``client.RemoteStudy``) are both runnable. ``run_trials`` runs either of
-them; the command line passes its own ``Evaluate`` to it, which starts a program for each trial.
+them; the command line passes an ``Evaluate`` that starts a program for each trial.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RunnableStudy(Protocol):
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None
     ) -> Trial | None:
-        """The next trial; None if the finished trials and those under a lease make up ``limit`` already."""
+        """The next trial; None if the finished and the leased trials together already reach ``limit``."""
         ...
 
     def record_result(self, result: Trial) -> Trial:
@@ -43,17 +43,17 @@ class RunnableStudy(Protocol):
         ...
 
     def report(self, trial: Trial | int, value: float, step: int) -> bool:
-        """Store what a running trial reports; whether it should stop."""
+        """Store a report of a running trial; returns whether the trial should stop."""
         ...
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
-        """Let the leases end ``lease`` seconds from now; None gives the trials back."""
+        """Let the leases end ``lease`` seconds from now; None puts the trials into the queue."""
         ...
 
     def set_budget(self, budget: float) -> None:
-        """Store what the trials may cost together."""
+        """Store the total cost that the trials may have."""
         ...
 
     def status(self) -> Status:
-        """How far the study is."""
+        """The progress of the study in numbers."""
         ...

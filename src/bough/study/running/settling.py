@@ -1,4 +1,4 @@
-"""``run(until="settled")``: whether the model says several times in a row that nothing is left to gain."""
+"""``run(until="settled")`` ends when the model predicts, several results in a row, no further gain."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
 __all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
 
 SETTLED_RESULTS = 5
-"""So many results in a row must leave nothing to gain."""
+"""Results in a row after which the model must see nothing left to gain; one alone may be chance."""
 
 MIN_RESULTS = 10
-"""Before this many results a model cannot know."""
+"""Results before which no run counts as settled: the model knows too little."""
 
 _log = logging.getLogger("bough")
 
@@ -32,20 +32,20 @@ class ForeseenStudy(Protocol):
 
     @property
     def amendments(self) -> Sequence[Amendment]:
-        """The amendments of the study: a correction changes the gain that was left."""
+        """The amendments of the study: a correction may change the remaining gain."""
         ...
 
     def count_results(self) -> int:
-        """How many results the method has: of trials that are done, and predicted ones of stopped trials."""
+        """The number of results that the method sees: of done trials, and predictions for stopped ones."""
         ...
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The gain that was left after the first ``results`` results; None: now."""
+        """The remaining gain after the first ``results`` results; None: after all of them."""
         ...
 
 
 def check_until(until: str | None, study: object) -> None:
-    """StudyError unless a run can go on ``until`` that."""
+    """StudyError unless ``until`` is valid and the study supports it."""
     if until is None:
         return
     if until != "settled":
@@ -66,7 +66,7 @@ def check_foresees(strategy: Strategy, method: str) -> ForeseesGain:
 
 
 def gain_after(strategy: ForeseesGain, space: Space, history: History, results: int | None) -> RemainingGain:
-    """The gain that is left after the first ``results`` results, a function of the stored history alone."""
+    """The remaining gain after the first ``results`` results; it depends only on the stored history."""
     count = len(history.done) if results is None else results
     first = slice(0, count)
     latest = int(history.done_numbers[first].max(initial=0))
@@ -91,18 +91,18 @@ def gain_after(strategy: ForeseesGain, space: Space, history: History, results: 
 
 
 class Settling:
-    """Asks a study what was left after each of the last results; keeps the answers until it is amended."""
+    """Checks the remaining gain after each of the last results; caches it until the study is amended."""
 
     def __init__(self, study: ForeseenStudy) -> None:
         self._study = study
         self._known: dict[int, RemainingGain] = {}
-        self._said = 0  # how many amendments those answers know of
+        self._said = 0  # how many amendments the cached gains include
         self._finished = -1
 
     def settled(self, finished: int) -> bool:
-        """Whether the last results all left nothing to gain. It says so in the log.
+        """Whether nothing was left to gain after each of the last results; if so, it is logged.
 
-        finished: how many trials are over; the answer is looked for once for each such number.
+        finished: the number of finished trials; the check runs once for each number.
         """
         if finished == self._finished:
             return False

@@ -13,10 +13,10 @@ __all__ = ["Interruption"]
 
 
 class Interruption:
-    """Notes a signal, and raises KeyboardInterrupt only where the run allows it; a second signal always does.
+    """Keeps a signal, and raises KeyboardInterrupt only where the run allows it, or at a second signal.
 
-    Only signals that nobody else handles are noted, and only in the main thread (Python allows no other).
-    Afterwards the handlers are what they were.
+    It handles only signals without another handler, and only in the main thread, as Python requires. The old
+    handlers are restored afterwards.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Interruption:
 
     @contextlib.contextmanager
     def allowed(self) -> Iterator[None]:
-        """A block in which the signal may strike: an evaluation, or a wait."""
+        """A block that the signal may interrupt: an evaluation, or a wait."""
         self._allowed = True
         try:
             if self.signal is not None:  # it came just before

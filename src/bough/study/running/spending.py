@@ -1,11 +1,11 @@
 """The cost of a study's trials, and its budget.
 
-A trial costs what was told with its result. In a study where no cost is told at all, it costs the seconds
-from its start to its end by the storage's clock, or its fidelity where the space has one. Where some trials
-have a told cost, those without one (failed and stopped ones) count as much as the others on average. Added
+The cost of a trial is reported with its result. If no trial of the study reports a cost, a trial costs its
+fidelity, or without a fidelity the seconds from its start to its end by the storage's clock. If some trials
+report a cost, the others (such as failed and stopped ones) cost the average of the reported costs. Added
 results cost nothing.
 
-The budget is an amendment of the study: a proposal depends on what is stored and on nothing else.
+The budget is stored as an amendment of the study, because proposals depend only on what is stored.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Costs:
 
 
 def untold_cost(trial: Trial, fidelity: str | None) -> float:
-    """The cost of a trial in a study where no cost is told: its fidelity if it has one, else seconds.
+    """The cost of a trial in a study without reported costs: its fidelity if it has one, else seconds.
 
-    0 where it is not known how long the evaluation took.
+    0 if the duration of the evaluation is not known.
     """
     if fidelity is not None:
         return float(trial.config.get(fidelity, 0.0))
@@ -61,7 +61,7 @@ def untold_cost(trial: Trial, fidelity: str | None) -> float:
 
 
 def ended_cost(trial: Trial, fidelity: str | None) -> tuple[float | None, float | None]:
-    """The told cost of an evaluation and that without one; none if it did not come to its end."""
+    """The reported cost of a trial, and its ``untold_cost``; both None if it is not done, or was added."""
     ended = trial.state == "done" and not trial.was_added
     return (trial.cost, untold_cost(trial, fidelity) or None) if ended else (None, None)
 

@@ -1,1 +1,1 @@
-"""Spending less on bad trials: rules over learning curves, fidelities, races over instances."""
+"""Spends less on bad trials: rules on learning curves, fidelities, races over instances."""

@@ -1,4 +1,4 @@
-"""The learning curves of a study's trials, kept up to date by appending what was reported since."""
+"""The learning curves of a study's trials, updated by appending new reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]
 class Curve:
     """The reports of one attempt of a trial, steps ascending; it only grows.
 
-    measures: all measures at each step, where the study has several objectives or limits; else empty.
+    measures: all measures at each step if the study has several objectives or limits; else empty.
     """
 
     attempt: int
@@ -25,7 +25,7 @@ class Curve:
     measures: list[dict[str, float]] = field(default_factory=list)
 
     def place(self, step: int) -> int:
-        """How many reports there are up to the step."""
+        """The number of reports up to the step."""
         return bisect_right(self.steps, step)
 
     def at(self, step: int) -> float | None:
@@ -43,15 +43,15 @@ class Curve:
 
 
 class CurveIndex:
-    """The curve of the last attempt of each trial that reported something. count: of all reports."""
+    """The curve of the last attempt of each trial that reported something. count: the number of reports."""
 
     def __init__(self) -> None:
         self.count = 0
         self._curves: dict[int, Curve] = {}
-        self._shown: dict[int, tuple[Trial, Trial]] = {}  # each without and with its curve, as last asked for
+        self._shown: dict[int, tuple[Trial, Trial]] = {}  # cache: each trial without and with its curve
 
     def update(self, reports: Iterable[Report]) -> None:
-        """Append what trials reported, in the order of its arrival."""
+        """Append reports, in the order of their arrival."""
         for report in reports:
             self.count += 1
             curve = self._curves.get(report.number)
@@ -72,7 +72,7 @@ class CurveIndex:
         return curve if curve is not None and curve.attempt == trial.attempt else Curve(trial.attempt)
 
     def shown(self, trial: Trial) -> Trial:
-        """The trial with its curve, for a user to see; made again only after something changed."""
+        """The trial with its curve, as users see it; cached until the trial or its curve changes."""
         if trial.number not in self._curves:
             return trial
         plain, known = self._shown.get(trial.number, (None, trial))
@@ -95,7 +95,7 @@ class CurveIndex:
 
 
 def reports_in(trial: Trial) -> list[Report]:
-    """The reports that a shown trial has: of its curve, and of the curves of all measures."""
+    """The reports in a shown trial: of its curve, and of the curves of all measures."""
     measured: dict[int, dict[str, float]] = {}
     for name, pairs in trial.curves.items():
         for step, value in pairs:
@@ -107,7 +107,7 @@ def reports_in(trial: Trial) -> list[Report]:
 
 
 class Branches:
-    """The branch of each trial, found once; equal for trials on the same path."""
+    """The branch of each trial, computed once; equal for trials on the same path."""
 
     def __init__(self, model: ModelSpace) -> None:
         self._model = model

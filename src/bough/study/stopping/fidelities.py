@@ -1,23 +1,24 @@
-"""At which fidelity a configuration is evaluated next: successive halving without waiting.
+"""Chooses the fidelity at which a configuration is evaluated next: asynchronous successive halving.
 
-A new configuration starts at the lowest rung. Of the configurations that have a result at a rung, the best
-third goes on to the next one (ASHA, the variant that promotes; Li et al. 2020, arXiv 1810.05934). A promotion
-is a new trial with the same configuration at a higher fidelity. No rung waits until it is full, so any number
-of workers is busy.
+A new configuration starts at the lowest rung. Of the configurations with a result at a rung, the best third
+is promoted to the next one (ASHA, the variant that promotes; Li et al. 2020, arXiv 1810.05934). A promotion
+is a new trial with the same configuration at a higher fidelity. No rung waits until it is full, so all
+workers stay busy.
 
-Configurations are compared by predicted results at the highest fidelity: the result at the rung plus the
-change from there to the highest rung over configurations *of the same branch* (the lower quartile). An epoch
-of one model and a boosting round of another are different things. In each branch one configuration is
-promoted in any case, and a branch with fewer than three results at the highest fidelity is compared with
-itself alone. So a branch that starts slowly is not lost.
+Configurations are compared by predicted results at the highest fidelity: the result at the rung, plus the
+lower quartile of the changes from this rung to the highest one in the *same branch*. An epoch of one model
+and a boosting round of another are not comparable. In each branch at least one configuration is promoted, and
+a branch with fewer than three results at the highest fidelity is ranked separately. So a branch that starts
+slowly is not lost.
 
-Halving pays where a rung costs about a third of the next one. Where results tell what they cost, rungs that
-cost clearly more are left out: training on a tenth of the rows may take half of the time.
+Halving pays off if a rung costs about a third of the next one. If results report their cost, rungs that cost
+clearly more are left out: training on a tenth of the rows may take half of the time.
 
-Where the study has a budget, costs may differ by more than rungs do. Then a method with a model decides by
-improvement per cost (``strategies.fidelity_gain``), and halving promotes only the first one of each branch.
+If the study has a budget, costs may differ by more than rungs do. Then a method with a model decides by
+improvement per cost (``strategies.fidelity_gain``), and halving promotes only the first configuration of each
+branch.
 
-All of it is a function of the stored trials. Here, everything minimises.
+Every decision depends only on the stored trials. In this module all objectives are minimised.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ __all__ = [
 
 
 MIN_CHANGES = 3
-"""A branch with fewer results at the highest fidelity is not compared with others."""
+"""Results at the highest fidelity that a branch needs before it is compared with other branches."""
 
 MAX_COST_SHARE = 0.4
-"""A rung that costs a larger share of the next one is left out. Halving assumes 1 / ``REDUCTION``."""
+"""The largest share of the next rung's cost that a rung may have. Halving assumes 1 / ``REDUCTION``."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,11 @@ class Fidelity:
 
     @property
     def full(self) -> Any:
-        """The highest value, at which results count."""
+        """The highest value; only results at this fidelity are full results."""
         return self.rungs[-1]
 
     def history(self, space: Space, history: History, strategy: Strategy) -> History:
-        """The history as the method sees it; space: the one that it works in."""
+        """The history as the method sees it; space: the space that the method works in."""
         column, positions = self.places(space)
         return history_with_fidelity(
             space, history, (column, positions[-1]), positions, isinstance(strategy, Predicts)
@@ -108,14 +109,14 @@ class Fidelity:
 
 
 def config_key(config: Config, fidelity: str) -> str:
-    """Equal for configs that differ in their fidelity alone."""
+    """Equal for configs that differ only in their fidelity."""
     return json.dumps({name: config[name] for name in sorted(config) if name != fidelity})
 
 
 def resumed_by(trial: Trial, fidelity: str, same: Iterable[Trial]) -> int | None:
-    """The number of the trial that went furthest below the fidelity of this one; None without any.
+    """The number of the trial with the highest fidelity below this trial's; None if there is none.
 
-    same: the trials of the same configuration, whatever their fidelity.
+    same: the trials of the same configuration, at any fidelity.
     """
     level = trial.config.get(fidelity)
     before = [t for t in same if t.number < trial.number and t.value is not None and t.retracted is None]
@@ -124,7 +125,7 @@ def resumed_by(trial: Trial, fidelity: str, same: Iterable[Trial]) -> int | None
 
 
 def results_by_config(trials: Iterable[Trial], fidelity: Fidelity) -> list[Trial]:
-    """The last trial of each configuration with the curve of its results over the fidelity, for figures.
+    """For figures: the last trial of each configuration, with its results over the fidelity as a curve.
 
     Its state is "stopped" unless it has a result at the highest fidelity.
     """
@@ -142,7 +143,7 @@ def results_by_config(trials: Iterable[Trial], fidelity: Fidelity) -> list[Trial
 
 
 def can_weigh(strategy: Strategy, history: History) -> bool:
-    """Whether improvement per cost, and not halving, decides which configurations are promoted."""
+    """Whether improvement per cost, rather than halving, decides which configurations are promoted."""
     if history.spending is None:
         return False
     from bough.strategies.fidelity_gain import weighs_rungs  # loads the models
@@ -159,7 +160,7 @@ def promotion_reason(trial: Trial) -> str:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A configuration: its config, its results by rung, and the highest rung that it was tried at."""
+    """A configuration: its config, its results by rung, and the highest rung at which it was tried."""
 
     config: Config
     branch: bytes
@@ -168,7 +169,7 @@ class _Candidate:
 
 
 class Halving:
-    """The configurations to promote, as of the trials so far.
+    """Decides which configurations to promote, given the trials so far.
 
     configs: the trials of each configuration. branch: the branch of a trial.
     """
@@ -194,13 +195,13 @@ class Halving:
         return _Candidate(trials[0].config, branch, results, max(tried, default=-1))
 
     def begin(self, config: Config) -> Config:
-        """A new config at the fidelity at which it is tried first."""
+        """A new config at the fidelity of its first trial."""
         return self._at(config, self._worthwhile[0])
 
     def due(self, of_new_branches: bool = False) -> Config | None:
-        """The config that is to be promoted now; None if a new one is to be tried.
+        """The config to promote now; None if a new config should be tried instead.
 
-        of_new_branches: only the first one of a branch.
+        of_new_branches: promote only the first config of a branch.
         """
         for rung in reversed(range(len(self._fidelity.rungs) - 1)):
             there = [each for each in self._candidates if rung in each.results]
@@ -213,7 +214,7 @@ class Halving:
         return None
 
     def _best_third(self, ranked: Sequence[_Candidate], rung: int) -> list[_Candidate]:
-        """The best third over all branches. A branch with too few changes known is ranked within itself."""
+        """The best third over all branches. A branch with too few known changes is ranked separately."""
         changes = self._changes(rung)
         young = {each.branch for each in ranked if len(changes.get(each.branch, ())) < MIN_CHANGES}
         best = [each for each in ranked[: len(ranked) // REDUCTION] if each.branch not in young]
@@ -223,7 +224,7 @@ class Halving:
         return best
 
     def left(self) -> Config | None:
-        """The best config that may be promoted, for when there is no new one; None if all went to the end."""
+        """The best config that can be promoted, used when no new config is left; None if there is none."""
         for rung in reversed(range(len(self._fidelity.rungs) - 1)):
             waiting = [each for each in self._candidates if each.reached == rung and rung in each.results]
             if waiting:
@@ -233,7 +234,7 @@ class Halving:
     def most_gain(
         self, model: ModelSpace, strategy: Strategy, history: History, config: Config, point: Points
     ) -> Config:
-        """A new config, or one that waits for promotion, at the rung that gains most for its cost.
+        """A new config, or one that can be promoted, at the rung with the largest gain per cost.
 
         point: the new config as the method proposed it.
         """
@@ -259,7 +260,7 @@ class Halving:
         return self._at(candidate.config, next(each for each in self._worthwhile if each > candidate.reached))
 
     def _ranked(self, candidates: Sequence[_Candidate], rung: int) -> list[_Candidate]:
-        """From the best to the worst: first those that meet all limits, then by front, then by value."""
+        """From best to worst: first those that meet all limits, then by front, then by value."""
         hoped = self._hoped_changes(candidates, rung)
         values = [
             tuple(map(add, self._outcomes(each.results[rung]), hoped[each.branch])) for each in candidates
@@ -270,7 +271,7 @@ class Halving:
         return [candidates[i] for i in order]
 
     def _hoped_changes(self, candidates: Sequence[_Candidate], rung: int) -> dict[bytes, tuple[float, ...]]:
-        """The change of each outcome to the highest rung, by branch; by all branches for one without any."""
+        """The change of each outcome to the highest rung, by branch; over all branches if one has no data."""
         changes, outcomes = self._changes(rung), max(len(self._goals.objectives), 1)
         every = [each for those in changes.values() for each in those]
         return {
@@ -297,7 +298,7 @@ class Halving:
 def _worthwhile(fidelity: Fidelity, candidates: Sequence[_Candidate]) -> list[int]:
     """The rungs at which configurations are evaluated from now on, ascending; the highest is one of them.
 
-    The cost of a rung is the median share of the cost at the highest one, over configurations that told both.
+    The cost of a rung is the median of its share of the highest rung's cost, over configurations with both.
     """
     top = len(fidelity.rungs) - 1
     shares: dict[int, list[float]] = {}
@@ -312,8 +313,8 @@ def _worthwhile(fidelity: Fidelity, candidates: Sequence[_Candidate]) -> list[in
             kept.append(rung)
             continue
         share = median(shares[rung])
-        # A trial that resumes tells only its own part. The lowest rung has no part before it, so the next one
-        # would look cheap beside it.
+        # A resumed trial reports only the cost of its own part. The lowest rung has no earlier part, so the
+        # next rung would look too cheap in comparison.
         part = share if rung == 0 and kept[-1] == 1 else 0.0
         if share <= MAX_COST_SHARE * (price + part):
             kept.append(rung)

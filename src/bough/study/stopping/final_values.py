@@ -1,14 +1,14 @@
-"""The final value that a trial which was stopped early would have reached, and how uncertain it is.
+"""Predicts the final value that a trial stopped early would have reached, and how uncertain it is.
 
-With the curves of finished trials that reached the same step s, each with a final value y_i,
+From the curves of finished trials that reached the same step s, each with a final value y_i,
 
     ŷ = v + median_i (y_i − curve_i(s)),      v the last reported value,
-    noise² = sd_i (y_i − curve_i(s))² + (0.3 |v − median_i curve_i(s)|)².
+    noise² = sd_i (y_i − curve_i(s))² + (0.3 |v − median_i curve_i(s)|)² + (0.01 (max_i y_i − min_i y_i))².
 
-The second term is there because trials that are stopped lie far from those that were finished, so they may
-change more or less. On curves of lcbench the noise without it was three times too small. Curves of the
-same branch serve where there are enough of them: a boosting round and an epoch are different things. Here,
-everything minimises.
+The second term is needed because stopped trials lie far from finished ones, so they may change more or less.
+On curves of lcbench the noise without it was three times too small. The medians use only curves of the same
+branch if there are any, and the sd if there are three: a boosting round and an epoch are not comparable. In
+this module all objectives are minimised.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from bough.trial import Trial
 __all__ = ["MIN_CURVES", "TrialCurve", "predicted_final"]
 
 MIN_CURVES = 3
-"""With fewer curves, a median says little."""
+"""Curves that a test or a standard deviation needs; a median of fewer says little."""
 
 MAD_TO_SD = 1.4826
-"""Standard deviation of a normal variable over its median absolute deviation."""
+"""The standard deviation of a normal variable divided by its median absolute deviation."""
 
 FAR_SHARE = 0.3
-"""How much the distance from finished trials adds to the noise."""
+"""The share of the distance from finished trials that is added to the noise."""
 
 FEW_SHARE = 0.25
 """The sd of a change is at least this share of it where a branch has fewer than ``MIN_CURVES`` curves."""
 
 LEAST_SHARE = 0.01
-"""The share of the range of final values that is added to the noise in any case."""
+"""The share of the range of final values that is always added to the noise, so it is never zero."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TrialCurve:
 
     @staticmethod
     def of(trial: Trial, curve: Curve, sign: float, branch: bytes = b"") -> TrialCurve:
-        """The curve of a trial in the user's own direction."""
+        """The curve of a trial; ``final`` is its value times ``sign``, so it is minimised."""
         return TrialCurve(branch, curve, sign, None if trial.value is None else sign * trial.value)
 
     @property
@@ -81,7 +81,7 @@ class TrialCurve:
 
 
 def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[float, float] | None:
-    """Predicted final value of a trial and its standard deviation; None if no finished one got as far.
+    """Predicted final value of a trial and its standard deviation; None if no finished one got that far.
 
     The prediction is never better than the best of ``finished``: the trial was not worth finishing.
     """
@@ -106,9 +106,9 @@ def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[
 
 
 def _sd_of_change(own: list[float], branches: list[list[float]], spread: float) -> float:
-    """The standard deviation of a change; that of other branches where the own one has too few curves.
+    """The standard deviation of a change, taken from other branches if this one has too few curves.
 
-    spread: the range of all final values, for when nothing else is known.
+    spread: the range of all final values, used if nothing else is known.
     """
     if len(own) >= MIN_CURVES:
         return _spread(own)

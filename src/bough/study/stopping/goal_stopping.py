@@ -1,14 +1,14 @@
 """When to stop a trial of a study with several objectives or limits: if it is dominated or infeasible.
 
 The final value of every measure is predicted from the curves of finished trials (``final_values``), as an
-independent normal variable N(m, s²). Where everything is minimised, a trial stops if for some result y of the
+independent normal variable N(m, s²). With all objectives minimised, a trial stops if for some result y on the
 front
 
     P(dominated by y) = Π_j Φ((m_j − y_j) / s_j) > 0.95,
 
-or if the probability to meet all limits is below 0.05. The safeguards are those of the rules for one
-objective: a trial is judged only at the steps that the rule says, by at least three finished curves of its
-branch, and nothing stops if the test would have stopped a trial that is on the front now.
+or if the probability of meeting all limits is below 0.05. The safeguards are the same as for one objective:
+a trial is judged only at the steps of the rule and by at least three finished curves of its branch, and no
+trial stops if the test would have stopped a trial that is now on the front.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CERTAIN = 0.95
 """A trial stops once it is dominated, or infeasible, with this probability."""
 
 MAX_REPLAYED_STEPS = 10
-"""A replay looks at so many steps of a trial on the front, evenly spread."""
+"""Steps of a trial on the front that a replay checks, evenly spread; a limit on the time it takes."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class MeasuredTrial:
 
     @property
     def first(self) -> TrialCurve:
-        """The curve that says where the trial is; all have the same steps."""
+        """The curve of the first measure, for steps and branch: all measures have the same steps."""
         return next(iter(self.curves.values()))
 
     def until(self, step: int) -> MeasuredTrial:
@@ -51,7 +51,7 @@ class MeasuredTrial:
 def predicted_measures(
     trial: MeasuredTrial, finished: Sequence[MeasuredTrial]
 ) -> dict[str, tuple[float, float]] | None:
-    """The predicted final value of each measure and its standard deviation; None if there is too little."""
+    """The predicted final value and standard deviation of each measure; None without enough curves."""
     found = {}
     for name, curve in trial.curves.items():
         prediction = predicted_final(curve, [other.curves[name] for other in finished])
@@ -99,7 +99,7 @@ def _reason(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[M
 
 
 def _would_stop(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]) -> bool:
-    """Whether a trial on the front would have been stopped by the others as they are now."""
+    """Whether the test, with the other trials as they are now, would have stopped a trial on the front."""
     steps = trial.first.curve.steps
     rivals = [other for other in finished if other is not trial]
     thinned = steps[:: math.ceil(len(steps) / MAX_REPLAYED_STEPS) or 1]

@@ -1,4 +1,4 @@
-"""A race over instances: which they are, and how trials compare that ran on some of them.
+"""The statistics of a race over instances: how to compare trials that ran on only some of them.
 
 Step i of a curve is the i-th instance in the order of the race. The value of configuration c there is
 modelled as
@@ -12,14 +12,14 @@ over fresh instances of the same kind.
 
 A challenger is dropped by a paired t-test against the incumbent on the instances that both have seen, which
 is how irace compares means (López-Ibáñez et al. 2016; racing by tests is F-race, Birattari et al. 2002).
-The difference over all N instances is what decides in the end, so the standard error of the mean difference
-of k instances has the correction for a finite population (Cochran 1977, sec. 2.6):
+The decision is about the difference over all N instances, so the standard error of the mean difference over k
+instances has the correction for a finite population (Cochran 1977, sec. 2.6):
 
     t = mean(gaps) / (sd(gaps) √(1/k − 1/N)),      chance = P(T_{k−1} < −t).
 
 The challenger is dropped once its chance of being ahead over all instances is below 10 %. It is tested after
-every instance from the fifth on, without a correction for repeated looks: repeated looks also drop
-challengers that are merely as good as the incumbent, and those are no loss. Here, everything minimises.
+every instance from the fifth on, without a correction for repeated tests: they also drop challengers that are
+only as good as the incumbent, which is no loss. In this module all objectives are minimised.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 KIND = "instances"
-"""The kind of the amendment that keeps the instances."""
+"""The kind of the amendment that stores the instances."""
 
 LEAST_CHANCE = 0.1
 """A challenger with a smaller chance of beating the incumbent over all instances is dropped.
@@ -50,14 +50,14 @@ on fresh instances was no worse.
 """
 
 FIRST_TEST = 5
-"""Instances before the first test, as in irace."""
+"""The number of instances before the first test, as in irace."""
 
 FEWEST_INSTANCES = 3
-"""Instances before the first test of a short race, such as one over five folds."""
+"""The least number of instances before the first test of a short race, such as one over five folds."""
 
 
 def instances_of(amendments: Sequence[Amendment]) -> list[Any]:
-    """The instances that a study races over, in the order of the race; none if it does not race."""
+    """The instances that a study races over, in the order of the race; empty if it does not race."""
     return next((list(each.body["instances"]) for each in amendments if each.kind == KIND), [])
 
 
@@ -83,7 +83,7 @@ def chance_to_win(challenger: TrialCurve, incumbent: TrialCurve, count: int) -> 
 
     It is 1 before the first test. incumbent: a trial that ran on all instances.
     """
-    from scipy.special import stdtr  # studies without a race do without SciPy here
+    from scipy.special import stdtr  # only races need SciPy here
 
     places, values = seen_by(challenger, count)
     seen = len(places)
@@ -110,7 +110,7 @@ def adjusted_mean(
     table = np.array([seen_by(other, count)[1] for other in complete])
     effects = (table - table.mean(axis=1, keepdims=True)).mean(axis=0)
     own = values - effects[places]
-    # The effects are means over m trials and have an error themselves: var(own) = var(e) (1 + 1/m).
+    # The effects are means over m trials, so they also have an error: var(own) = var(e) (1 + 1/m).
     deviation = float(own.std(ddof=1)) / sqrt(1 + 1 / len(complete))
     return float(own.mean()), deviation / sqrt(len(places))
 
@@ -118,9 +118,9 @@ def adjusted_mean(
 def predicted_in_race(
     trial: TrialCurve, finished: Sequence[TrialCurve], count: int
 ) -> tuple[float, float] | None:
-    """The value over all instances of a trial that was dropped, and its standard deviation.
+    """The predicted value over all instances of a dropped trial, and its standard deviation.
 
-    It is never better than the best of ``finished``: the trial lost against one of them.
+    The prediction is never better than the best of ``finished``: the trial lost against one of them.
     """
     found = adjusted_mean(trial, finished, count)
     finals = [other.final for other in finished if other.final is not None]

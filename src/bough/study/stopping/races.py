@@ -1,9 +1,8 @@
-"""``run(instances=...)``: every trial is evaluated on the same instances in the same order, until it is
-dropped.
+"""``run(instances=...)``: trials are evaluated on the same instances, in the same order, until dropped.
 
-The instances are an amendment of the study, in the order of the race, which the seed shuffles. The value on
-the i-th instance is the report of step i. Nothing else is stored, and the decision to drop a trial depends
-only on what is stored. ``study.race_values`` has the statistics.
+The instances are stored as an amendment of the study, in an order that the seed shuffles. The value on the
+i-th instance is the report of step i. Nothing else is stored, and the decision to drop a trial depends only
+on what is stored. ``stopping.race_values`` has the statistics.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ __all__ = [
 ]
 
 SHOWN_CHARACTERS = 60
-"""How much of an instance a message shows."""
+"""The number of characters of an instance that a message shows."""
 
 
 def begin_race(
     study: AmendableStudy, objective: Callable[..., Any], instances: Iterable[Any]
 ) -> RacedObjective:
-    """An objective with a run, which evaluates ``objective(config, instance)`` on the study's instances."""
+    """An objective with a run that evaluates ``objective(config, instance)`` on the study's instances."""
     return raced_objective(objective, race_order(study, instances), study.goals)
 
 
@@ -72,15 +71,15 @@ def raced_objective(objective: Callable[..., Any], order: Sequence[Any], goals: 
 
 
 def in_order_of(instances: Iterable[Any], answer: Callable[[list[Any]], Sequence[Any]]) -> list[Any]:
-    """The instances in the order in which ``answer`` gives back their JSON data."""
+    """The instances in the order in which ``answer`` returns their JSON data."""
     given = _by_text(instances)
     return [given[_text(each)] for each in answer([json.loads(text) for text in given])]
 
 
 def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
-    """The instances in the order of the race; stores them with a study that has none yet.
+    """The instances in the order of the race; stores them if the study has none yet.
 
-    StudyError if they are not those of the study, or if it cannot race.
+    StudyError if the study has other instances, or if it cannot race.
     """
     goals = study.goals
     if not goals.is_single:
@@ -103,7 +102,7 @@ def race_order(study: AmendableStudy, instances: Iterable[Any]) -> list[Any]:
 
 
 class Amended(Protocol):
-    """A study with a record, here or served."""
+    """A study with amendments, local or served."""
 
     @property
     def name(self) -> str: ...
@@ -112,13 +111,13 @@ class Amended(Protocol):
 
 
 def check_no_race(study: Amended) -> None:
-    """StudyError if the study races over instances, and none are given."""
+    """StudyError if the study races over instances: a run must then give them."""
     if known := instances_of(study.amendments):
         raise StudyError(f"study {study.name!r} races over {len(known)} instances: give them again")
 
 
 def _by_text(instances: Iterable[Any]) -> dict[str, Any]:
-    """The instances by their JSON texts, which tell them apart."""
+    """The instances by their JSON texts, which identify them."""
     if isinstance(instances, (str, bytes, Mapping)) or not isinstance(instances, Iterable):
         raise StudyError(f"instances must be a list, such as ['a.cnf', 'b.cnf'], not {_shown(instances)}")
     found: dict[str, Any] = {}
@@ -139,7 +138,7 @@ def _by_text(instances: Iterable[Any]) -> dict[str, Any]:
 
 
 def _new_race(view: TrialIndex, given: Mapping[str, Any], name: str, seed: int) -> Amendment | None:
-    """The amendment that stores the instances; None if the study has these already."""
+    """The amendment that stores the instances; None if the study already has these."""
     known = [_text(each) for each in instances_of(view.amendments)]
     if not known:
         if any(trial.attempt for trial in view.trials):
@@ -179,7 +178,7 @@ def _shown(instance: Any) -> str:
 
 
 class RacedObjective:
-    """Evaluates a config on one instance after the other, and reports each value, until told to stop."""
+    """Evaluates a config on one instance after another, and reports each value, until told to stop."""
 
     def __init__(self, objective: Callable[..., Any], instances: Sequence[Any], goals: Goals) -> None:
         self._objective, self._instances, self._goals = objective, instances, goals
@@ -243,13 +242,13 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
     The first trial has no standard error: the effects of the instances are not known yet.
     """
     count = len(instances_of(view.amendments))
-    if not 0 <= result.number < len(view.trials):  # the storage says that there is no such trial
+    if not 0 <= result.number < len(view.trials):  # the storage will raise the error
         return result
     known = view.stored.get(result.number, view.trials[result.number])
     trial = TrialCurve.of(known, view.curves.of(known), sign)
     if not is_complete(trial, count):
         return result
-    if known.is_finished:  # told again: others have run since, but its standard error stays
+    if known.is_finished:  # told again: its standard error stays, although other trials ended since
         return replace(result, noise=known.noise, notes={**result.notes, "instances": count})
     others = [each for at, each in _complete(view, sign, count).items() if at != result.number]
     found = adjusted_mean(trial, others, count)
@@ -258,7 +257,7 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
 
 
 def _complete(view: TrialIndex, sign: float, count: int) -> dict[int, TrialCurve]:
-    """The trials that ran on all instances and count, by number."""
+    """The trials that ran on all instances and were not retracted, by number."""
     done = [trial for trial in view.trials if trial.feasible and view.curves.has(trial)]
     curves = {trial.number: TrialCurve.of(trial, view.curves.of(trial), sign) for trial in done}
     return {number: curve for number, curve in curves.items() if is_complete(curve, count)}

@@ -1,4 +1,4 @@
-"""Reports: check one, and decide by all curves whether its trial should stop."""
+"""Checks a report, and decides from all curves whether its trial should stop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["StoppingDecision", "checked_report", "measured_trial"]
 
 
 def checked_report(number: int, attempt: int, value: Any, step: Any, goals: Goals, study: str) -> Report:
-    """A report to be stored; an error in one line if it is not a finite number at a step."""
+    """A report to be stored; TrialError if it is not a finite number at a step."""
     try:
         at = None if isinstance(step, bool) else operator.index(step)
     except TypeError:
@@ -59,7 +59,7 @@ def _finite(value: Any, what: str, step: int) -> float:
 def measured_trial(
     trial: Trial, curve: Curve, branch: bytes, goals: Goals, on_front: bool = False
 ) -> MeasuredTrial:
-    """The curves of a trial by measure, for rules that judge by several."""
+    """The curves of a trial by measure, for studies with several objectives or limits."""
     signs = {**dict.fromkeys(goals.needed, 1.0), **dict(zip(goals.names, goals.signs))}
     ended = trial.state == "done"
     return MeasuredTrial(
@@ -74,12 +74,12 @@ def measured_trial(
 
 
 class StoppingDecision:
-    """Decides for one study whether a trial should stop. It remembers only what the view says anyway."""
+    """Decides for one study whether a trial should stop. It only caches what follows from the view."""
 
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
         self._goals, self._branches = goals, branches
-        self._replayed = (-1, -1)  # how many trials were over, and how many corrected, at the last replay
+        self._replayed = (-1, -1)  # the numbers of finished and of corrected trials at the last replay
         self._trust = Trust()
 
     def reason(self, view: TrialIndex, number: int) -> str | None:
@@ -113,7 +113,7 @@ class StoppingDecision:
         return reason_to_stop_goals(rule, self._goals, measured(trial), finished)
 
     def _comparable(self, view: TrialIndex) -> Iterator[Trial]:
-        """Trials with a value or a curve; one that failed or was retracted says nothing about the others."""
+        """Trials with a value or a curve, without failed and retracted ones."""
         for trial in view.trials:
             known = trial.value is not None or view.curves.has(trial)
             if known and trial.state != "failed" and trial.retracted is None:

@@ -1,14 +1,14 @@
 """When to stop a trial early: rules that are functions of what all trials have reported.
 
-A trial is compared with the trials of its branch at the same step, and with all branches by the final values
-that are predicted from the curves of its branch. Raw values of different branches are never compared: an
-epoch of one model and a boosting round of another are different things. The first trial of a branch
-always runs to its end, because nothing is known about the curves of that branch.
+A trial is compared with the trials of its branch at the same step, and with all branches by its predicted
+final value. Raw values of different branches are never compared: an epoch of one model and a boosting round
+of another are not comparable. The first trial of a branch always runs to its end, because nothing is known
+about the curves of that branch.
 
 * ``median`` stops a trial that is in the worse half, or that is a certain loser: its predicted final value
-  lies two standard deviations behind the third best. The safeguards are those of Ax: the rule acts only on
-  the steps between 20 % and 90 % of the longest finished curve, compares with at least three curves, never
-  stops one of the best three, and does not trust a test that would have stopped the trial that is now best.
+  is two standard deviations worse than the third best. The safeguards are those of Ax: the rule acts only at
+  steps between 20 % and 90 % of the longest finished curve, compares with at least three curves, never
+  stops one of the best three, and ignores a test that would have stopped the trial that is now best.
 * ``asha`` stops all but the best third at each rung, at 1/27, 1/9 and 1/3 of the longest finished curve (Li
   et al. 2020, the variant that stops).
 """
@@ -24,10 +24,10 @@ from bough.study.stopping.final_values import MIN_CURVES, TrialCurve, predicted_
 __all__ = ["RULES", "Rule", "Trust", "reason_to_stop", "trust"]
 
 CERTAIN_SDS = 2.0
-"""A prediction so many standard deviations behind counts as certain."""
+"""Standard deviations by which a prediction must be worse to count as a certain loser."""
 
 MAX_REPLAYED_STEPS = 50
-"""A replay looks at so many steps of the best curve, evenly spread."""
+"""Steps of the best curve that a replay checks, evenly spread; a limit on the time it takes."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Rule:
 
     share:  the share of the compared trials that may go on; kept: how many go on in any case.
     window: the part of the longest finished curve in which trials are judged. rungs: judge a trial only when
-    it passes one of these parts of it; empty: judge at every step. replays: whether to see ``trust``.
-    stops_losers: whether certain losers stop, whatever their place among the trials so far.
+    it passes one of these fractions of that curve; empty: judge at every step. replays: whether ``trust``
+    checks the rule. stops_losers: whether certain losers stop, whatever their rank among the trials so far.
     """
 
     share: float
@@ -68,7 +68,7 @@ RULES: dict[str, Rule | None] = {
 
 @dataclass(frozen=True)
 class Trust:
-    """Which tests of a rule are trusted: that of places, that of certain losers."""
+    """Which tests of a rule are trusted: the test by rank, and the test for certain losers."""
 
     places: bool = True
     losers: bool = True
@@ -123,9 +123,9 @@ def _is_behind(rule: Rule, ahead: int, compared: int) -> bool:
 
 
 def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str | None:
-    """Why the trial will not be among the best: its predicted final value lies far behind them.
+    """Why the trial will not be among the best: its predicted final value is far behind theirs.
 
-    It takes enough finished curves of its branch to say so.
+    None also if its branch has too few finished curves.
     """
     finished = [other for other in others if other.final is not None]
     reached = [o for o in finished if o.branch == trial.branch and o.last_step >= trial.last_step]
@@ -142,7 +142,7 @@ def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str |
 def trust(rule: Rule, others: Sequence[TrialCurve]) -> Trust:
     """Which tests to trust: those that would not have stopped the trial that is now the best.
 
-    It is judged at each of its steps against all other curves as they are now.
+    The best trial is judged at its steps against all other curves as they are now.
     """
     done = (other for other in others if other.final is not None)
     best = min(done, key=lambda other: other.result, default=None)

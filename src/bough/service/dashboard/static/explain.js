@@ -1,4 +1,4 @@
-// What the method thought of a trial when it was asked; it may take a moment, so it is loaded on its own.
+// Why the method chose a trial. Computing this may take a moment, so it is loaded separately.
 import { cell, element, load, number } from "./words.js";
 
 const card = document.getElementById("explain");
