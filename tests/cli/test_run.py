@@ -15,6 +15,7 @@ import pytest
 
 from bough.errors import StorageError, StudyError
 from bough.study import open_study
+from bough.study.running.executors import THREAD_VARIABLES
 
 from .programs import STUBBORN_PARENT, alive, bough, bough_here, pid_in, script, start, write_space
 
@@ -60,6 +61,21 @@ def test_a_shell_script_that_fails_on_one_branch(tmp_path: Path):
             case "bayes":
                 assert trial.value == 0.5
     assert {t.state for t in kept} == {"done", "failed"}
+
+
+@pytest.mark.parametrize(("given", "workers", "seen"), [(None, 99, 1), (None, 1, 0), ("7", 99, 7)])
+def test_programs_share_the_cores(
+    given: str | None, workers: int, seen: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for name in THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    write_space(tmp_path)
+    program = ["sh", "-c", "echo ${{OMP_NUM_THREADS:-0}}"]
+    done = bough("run", "space.yaml", "-n", "2", "-w", str(workers), "--", *program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {trial.value for trial in trials(tmp_path)} == {seen}
 
 
 def test_a_python_script_maximised_and_continued_by_the_same_command(tmp_path: Path):

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -62,6 +62,7 @@ class Command:
     study: gets the reports of running programs.
     logs: folder for the output of each trial. timeout: seconds after which the program is stopped.
     unset: environment variables that are not set, because several parameters share them.
+    defaults: environment variables that are set unless they exist.
     """
 
     units: Sequence[Unit]
@@ -70,6 +71,7 @@ class Command:
     guardian: Guardian
     timeout: float | None = None
     unset: frozenset[str] = frozenset()
+    defaults: Mapping[str, str] = field(default_factory=dict)
     _running: set[int] = field(default_factory=set, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
@@ -215,7 +217,7 @@ class Command:
             if not name.startswith(("BOUGH_PARAM_", "BOUGH_CONFIG", "BOUGH_RESUMES"))
         }
         # Otherwise a Python program would buffer its reports until it ends.
-        return {"PYTHONUNBUFFERED": "1", **inherited, **variables}
+        return {"PYTHONUNBUFFERED": "1", **self.defaults, **inherited, **variables}
 
 
 def shared_variables(space: Space) -> frozenset[str]:

@@ -152,6 +152,7 @@ def run(
     """
     from bough.space import Space
     from bough.study import Study
+    from bough.study.running.executors import thread_limits
     from bough.study.running.run_options import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
@@ -188,7 +189,8 @@ def run(
     began = time.monotonic()
     try:
         with Guardian() as guardian:
-            program = Command(units, study, folder, guardian, trial_timeout, shared_variables(wanted))
+            unset, threads = shared_variables(wanted), thread_limits(workers)
+            program = Command(units, study, folder, guardian, trial_timeout, unset, threads)
             evaluate = program if raced is None else RacedCommand(program, raced)
             shown = progress_of("none" if quiet else progress)
             interrupted = _run_until_interrupted(study, program, evaluate, workers, shown, limits)

@@ -21,7 +21,7 @@ from bough.study.running.orphans import KILL, Guardian, signal_group
 from bough.study.running.runnable import Evaluate
 from bough.trial import Trial
 
-__all__ = ["Pool", "WorkerLost", "check_pool", "open_pool"]
+__all__ = ["Pool", "WorkerLost", "check_pool", "open_pool", "thread_limits"]
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -233,13 +233,14 @@ class _Processes:
 
 
 def thread_limits(workers: int) -> dict[str, str]:
-    """Variables that give each worker an equal share of the cores; none if the user has set one of them.
+    """Variables that give each of several workers an equal share of the cores.
 
-    Otherwise the libraries of every worker would start a thread per core, and wait for one another.
+    Otherwise the libraries of every worker would start a thread per core, and wait for one another. No
+    variables if the user has set one of them.
     """
     from loky import cpu_count
 
-    if any(name in os.environ for name in THREAD_VARIABLES):
+    if workers == 1 or any(name in os.environ for name in THREAD_VARIABLES):
         return {}
     return dict.fromkeys(THREAD_VARIABLES, str(max(1, cpu_count() // workers)))
 
