@@ -17,7 +17,13 @@ from bough.space import Space
 from bough.strategies.branch_exploration import explore_branches
 from bough.strategies.composition import ACQUISITIONS, THOMPSON
 from bough.strategies.context import Decision
-from bough.strategies.decisions import exploit, explore_late_branches, maximise_with, thompson_sampling
+from bough.strategies.decisions import (
+    exploit,
+    explore_late_branches,
+    explore_when_settled,
+    maximise_with,
+    thompson_sampling,
+)
 from bough.strategies.goal_based import GoalBased
 from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
@@ -104,4 +110,4 @@ class Auto(ModelOptions):
             return thompson_sampling
         if self.acquisition in INFORMATION:
             return INFORMATION[self.acquisition]
-        return explore_late_branches(self._exploiting())
+        return explore_late_branches(explore_when_settled(self._exploiting()))

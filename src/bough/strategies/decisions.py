@@ -17,13 +17,26 @@ from bough.space.sampling import sample_points
 from bough.strategies.branch_exploration import improve, other_branches, promising
 from bough.strategies.context import Choice, Decision, ProposalContext
 
-__all__ = ["Maximiser", "exploit", "explore_late_branches", "maximise_with", "thompson_sampling"]
+__all__ = [
+    "Maximiser",
+    "exploit",
+    "explore_late_branches",
+    "explore_when_settled",
+    "maximise_with",
+    "thompson_sampling",
+]
 
 THOMPSON_CANDIDATES = 1000
 THOMPSON_COPIES_PER_INCUMBENT = 16
 
-LATE_BRANCHES_EVERY = 2
-"""Late branches get the even trials. Exploitation has the odd ones."""
+EXPLORE_EVERY = 2
+"""Late branches and random points get even trials. Exploitation has the odd ones."""
+
+NEGLIGIBLE_GAIN_SDS = 1e-3
+"""Expected improvement, in standard deviations of all observations, that counts as none."""
+
+RANDOM_POINTS = 64
+"""Random points that are drawn to find one that was not tried."""
 
 
 class Maximiser(Protocol):
@@ -81,7 +94,7 @@ def explore_late_branches(decide: Decision) -> Decision:
     """
 
     def with_late_branches(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        if context.number % LATE_BRANCHES_EVERY == 0 and len(early := context.find_early()):
+        if context.number % EXPLORE_EVERY == 0 and len(early := context.find_early()):
             branch = context.space.tree.branch_ids(Points.concat([early, context.done]))
             known = set(branch[: len(early)].tolist())
             late = ~np.isin(branch[len(early) :], list(known))
@@ -94,6 +107,29 @@ def explore_late_branches(decide: Decision) -> Decision:
         return decide(context, rng)
 
     return with_late_branches
+
+
+def explore_when_settled(decide: Decision) -> Decision:
+    """``decide``, except that every second trial is random while the model expects no gain.
+
+    A model that is sure and wrong about a branch learns nothing from more trials on other branches. Expected
+    improvement with estimated hyperparameters may never find the optimum, and random trials make sure that
+    it does (Bull 2011, JMLR 12). They cost nothing when the best proposal is expected to gain nothing.
+    """
+
+    def with_random_trials(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        found = decide(context, rng)
+        if context.number % EXPLORE_EVERY or not len(found.points):
+            return found
+        if context.improvement(found.points)[0] >= np.log(NEGLIGIBLE_GAIN_SDS):
+            return found
+        points = sample_points(context.space, RANDOM_POINTS, rng)
+        new = np.flatnonzero(CandidateFilter(context.space, context.avoid).mask(points))
+        if not len(new):
+            return found
+        return Choice(points.take(new[:1]), "drawn at random: the model expects no gain anywhere", "random")
+
+    return with_random_trials
 
 
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:
