@@ -10,7 +10,8 @@ import pytest
 from tests.cli.programs import script, write_space
 
 from bough.cli.main import main
-from bough.study import open_study
+from bough.space import Float, Int, Space
+from bough.study import Study, open_study
 
 PROGRAM = """#!/bin/sh
 echo training
@@ -136,3 +137,18 @@ def test_the_demo_of_two_objectives(terminal: Terminal) -> None:
     assert study.goals.names == ("error", "log10_kilobytes")
     assert all(trial.measures["kilobytes"] > 0 for trial in study.trials)
     assert 'id="front"' in Path("bough-demo/objectives.html").read_text()
+
+
+def test_an_empty_front_says_why(terminal: Terminal) -> None:
+    space = Space({"x": Float(0, 1), "epochs": Int(1, 9, fidelity=True)})
+    goals = {"objectives": ["error", "size"], "constraints": ["memory <= 1"]}
+    study = Study(space, name="s", storage="sqlite:///bough.db", method="random", **goals)
+    assert "no trial with a value" in terminal.bough("best", "s")[2]
+    study.add({"x": 0.5, "epochs": 1}, {"error": 1, "size": 1, "memory": 0})
+    assert "no result at epochs=9 yet" in terminal.bough("best", "s")[2]
+    study.add({"x": 0.5, "epochs": 9}, {"error": 1, "size": 1, "memory": 2})
+    code, _, why = terminal.bough("best", "s")
+    assert code == 2 and "trial 1 is closest: memory is 2, not <= 1" in why
+    assert "1 done, 1 at a lower fidelity\n" in terminal.out("show", "s")
+    study.change(Space({"x": Float(0.6, 1), "epochs": Int(1, 9, fidelity=True)}))
+    assert "no trial with a value" in terminal.bough("best", "s")[2]

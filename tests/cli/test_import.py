@@ -83,3 +83,13 @@ def test_an_optuna_study(folder: Path, capsys: Capture) -> None:
     assert study.best.value == 0.75 and study.direction == "maximize"
     _, err = run(capsys, "optuna:sqlite:///optuna.db#where")
     assert "has no Optuna study 'where': there are 'there'" in err
+
+
+@pytest.mark.parametrize(("file", "name"), [("optuna.db", "a#b"), ("run#3.db", "plain"), ("run#3.db", "a#b")])
+def test_an_optuna_study_whose_name_or_file_has_a_number_sign(
+    folder: Path, capsys: Capture, file: str, name: str
+) -> None:
+    there = optuna.create_study(study_name=name, storage=f"sqlite:///{file}")
+    there.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    assert run(capsys, f"optuna:sqlite:///{file}#{name}")[0] == 0
+    assert len(bough.open_study(name, "sqlite:///bough.db").trials) == 2

@@ -19,7 +19,7 @@ from optuna.trial import TrialState, create_trial
 import bough
 from bough.errors import BoughError, SpaceError, StudyError
 from bough.integrations.optuna import BoughSampler
-from bough.integrations.optuna_results import OptunaGoals, complete, results_of
+from bough.integrations.optuna_results import OptunaGoals, results_of
 from bough.integrations.optuna_trials import domains_of, whole_trials
 from bough.space.discovery import discover
 
@@ -132,6 +132,41 @@ def test_a_predicted_value_of_a_pruned_trial_is_no_noise() -> None:
     assert len({trial.params["x"] for trial in study.trials}) >= 15
 
 
+@pytest.mark.parametrize("learn", [False, True])
+@pytest.mark.parametrize("reports", [False, True])
+@pytest.mark.parametrize("error", [RuntimeError(), optuna.TrialPruned()])
+def test_trials_without_a_value_are_not_repeated(error: Exception, reports: bool, learn: bool) -> None:
+    """Pruned without a report they are failures. With one, they wait for a trial that got as far."""
+
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        if x > 0.5:
+            if reports:
+                trial.report(x, 1)
+            raise error
+        return (x - 0.2) ** 2
+
+    study = optuna.create_study(sampler=BoughSampler(seed=0, learn_failures=learn))
+    study.optimize(objective, n_trials=12, catch=RuntimeError)
+    lost = [trial.params["x"] for trial in study.trials if trial.state != TrialState.COMPLETE]
+    assert 0 < len(lost) == len(set(lost)) < 6
+
+
+def test_brackets_of_hyperband() -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", 0, 1)
+        for step in range(9):
+            trial.report(x + 1.0 / (1 + step), step)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+        return x
+
+    pruner = optuna.pruners.HyperbandPruner(min_resource=1, max_resource=9)
+    study = optuna.create_study(sampler=BoughSampler(seed=0), pruner=pruner)
+    study.optimize(objective, n_trials=20)
+    assert study.best_value < 0.1
+
+
 @pytest.mark.parametrize("method", ["auto", "gp"])
 def test_trials_may_run_side_by_side(method: str) -> None:
     """One asks for what only another one that runs has asked for."""
@@ -219,19 +254,19 @@ def _names(sampler: BoughSampler, study: optuna.Study) -> dict[str, optuna.distr
     return sampler.infer_relative_search_space(study, study.trials[0])
 
 
-def test_a_failure_halfway_is_no_branch() -> None:
+@pytest.mark.parametrize("error", [RuntimeError("halfway"), optuna.TrialPruned()])
+def test_a_failure_halfway_is_no_branch(error: Exception) -> None:
     study = optuna.create_study(sampler=BoughSampler(method="random", seed=0))
 
     def objective(trial: optuna.Trial) -> float:
         model = trial.suggest_categorical("model", ["svm", "forest"])
         if trial.number % 3 == 0:
-            raise RuntimeError("halfway")
+            raise error
         return trial.suggest_float("C", 0, 1) if model == "svm" else trial.suggest_float("depth", 0, 1)
 
     study.optimize(objective, n_trials=12, catch=RuntimeError)
-    finished = [trial for trial in study.trials if complete(trial)]
-    domains = domains_of({n: d for t in finished for n, d in t.distributions.items()}, finished)
-    kept, runs = whole_trials(finished, domains)
+    domains = domains_of({n: d for t in study.trials for n, d in t.distributions.items()}, study.trials)
+    kept, runs = whole_trials(study.trials, domains)
     assert [trial.number for trial in kept] == [n for n in range(12) if n % 3]
     space, _ = discover(domains, runs)
     assert {parameter.name for parameter in space} == {"model", "C", "depth"}
@@ -321,7 +356,7 @@ def test_infinite_values_missing_constraints_and_pruned_trials() -> None:
     assert goals.constraints == ("0",)
     assert told.values[told.done].tolist() == [[1.0, -5.0], [1.0, -2.0], [3.0, -5.0]]
     assert told.slacks[told.done].tolist() == [[0.5], [-1.0], [1.0]]
-    assert told.failed.tolist() == [False] * 4 + [True]
+    assert told.failed.tolist() == [False] * 3 + [True] * 2  # one that was pruned without a report, too
 
 
 def test_enqueued_values_outside_of_their_range_tell_nothing() -> None:

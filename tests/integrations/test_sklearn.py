@@ -8,7 +8,7 @@ import joblib
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
@@ -289,3 +289,30 @@ def test_scores_that_are_not_finite_are_warned_of_once() -> None:
         "3 of 5 candidates have no score; the last one: the score is nan"
     ]
     assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 3 and search.best_params_ == {"C": 1.0}
+
+
+class BetterWhenRough(ClassifierMixin, BaseEstimator):
+    """Scores best at the lowest fidelity."""
+
+    def __init__(self, x: float = 0.0, epochs: int = 1) -> None:
+        self.x, self.epochs = x, epochs
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def score(self, X, y):
+        return 1 - (self.x - 0.3) ** 2 - self.epochs / 100
+
+
+def test_the_best_candidate_has_the_highest_fidelity():
+    space = bough.Space({"x": bough.Float(0, 1), "epochs": bough.Int(1, 9, fidelity=True)})
+    search = BoughSearchCV(BetterWhenRough(), space, trials=12, random_state=0, cv=2)
+    search.fit(np.zeros((20, 1)), np.arange(20) % 2)
+    assert search.best_params_ == search.study_.best.config
+    assert search.best_estimator_.epochs == 9
+    ranks, rough = (
+        search.cv_results_["rank_test_score"],
+        [p["epochs"] < 9 for p in search.cv_results_["params"]],
+    )
+    assert sorted(ranks) == list(range(1, 13)) and max(ranks[np.invert(rough)]) < min(ranks[rough])

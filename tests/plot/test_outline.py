@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.space.strategies import World, worlds
 
+from bough import plot
+from bough.cli.text import branch_tree
 from bough.errors import ConfigError
+from bough.plot import StudySnapshot
 from bough.plot.outline import activity, count, outline
 from bough.space import Categorical, Choice, Float, Int, Space
+from bough.study import Study
 from bough.trial import Trial
 
 from .examples import SPACES, layers, nested, study
@@ -17,14 +23,25 @@ from .examples import SPACES, layers, nested, study
 
 def test_nested_choices_become_nested_branches():
     root = outline(nested())
-    assert [path for path, _ in root.parameters] == ["shrink"]
+    assert [each.path for each, _ in root.parameters] == ["shrink"]
     assert [switch.path for switch in root.switches] == ["model", "scale"]
     svm, forest, bayes = root.switches[0].branches
     assert (svm.label, forest.label, bayes.label) == ("svm", "forest", "bayes")
-    assert [path for path, _ in svm.parameters] == ["model=svm/C"]
+    assert [each.path for each, _ in svm.parameters] == ["model=svm/C"]
     assert [branch.label for branch in svm.switches[0].branches] == ["rbf", "poly", "linear"]
     assert svm.switches[0].branches[0].path == (("model", "svm"), ("model=svm/kernel", "rbf"))
     assert bayes.parameters == () and bayes.switches == ()
+
+
+def test_names_may_have_slashes():
+    switch = Choice({"a": {"train/rate": Float(0, 1), "eval/rate": Float(0, 1)}, "b": {}})
+    there = Study(Space({"model/kind": switch, "data/rows": Int(1, 9)}), method="random", seed=0)
+    there.run(lambda config: config["data/rows"], 6, progress=False)
+    assert "a  [train/rate, eval/rate]" in branch_tree(StudySnapshot.of(there))
+    drawn = json.dumps(plot.tree(there).to_dict(), default=str)
+    assert "train/rate, eval/rate" in drawn and "model/kind = a" in drawn and "  train/rate: " in drawn
+    headings = [each.text for each in plot.parallel(there).layout.annotations]
+    assert "<b>data/rows</b>" in headings
 
 
 def test_options_that_read_alike_are_told_apart():
@@ -37,9 +54,9 @@ def test_what_a_branch_does_not_say_is_kept_as_a_condition():
     assert root.parameters[0][1] == "model in ('svm', 'forest') and scale != 'none'"
     both = Space({"a": Int(1, 2), "b": Int(1, 2), "x": Float(0, 1, when="a == 1 and b == 2")})
     found = {
-        path: (branch.path, condition)
+        each.path: (branch.path, condition)
         for branch in outline(both).walk()
-        for path, condition in branch.parameters
+        for each, condition in branch.parameters
     }
     assert found == {"x": ((("a", "1"),), "b == 2")}
 
@@ -67,7 +84,7 @@ def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
     space = world.space
     root = outline(space)
     switches = [switch for branch in root.walk() for switch in branch.switches]
-    plain = [path for branch in root.walk() for path, _ in branch.parameters]
+    plain = [each.path for branch in root.walk() for each, _ in branch.parameters]
     assert sorted([switch.path for switch in switches] + plain) == sorted(p.path for p in space.parameters)
 
     trials = [
@@ -79,11 +96,11 @@ def test_every_space_has_an_outline_that_accounts_for_all_trials(world: World):
     for branch in count(root, trials, activity(space, trials), minimizes=True).walk():
         for switch in branch.switches:  # a trial takes exactly one branch of each switch that it reaches
             assert sum(below.tally.trials for below in switch.branches) == reached[switch.path]
-        for path, condition in branch.parameters:
+        for each, condition in branch.parameters:
             # a parameter is active only in its branch, and everywhere in it if nothing else is asked for
-            assert reached[path] <= branch.tally.trials
+            assert reached[each.path] <= branch.tally.trials
             if condition is None:
-                assert reached[path] == branch.tally.trials
+                assert reached[each.path] == branch.tally.trials
 
 
 def test_best_and_failed_are_counted_in_the_right_direction():

@@ -83,4 +83,6 @@ def test_requests_that_miss_the_service(served: Service) -> None:
     assert said[1] == "the body must be a JSON object"
     assert said[2] == "there is no GET /api/v1/nosuch: /api/v1/openapi.json lists the routes"
     assert said[3].startswith("there is no PUT /api/v1/studies/demo:")
+    assert otherwise.headers["allow"] == "DELETE, GET"
+    assert "allow" not in nowhere.headers
     assert said[4].startswith("send a token: 'Authorization: Bearer TOKEN'")

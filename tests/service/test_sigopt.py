@@ -308,6 +308,15 @@ def test_experiments_are_changed_and_archived(connection, experiment) -> None:
     remote.delete()
     assert remote.fetch().state == "deleted"
     assert experiment.id not in {each.id for each in connection.experiments().fetch().iterate_pages()}
+    refused(remote.suggestions().create, "is deleted")
+    refused(
+        lambda: remote.queued_suggestions().create(
+            assignments={"model": "forest", "depth": 2, "scale": "none"}
+        ),
+        "is deleted",
+    )
+    remote.update(state="active")
+    assert remote.suggestions().create().state == "open"
     refused(lambda: connection.experiments("nope").fetch(), "No experiment", 404)
 
 
@@ -349,6 +358,11 @@ RUNS = """
     assert best.assignments["model"] == "svm" and best.values["loss"].value < 0.6, best
     assert experiment.is_finished()
     experiment.archive()
+    try:
+        experiment.create_run()
+        raise AssertionError("an archived experiment gave a run")
+    except sigopt.exception.ApiException as error:
+        assert "is deleted" in error.message, error
     with sigopt.create_run(name="alone") as alone:
         alone.params.rate = 0.1
         alone.log_metric("loss", 1.0)

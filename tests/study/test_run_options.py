@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -63,6 +64,8 @@ def test_counts_and_budgets_may_come_from_numpy():
     [
         ({"trials": "5"}, "trials must be a number"),
         ({"budget": float("nan")}, "budget must be a positive number"),
+        ({"timeout": "60"}, "timeout must be a positive number of seconds or None, not '60'"),
+        ({"trial_timeout": timedelta(1)}, "trial_timeout must be a positive number of seconds"),
         ({"until": "settled", "method": "random"}, "'random' cannot"),
         ({"instances": []}, "the list is empty"),
         ({"instances": [1, 2], "stopping": "asha"}, "stops by 'asha'"),

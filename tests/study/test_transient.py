@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from bough.points import Points
 from bough.space import Choice, Float, Space
 from bough.storage import MemoryStorage
 from bough.strategies.designs import RandomSearch
-from bough.study import Study, export_study, import_study, open_study
+from bough.study import Study, copy_study, export_study, import_study, open_study
 
 SPACE = Space({"model": Choice({"a": {"C": Float(0, 1)}, "b": {}}), "x": Float(0, 1)})
 
@@ -108,3 +109,37 @@ def test_learn_is_a_truth_value() -> None:
     with pytest.raises(TrialError, match="learn must be True or False, not 'no'"):
         study.fail(trial, "no network", learn="no")  # type: ignore[arg-type]
     assert study.trial(trial.number).state == "running"
+
+
+EPOCHS = bough.Int(1, 9, fidelity=True)
+GIVEN_UP: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "auto": ({"x": Float(0, 1)}, {}),
+    "cma": ({"x": Float(0, 1)}, {"method": "cma"}),
+    "objectives": ({"x": Float(0, 1)}, {"objectives": ["error", "size"]}),
+    "fidelity": ({"x": Float(0, 1), "epochs": EPOCHS}, {}),
+    "promotion": ({"x": bough.Categorical([0.7, 0.8]), "epochs": EPOCHS}, {}),
+    "finite": ({"x": bough.Categorical([0.1, 0.2, 0.7])}, {}),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN_UP)
+def test_a_config_that_never_works_is_given_up(name: str, sqlite_url: str) -> None:
+    parameters, options = GIVEN_UP[name]
+
+    def objective(config: dict[str, Any]) -> dict[str, float]:
+        if config["x"] > 0.5 and (name != "promotion" or config["epochs"] > 1):
+            raise bough.Transient("no network")
+        return {"value": (config["x"] - 0.2) ** 2, "error": config["x"], "size": 1 - config["x"]}
+
+    study = Study(Space(parameters), seed=1, **options).run(objective, 16, progress=False)
+    failed = Counter(str(trial.config) for trial in study.trials if trial.state == "failed")
+    assert max(failed.values()) == 2
+    copied = copy_study(study, "s", sqlite_url)  # which reads all trials at once
+    assert _proposal(study) == _proposal(copied)
+
+
+def _proposal(study: Study) -> object:
+    try:
+        return study.ask().config
+    except bough.errors.ExhaustedError as error:
+        return str(error)

@@ -121,4 +121,7 @@ def no_feasible_trial(study: Study) -> str:
     """Which trial came closest to meeting the constraints, and what it violates."""
     from bough.study.analysis.fronts import closest  # loads NumPy, which --help does not need
 
-    return str(closest(study.goals, study.trials, study.name))
+    current = study.current_trials
+    if not any(trial.state == "done" and trial.retracted is None for trial in current):
+        return f"study {study.name!r} has no trial with a value in its space yet"
+    return str(closest(study.goals, current, study.name))

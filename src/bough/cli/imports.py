@@ -104,11 +104,13 @@ def _whole_study(source: str, storage: str, name: str | None, space: Path | None
         from bough.study import import_study
 
         return import_study(source, storage, name, known)
-    url, _, study_name = source.removeprefix(OPTUNA).rpartition("#")
-    if not url or not study_name:
-        raise click.UsageError(f"{source!r} must name a storage of Optuna and a study: optuna:URL#STUDY")
     from bough.integrations.optuna import import_study as import_optuna_study
     from bough.integrations.optuna import load_study
+    from bough.integrations.optuna_storage import split_source
+
+    url, study_name = split_source(source.removeprefix(OPTUNA))
+    if not url or not study_name:
+        raise click.UsageError(f"{source!r} must name a storage of Optuna and a study: optuna:URL#STUDY")
 
     return import_optuna_study(load_study(study_name, url), name=name, storage=storage, space=known)
 

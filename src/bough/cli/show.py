@@ -13,7 +13,7 @@ from bough.cli.goals import front_data, front_text, no_feasible_trial
 from bough.cli.options import as_json, json_option, open_named, storage_option, study_argument
 from bough.cli.style import bold, printable, struck
 from bough.cli.text import branch_tree, config_text, number, table, value_text
-from bough.errors import TrialError
+from bough.errors import StudyError, TrialError
 from bough.plot.snapshot import StudySnapshot
 from bough.study.running.progress import sparkline
 from bough.trial import Config, Trial
@@ -71,7 +71,9 @@ def _show_study(study: Study, count: int) -> None:
         for state in ("done", "stopped", "failed", "running", "queued")
     }
     states["retracted"] = len(snapshot.retracted)
+    valued = sum(t.state == "done" and t.retracted is None for t in snapshot.trials)
     states["done"] = len(snapshot.done)
+    states["at a lower fidelity"] = valued - len(snapshot.done)
     states["of an earlier space"] = len(snapshot.earlier)
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     click.echo(f"{bold(snapshot.name)}: {study.goals.heading}, method {study.method.name}, {counts}\n")
@@ -185,7 +187,10 @@ def best(study: str | None, storage: str, json_: bool) -> None:
       bough best my-study --json > best.json
     """
     opened = open_named(study, storage)
-    if len(opened.goals.objectives) != 1 and opened.front:
+    several = len(opened.goals.objectives) > 1
+    if several and not opened.front:
+        raise StudyError(no_feasible_trial(opened))
+    if several or (not opened.goals.objectives and opened.front):
         as_json(front_data(opened)) if json_ else click.echo(front_text(opened))
         return
     trial = opened.best

@@ -73,7 +73,7 @@ def _below(branch: Branch, indent: str, lines: list[tuple[str, Branch | None]]) 
         lines.append((f"{indent}{switch.name}{condition}", None))
         for i, child in enumerate(switch.branches):
             last = i == len(switch.branches) - 1
-            names = [path.rpartition("/")[2] for path, _ in child.parameters]
+            names = [parameter.name for parameter, _ in child.parameters]
             text = f"{indent}{'└─' if last else '├─'} {child.label}" + (
                 f"  [{printable(shortened(names, BRANCH_CHARACTERS))}]" if names else ""
             )

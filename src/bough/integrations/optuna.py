@@ -41,7 +41,7 @@ except ModuleNotFoundError:
     ) from None
 
 from bough.integrations import optuna_trials as convert
-from bough.integrations.optuna_results import OptunaGoals, complete
+from bough.integrations.optuna_results import OptunaGoals
 from bough.integrations.optuna_storage import load_study
 from bough.integrations.optuna_studies import export_study, import_study
 
@@ -169,7 +169,7 @@ class BoughSampler(BaseSampler):
 
     def _view(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> _View:
         others = _others(study, trial)
-        finished = [other for other in others if complete(other)]
+        finished = [other for other in others if other.state.is_finished()]
         running = [other for other in others if other.state == TrialState.RUNNING]
         domains = convert.domains_of(search_space, others)
         if self._space is None:

@@ -1,7 +1,7 @@
 """The results of Optuna's trials: objectives, constraints, and predicted values of pruned trials.
 
-An infinite value counts as the worst or best finite one. A pruned trial counts with its predicted final
-value, like a stopped trial of bough (``study.stopping.final_values``).
+An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value, as a
+stopped trial of bough does (``study.final_values``); without any report it is a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bough.study.stopping.final_values import TrialCurve, predicted_final
 if TYPE_CHECKING:
     from optuna.study import Study
 
-__all__ = ["OptunaGoals", "Results", "complete", "constraints_of", "results_of", "slacks_of"]
+__all__ = ["OptunaGoals", "Results", "constraints_of", "results_of", "slacks_of"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class OptunaGoals:
     def of(study: Study, trials: Sequence[FrozenTrial]) -> OptunaGoals:
         """The study's objectives, and the constraints that any of the trials has."""
         signs = tuple(-1.0 if each == StudyDirection.MAXIMIZE else 1.0 for each in study.directions)
-        names = study.metric_names or [f"value {i}" if len(signs) > 1 else "value" for i in range(len(signs))]
+        named = getattr(study, "metric_names", None)  # a bracket of Hyperband has none
+        names = named or [f"value {i}" if len(signs) > 1 else "value" for i in range(len(signs))]
         seen = dict.fromkeys(name for trial in trials for name in constraints_of(trial))
         return OptunaGoals(tuple(names), signs, tuple(seen))
 
@@ -51,8 +52,8 @@ class OptunaGoals:
 class Results:
     """The results of n trials.
 
-    values: (n, objectives), to be minimised. noise: (n,), NaN if unknown. slacks: (n, constraints), at most 0
-    if the constraint is met. done, failed: (n,).
+    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints),
+    at most 0 where one is met. done, failed: (n,); neither holds while nothing predicts a pruned trial.
     """
 
     values: FloatArray
@@ -60,13 +61,6 @@ class Results:
     slacks: FloatArray
     done: BoolArray
     failed: BoolArray
-
-
-def complete(trial: FrozenTrial) -> bool:
-    """Whether a finished trial is informative: a value, reports before it was pruned, or a failure."""
-    if trial.state == TrialState.PRUNED:
-        return any(map(math.isfinite, trial.intermediate_values.values()))
-    return trial.state in (TrialState.COMPLETE, TrialState.FAIL)
 
 
 def constraints_of(trial: FrozenTrial) -> dict[str, float]:
@@ -116,8 +110,15 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequ
                 if predicted is not None:
                     values[row, 0], noise[row] = predicted
                     done[row] = True
-    failed = np.array([trial.state == TrialState.FAIL for trial in trials], dtype=bool)
+    failed = np.array([_has_failed(trial) for trial in trials], dtype=bool)
     return Results(values, noise, slacks, done, failed)
+
+
+def _has_failed(trial: FrozenTrial) -> bool:
+    """Whether a trial failed, or was pruned before any report: then its objective did not want the config."""
+    if trial.state == TrialState.PRUNED:
+        return not any(map(math.isfinite, trial.intermediate_values.values()))
+    return trial.state == TrialState.FAIL
 
 
 def _clipped(numbers: FloatArray, others: Sequence[float] = ()) -> FloatArray:

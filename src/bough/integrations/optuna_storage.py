@@ -13,7 +13,19 @@ from sqlalchemy import create_engine, inspect
 from bough.errors import BoughError, StudyError
 from bough.storage.connect import display_url
 
-__all__ = ["load_study"]
+__all__ = ["load_study", "split_source"]
+
+
+def split_source(source: str) -> tuple[str, str]:
+    """Storage and study of STORAGE#STUDY. Both may have number signs: then a file that exists decides."""
+    cuts = [at for at, sign in enumerate(source) if sign == "#"]
+    cut = next((at for at in cuts if Path(_path(source[:at])).is_file()), cuts[0] if cuts else len(source))
+    return source[:cut], source[cut + 1 :]
+
+
+def _path(storage: str) -> str:
+    """The file of a storage, if it is one."""
+    return storage.removeprefix("sqlite:///").partition("?")[0]
 
 
 def load_study(name: str, storage: str) -> optuna.Study:
@@ -21,7 +33,7 @@ def load_study(name: str, storage: str) -> optuna.Study:
     if not isinstance(storage, str):
         raise StudyError(f"storage must be a URL or the path of a journal file, not {type(storage).__name__}")
     is_url = "://" in storage
-    path = storage.removeprefix("sqlite:///").partition("?")[0]
+    path = _path(storage)
     if (not is_url or storage.startswith("sqlite:///")) and not Path(path).is_file():
         raise StudyError(f"there is no file {path}")
     try:

@@ -17,6 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 from bough.errors import ConfigError, about_parameter
 from bough.history import History, Outcomes
 from bough.integrations.optuna_results import OptunaGoals, results_of
+from bough.points import Points
 from bough.space import Categorical, Float, Int, Space
 from bough.space.discovery import whole_runs
 from bough.space.parameters import LARGEST_INT, LARGEST_LOG_INT
@@ -112,7 +113,7 @@ def whole_trials(
     A trial with a value outside of its range is ignored: Optuna lets users enqueue such values.
     """
     runs = [run_of(trial.params, trial.distributions, domains) for trial in trials]
-    whole = whole_runs(runs, [trial.state == TrialState.FAIL for trial in trials], domains)
+    whole = whole_runs(runs, [trial.state != TrialState.COMPLETE for trial in trials], domains)
     kept = [i for i, run in enumerate(runs) if whole[i] and is_inside(run, domains)]
     return [trials[i] for i in kept], [runs[i] for i in kept]
 
@@ -157,7 +158,8 @@ def history_of(
     told = results_of(trials, goals, [path.key for path in space.tree.path_of(points)])
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)
     lost = told.failed if learn_failures else np.zeros(len(trials), dtype=bool)
-    running = space.encode(list(pending.values()))
+    waiting = ~(told.done | lost)
+    open_points = Points.concat([points.take(waiting), space.encode(list(pending.values()))])
     pruned = np.array([trial.state == TrialState.PRUNED for trial in trials], dtype=bool)[told.done]
     return History(
         seed=seed,
@@ -168,8 +170,8 @@ def history_of(
         done_numbers=numbers[told.done],
         failed=points.take(lost),
         failed_numbers=numbers[lost],
-        pending=running,
-        pending_numbers=np.array(list(pending), dtype=np.intp),
+        pending=open_points,
+        pending_numbers=np.array([*numbers[waiting], *pending], dtype=np.intp),
         stopped=pruned if pruned.any() else None,
         is_learned=is_learned,
         outcomes=None

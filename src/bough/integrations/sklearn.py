@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from bough.errors import ExhaustedError, MissingExtraError, StudyError
 from bough.study import Study
@@ -178,6 +179,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if instances_of(study.amendments):
             raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
         scored, failed, lost = 0, None, []
+        results: dict[str, Any] = {}
         while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
                 results = evaluate([to_params(trial.config) for trial in batch])
@@ -199,6 +201,8 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                     why = f"the score is {score}" if fold is None else last_line(of_folds[fold])
                     lost.append(study.fail(trial, why if fold is None else f"on fold {fold}: {why}"))
             scored += len(batch)
+        if study.goals.fidelity is not None and scored:
+            _rank_full_first(results, *study.goals.fidelity)
         if lost:
             message = f"{len(lost)} of {scored} candidates have no score; the last one: {lost[-1].error}"
             warnings.warn(message, stacklevel=5)
@@ -291,6 +295,15 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
 
 Ask = Callable[[int], list[Trial]]
 Evaluate = Callable[[list[Any]], dict[str, Any]]
+
+
+def _rank_full_first(results: dict[str, Any], fidelity: str, full: Any) -> None:
+    """Rank candidates below the highest fidelity behind all others: their scores are not comparable."""
+    partial = np.array([params[fidelity] != full for params in results["params"]])
+    for name in results:
+        if name.startswith("rank_test_"):
+            ranks = results[name] + len(partial) * partial
+            results[name] = rankdata(ranks, method="min").astype(results[name].dtype)
 
 
 def _if_all_failed(error: BaseException, callers: int) -> ValueError | None:

@@ -17,6 +17,7 @@ from bough.plot.snapshot import StudySnapshot
 from bough.plot.theme import FADED, SCALE, graph_objects, label
 from bough.plot.traces import hover_text, thinned
 from bough.points import BoolArray, FloatArray, IntArray
+from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 
 __all__ = ["parallel"]
@@ -127,7 +128,7 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
             }
         )
         notes.append(
-            {"x": place, "y": 1.04, "text": _heading(parameter.path), "yanchor": "bottom", "showarrow": False}
+            {"x": place, "y": 1.04, "text": _heading(parameter), "yanchor": "bottom", "showarrow": False}
         )
         for unit, text in _ticks(snapshot, int(column)):
             notes.append(
@@ -180,9 +181,10 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
     )
 
 
-def _heading(path: str) -> str:
+def _heading(parameter: Parameter) -> str:
     """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name."""
-    *choices, name = path.split("/")
+    name = parameter.name
+    choices = parameter.path.removesuffix(name).split("/")[:-1]
     where = " / ".join(choice.partition("=")[2] for choice in choices)
     small = f"<span style='font-size:10px'>{label(_cut(where, 16))}</span><br>" if where else ""
     return f"{small}<b>{label(_cut(name, 13))}</b>"

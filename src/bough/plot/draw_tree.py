@@ -243,7 +243,7 @@ def _label_lines(branch: Branch) -> tuple[str, str, str]:
     if tally.trials:
         facts = counted(tally.trials, "trial") + (f", {tally.failed} failed" if tally.failed else "")
         facts += f" · best {number(tally.best.value)}" if tally.best is not None else ""
-    names = [path.rpartition("/")[2] + ("*" if condition else "") for path, condition in branch.parameters]
+    names = [each.name + ("*" if condition else "") for each, condition in branch.parameters]
     return branch.label, facts, shortened(names, 26) if names else ""
 
 
@@ -275,19 +275,16 @@ def _pills(layout: TreeLayout) -> list[dict[str, Any]]:
 
 def _hover(branch: Branch, space: Space) -> str:
     tally = branch.tally
-    where = " → ".join(f"{label(path.rpartition('/')[2])} = {label(value)}" for path, value in branch.path)
+    where = " → ".join(f"{label(space[path].name)} = {label(value)}" for path, value in branch.path)
     lines = [f"<b>{where or 'all trials'}</b>", f"{tally.trials} trials, {tally.failed} failed"]
     if tally.best is not None:
         lines.append(f"best {number(tally.best.value)} in trial {tally.best.number}:")
         lines += [f"  {label(name)} = {label(value)}" for name, value in list(tally.best.config.items())[:12]]
     if branch.parameters:
         lines.append("<i>parameters</i>")
-    for path, condition in branch.parameters[:12]:
-        domain = label(repr(space[path].domain))
-        lines.append(
-            f"  {label(path.rpartition('/')[2])}: {domain}"
-            + (f" when {label(condition)}" if condition else "")
-        )
+    for parameter, condition in branch.parameters[:12]:
+        when = f" when {label(condition)}" if condition else ""
+        lines.append(f"  {label(parameter.name)}: {label(repr(parameter.domain))}{when}")
     return "<br>".join(lines)
 
 

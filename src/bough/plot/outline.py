@@ -68,12 +68,12 @@ class Switch:
 class Branch:
     """One value of a switch with everything below it; the root has an empty path.
 
-    parameters: (path, condition) of the parameters here that are not switches; conditions as in ``Switch``.
+    parameters: those here that are no switches, each with its condition, as in ``Switch``.
     """
 
     path: BranchPath
     value: SwitchValue
-    parameters: tuple[tuple[str, str | None], ...] = ()
+    parameters: tuple[tuple[Parameter, str | None], ...] = ()
     switches: tuple[Switch, ...] = ()
     tally: Tally = Tally()
 
@@ -137,13 +137,13 @@ def outline(space: Space) -> Branch:
         residents.setdefault(homes[name], []).append(name)
 
     def grow(path: BranchPath, value: SwitchValue) -> Branch:
-        plain: list[tuple[str, str | None]] = []
+        plain: list[tuple[Parameter, str | None]] = []
         switches: list[Switch] = []
         for name in residents.get(path, ()):
             parameter = known[name]
             condition = _remainder(parameter.condition, path, known, options)
             if name not in options:
-                plain.append((parameter.path, condition))
+                plain.append((parameter, condition))
                 continue
             branches = tuple(grow((*path, (parameter.path, each.label)), each) for each in options[name])
             switches.append(Switch(parameter.name, parameter.path, branches, condition))

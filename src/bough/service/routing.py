@@ -13,6 +13,7 @@ from fastapi import Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor, register_url_convertor
+from starlette.routing import Match
 
 from bough import errors
 from bough.errors import (
@@ -166,6 +167,16 @@ def _malformed(found: Sequence[Any], fields: Sequence[str]) -> str:
     return f"{name} must be {' or '.join(dict.fromkeys(wanted))}"
 
 
+def _allowed(request: Request) -> str:
+    """The methods of a path. Each may have its own route, so the router's own answer would name one only."""
+    routes = request.app.router.routes
+
+    def there(method: str) -> bool:
+        return any(each.matches({**request.scope, "method": method})[0] is Match.FULL for each in routes)
+
+    return ", ".join(filter(there, ("DELETE", "GET", "HEAD", "MERGE", "POST", "PUT")))
+
+
 async def error_response(request: Request, error: Exception) -> Response:
     """An error in the form that clients of this path expect."""
     if isinstance(error, RequestValidationError):
@@ -185,5 +196,8 @@ async def error_response(request: Request, error: Exception) -> Response:
         detail = str(getattr(error, "detail", ""))
         if status in (404, 405) and detail == HTTPStatus(status).phrase:  # of the router
             detail = f"there is no {request.method} {request.url.path}: /api/v1/openapi.json lists the routes"
-        return refusal(request.scope, status, detail)
+        reply = refusal(request.scope, status, detail)
+        if status == 405:
+            reply.headers["Allow"] = _allowed(request)
+        return reply
     return refusal(request.scope, 500, "something went wrong in the service; its log says what")

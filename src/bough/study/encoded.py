@@ -20,6 +20,7 @@ from bough.study.revising.revisions import names_asked
 from bough.study.running.spending import budget_of, ended_cost
 from bough.study.sources import present_sources
 from bough.study.stopping.curves import Branches
+from bough.study.stopping.fidelities import config_key
 from bough.study.stopping.final_values import TrialCurve, predicted_final
 from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
 from bough.study.stopping.race_values import instances_of, predicted_in_race
@@ -90,9 +91,10 @@ def _measured(trial: Trial, goals: Goals) -> list[float | None]:
 class EncodedTrials:
     """Encodes the trials of a ``TrialIndex``, each trial once. branches: the branch of each trial.
 
-    A trial that was stopped early gets a final value predicted from the curves of the trials done so far.
-    This value is not updated later, so the history only grows. While no prediction is possible, the trial
-    counts as pending.
+    A trial that was stopped early gets the final value that is predicted from the curves of trials that were
+    done before it. This value stays, so the history only grows. While nothing can be predicted, the trial
+    counts as pending. So does a config that failed twice without a fault of its own: a method that saw no
+    trace of it would propose it for ever.
     """
 
     def __init__(self, model: ModelSpace, seed: int, goals: Goals) -> None:
@@ -118,6 +120,8 @@ class EncodedTrials:
         self._curves: list[TrialCurve] = []  # of trials that are done
         self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
         self._unpredicted: list[Trial] = []
+        self._given_up: list[Trial] = []
+        self._no_fault: set[str] = set()  # configs that failed, and were said not to be at fault
         self._costs: list[tuple[float | None, float | None]] = []  # of self._done, where there is a budget
 
     def history(self, view: TrialIndex) -> History:
@@ -131,12 +135,15 @@ class EncodedTrials:
             self._is_learned = bool(names_asked(view.amendments))
         over = [view.trials[number] for number in view.over[self._taken :]]
         self._taken = len(view.over)
-        # Retracted trials, and failures that are not the config's fault, are left out.
-        fresh = [trial for trial in over if trial.learn and trial.retracted is None]
+        fresh = []
         for trial in over:
-            if not trial.learn or trial.retracted is not None:
+            if trial.learn and trial.retracted is None:
+                fresh.append(trial)
+            elif trial.retracted is None and self._failed_before(trial):
+                self._given_up.append(trial)
+            else:  # a failure that says nothing about its config, and a retraction: as if it had never been
                 self._rows.pop(trial.number, None)
-        open_trials = [view.open[number] for number in sorted(view.open)]
+        open_trials = [*(view.open[number] for number in sorted(view.open)), *self._given_up]
         self._encode([*fresh, *open_trials])
         if view.stopped or view.curves.count:
             valued = self._valued(fresh, view)
@@ -170,6 +177,13 @@ class EncodedTrials:
             spending=self._spending(view) if view.amendments else None,
             is_learned=self._is_learned,
         )
+
+    def _failed_before(self, trial: Trial) -> bool:
+        """Whether the same config failed before without a fault of its own; from now on it did."""
+        config = config_key(trial.config)
+        known = config in self._no_fault
+        self._no_fault.add(config)
+        return known
 
     def _spending(self, view: TrialIndex) -> Spending | None:
         """The costs of the finished trials, where the study has a budget."""

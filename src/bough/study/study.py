@@ -119,7 +119,7 @@ class Study(AmendableStudy):
         """Say that a trial has no result, and why; methods learn to avoid regions where trials fail.
 
         learn: False if the config is not at fault (a full disk, a lost network). No method then learns from
-        the failure, and the same config may be proposed again.
+        the failure, and the same config may be proposed once more.
         """
         number, attempt = number_and_attempt(trial)
         return self.record_result(failure(number, str(reason), attempt, learn))

@@ -47,6 +47,13 @@ class SigOptContext:
         except NoStudy:
             raise SigOptError(f"The study of experiment {name} was deleted", 404) from None
 
+    def active(self, call: Call, kind: str | None = None) -> tuple[Document, Study]:
+        """The experiment that a path names, and its study; SigOptError if it is archived."""
+        document, study = self.experiment(call, kind)
+        if document.body["state"] == "deleted":
+            raise SigOptError(f"Experiment {document.name} is deleted: set its state to active to go on")
+        return document, study
+
     def trial(self, call: Call, part: str, study: Study) -> Trial:
         """The trial of the suggestion, observation or queued suggestion that a path names."""
         return find_trial(call.path[part], part, study)

@@ -144,7 +144,7 @@ def best_runs(context: SigOptContext, call: Call) -> Json:
 async def create_ai_run(context: SigOptContext, call: Call) -> Json:
     """A run with the assignments of the next suggestion; a coroutine, as ``create_suggestion`` explains."""
     known_keys(call.body, {"name", "metadata", "suggestion"}, "run")
-    document, study = await to_thread.run_sync(context.experiment, call, "aiexperiment")
+    document, study = await to_thread.run_sync(context.active, call, "aiexperiment")
     body = _new_run(call.body, document.body["definition"]["project"])
     trial = (await context.studies.ask(study, call.who.name))[0]
     body |= {"experiment": document.name, "trial": trial.number, "assignments": trial.config}

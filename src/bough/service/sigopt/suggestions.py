@@ -28,7 +28,7 @@ async def create_suggestion(context: SigOptContext, call: Call) -> Json:
     A coroutine, so an asker waits for its turn without blocking a thread; threads do the database work.
     """
     known_keys(call.body, {"assignments", "metadata", "task"}, "suggestion")
-    document, study = await to_thread.run_sync(context.experiment, call)
+    document, study = await to_thread.run_sync(context.active, call)
     if call.body.get("assignments") is not None:
         trial = await to_thread.run_sync(_insert_own, context, call, document, study)
     else:
@@ -89,7 +89,7 @@ def delete_open_suggestions(context: SigOptContext, call: Call) -> None:
 
 def create_queued(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"assignments", "task"}, "queued suggestion")
-    document, study = context.experiment(call)
+    document, study = context.active(call)
     config = config_of(document.body["definition"], call.body.get("assignments"))
     return queued_json(document, study.enqueue(config))
 

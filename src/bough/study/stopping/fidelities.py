@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from operator import add
@@ -108,8 +109,8 @@ class Fidelity:
         return max(bisect_right(self.rungs, config.get(self.name, self.full)) - 1, 0)
 
 
-def config_key(config: Config, fidelity: str) -> str:
-    """Equal for configs that differ only in their fidelity."""
+def config_key(config: Config, fidelity: str | None = None) -> str:
+    """Equal for equal configs, and for those that differ in their fidelity alone."""
     return json.dumps({name: config[name] for name in sorted(config) if name != fidelity})
 
 
@@ -190,8 +191,10 @@ class Halving:
         ordered = sorted(trials, key=lambda trial: trial.config.get(self._fidelity.name, self._fidelity.full))
         done = [trial for trial in ordered if trial.value is not None and trial.retracted is None]
         results = {rung(trial.config): trial for trial in done}
-        counted = [trial for trial in trials if trial.learn and trial.retracted is None]
-        tried = [rung(trial.config) for trial in counted]
+        counted = [trial for trial in trials if trial.retracted is None]
+        tried = [rung(trial.config) for trial in counted if trial.learn]
+        no_fault = Counter(rung(trial.config) for trial in counted if not trial.learn)
+        tried += [each for each, failures in no_fault.items() if failures > 1]  # given up there
         return _Candidate(trials[0].config, branch, results, max(tried, default=-1))
 
     def begin(self, config: Config) -> Config:
