@@ -1,7 +1,7 @@
 """The results of Optuna's trials: objectives, constraints, and predicted values of pruned trials.
 
-An infinite value counts as the worst or best finite one. A pruned trial tells its predicted final value, as a
-stopped trial of bough does (``study.final_values``); without any report it is a failure.
+An infinite value counts as the worst or best finite one. A pruned trial counts with its predicted final
+value, like a stopped trial of bough (``study.stopping.final_values``); without any report it is a failure.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class OptunaGoals:
 class Results:
     """The results of n trials.
 
-    values: (n, objectives), to be minimised. noise: (n,), NaN where none is known. slacks: (n, constraints),
-    at most 0 where one is met. done, failed: (n,); neither holds while nothing predicts a pruned trial.
+    values: (n, objectives), to be minimised. noise: (n,), NaN if unknown. slacks: (n, constraints), at most 0
+    if the constraint is met. done, failed: (n,), both False for a pruned trial without a prediction yet.
     """
 
     values: FloatArray

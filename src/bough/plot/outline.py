@@ -68,7 +68,7 @@ class Switch:
 class Branch:
     """One value of a switch with everything below it; the root has an empty path.
 
-    parameters: those here that are no switches, each with its condition, as in ``Switch``.
+    parameters: (parameter, condition) for those here that are not switches; conditions as in ``Switch``.
     """
 
     path: BranchPath

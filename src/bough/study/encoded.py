@@ -91,10 +91,10 @@ def _measured(trial: Trial, goals: Goals) -> list[float | None]:
 class EncodedTrials:
     """Encodes the trials of a ``TrialIndex``, each trial once. branches: the branch of each trial.
 
-    A trial that was stopped early gets the final value that is predicted from the curves of trials that were
-    done before it. This value stays, so the history only grows. While nothing can be predicted, the trial
-    counts as pending. So does a config that failed twice without a fault of its own: a method that saw no
-    trace of it would propose it for ever.
+    A trial that was stopped early gets a final value predicted from the curves of the trials done so far.
+    This value is not updated later, so the history only grows. While no prediction is possible, the trial
+    counts as pending. So does a config that failed twice through no fault of the config: a method that knew
+    nothing of it would propose it again and again.
     """
 
     def __init__(self, model: ModelSpace, seed: int, goals: Goals) -> None:
