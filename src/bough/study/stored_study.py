@@ -28,7 +28,7 @@ from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial, own_copy
+from bough.trial import Config, Trial, available
 
 __all__ = ["StoredStudy"]
 
@@ -247,9 +247,10 @@ class StoredStudy:
             while True:
                 with self._current() as view:
                     if holder is not None and (held := view.held_by(holder)):
-                        return own_copy(held)
+                        return view.handed_out(held)
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    number, seen, waiting = len(view.trials), view.revision, view.waiting
+                    number, seen = len(view.trials), view.revision
+                    waiting = any(available(trial, view.now) for trial in view.open.values())
                     if not waiting:
                         (model, strategy), history = self._in_use(view), self._history(view)
                         halving = None if self._fidelity is None else self._halving(view, self._fidelity)
