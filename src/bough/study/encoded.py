@@ -1,4 +1,8 @@
-"""The history that strategies see: each trial encoded once, results appended as they come in."""
+"""The history that strategies see: each trial encoded once, results appended as they come in.
+
+``ModelSpace`` says how a trial is encoded. After a change of the space its subclasses in
+``study.revising.model_space`` do so.
+"""
 
 from __future__ import annotations
 
