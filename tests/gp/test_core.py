@@ -23,7 +23,7 @@ from bough.acquisition.functions import LOG_EI, LOG_PI, Acquisition, Price
 from bough.acquisition.hypervolume import ExpectedHypervolumeImprovement, free_boxes
 from bough.acquisition.maximise.alternate import alternate_search
 from bough.acquisition.maximise.exchanges import exchanges, score_moves
-from bough.acquisition.maximise.gradient import AscentRules, compiled_ascent, gradient_ascent
+from bough.acquisition.maximise.gradient import compiled_ascent, gradient_ascent
 from bough.auto import Auto
 from bough.errors import MethodError, MissingExtraError
 from bough.gp import core
@@ -37,7 +37,6 @@ from bough.surrogates.nested import nested
 from .spaces import poisoned, random_points, random_space
 
 T = TypeVar("T")
-RULES = AscentRules(3, True, 1e-4, 1e-9, 0.1, 1e-4, 5.0)
 
 needs_core = pytest.mark.skipif(
     importlib.util.find_spec("bough_core") is None, reason="needs the compiled core: make core"
@@ -164,7 +163,7 @@ def test_an_ascent_takes_the_same_steps(seed: int, kind: str) -> None:
 
     def climb() -> tuple[Points, np.ndarray]:
         criterion = criterion_of(kind, surrogate, points, np.random.default_rng(seed))
-        reached = compiled_ascent(criterion, starts, low, high, moving, RULES)
+        reached = compiled_ascent(criterion, starts, low, high, moving)
         assert (reached is None) == (core.compiled_core() is None)
         return gradient_ascent(criterion, starts, low, high, moving)
 

@@ -219,6 +219,13 @@ def test_promoted_trials_say_what_they_resume():
     assert study.explain(promoted[0].resumes)["rule"] == "random"
 
 
+def test_a_request_that_is_sent_again_gets_the_same_trial_to_resume():
+    study = asked(bough.Study(two_models(), method="random", seed=0), 1)
+    first, again = (study.ask_up_to(1, request="mark")[0] for _ in range(2))
+    assert first.number == again.number == 1
+    assert first.resumes == again.resumes == 0
+
+
 @pytest.mark.parametrize("method", ["auto", "tpe", "random"])
 def test_a_restart_decides_the_same(method, tmp_path):
     whole = asked(bough.Study(two_models(), method=method, seed=3), 14)

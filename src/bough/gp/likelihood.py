@@ -90,14 +90,9 @@ class Data:
         variance = np.square(np.minimum(np.nan_to_num(self.noise, nan=0.0), 1e100))
         return np.where(np.isnan(self.noise), 0.0, np.maximum(variance, NOISE_FLOOR))
 
-    @cached_property
-    def unreported(self) -> FloatArray:
-        """(n,) 1 where the noise is learned, else 0."""
-        return np.isnan(self.noise).astype(float)
-
     def variances(self, log_noise: float) -> FloatArray:
         """(n,) noise variance of each row."""
-        return self.reported + self.unreported * float(np.exp(log_noise))
+        return np.where(np.isnan(self.noise), np.exp(log_noise), self.reported)
 
     def take(self, rows: IntArray) -> Data:
         """The given rows, as new Data."""
@@ -157,7 +152,7 @@ def log_posterior_on(model: GPModel, data: Data) -> LogPosterior:
             inverse, _ = lapack.dlauum(invert_triangle(factor, lower=False), lower=0, overwrite_c=1)
             found = np.empty(len(theta))
             core.pull_theta(covariance, points, True, inverse.T, alpha, found[:-1])
-            found[-1] = np.exp(theta[-1]) * ((alpha * alpha - inverse.diagonal()) @ data.unreported)
+            found[-1] = np.exp(theta[-1]) * ((alpha * alpha - inverse.diagonal()) @ np.isnan(data.noise))
             return slope + 0.5 * found
 
         return prior - 0.5 * (float(data.y @ alpha) + log_det + constant), gradient
@@ -172,7 +167,7 @@ def _likelihood(model: GPModel, theta: FloatArray, data: Data) -> tuple[float, G
     def gradient() -> FloatArray:
         weight = np.multiply.outer(alpha, alpha)
         weight -= solver.inverse()
-        noise = np.exp(theta[-1]) * (np.diag(weight) @ data.unreported)
+        noise = np.exp(theta[-1]) * (np.diag(weight) @ np.isnan(data.noise))
         return 0.5 * np.append(pull.theta(weight), noise)
 
     return _log_normal(float(data.y @ alpha), solver), gradient

@@ -129,28 +129,24 @@ def factor_stack(matrices: FloatArray, scale: float | None = None) -> FloatArray
         return np.stack([factor_lower(each, scale) for each in full])
 
 
-def invert_triangle(triangle: FloatArray, lower: bool = True) -> FloatArray:
-    """The inverse (n, n) of a triangle, in Fortran order; ignore the other half of both."""
-    out = np.zeros(triangle.shape, order="F")
-    _invert_into(out, triangle, lower)
-    return out
+def invert_triangle(triangle: FloatArray, lower: bool = True, out: FloatArray | None = None) -> FloatArray:
+    """The inverse (n, n) of a triangle, in Fortran order; the other half of both means nothing.
 
-
-def _invert_into(out: FloatArray, triangle: FloatArray, lower: bool) -> None:
-    """By halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]], and the same transposed. More than twice
-    as fast as LAPACK's dtrtri, which inverts the small blocks."""
+    By halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]], and the same transposed. More than twice
+    as fast as LAPACK's dtrtri, which serves the small blocks. out: zeros to write it to.
+    """
     n = len(triangle)
-    if n <= 32:
-        if n == 0:
-            return
+    out = np.zeros((n, n), order="F") if out is None else out
+    if 0 < n <= 32:
         out[:], _ = lapack.dtrtri(triangle, lower=lower)
-        return
-    first, last = slice(0, n // 2), slice(n // 2, n)
-    row, column = (last, first) if lower else (first, last)  # of the corner B
-    for half in (first, last):
-        _invert_into(out[half, half], triangle[half, half], lower)
-    corner = blas.dtrmm(-1.0, out[column, column], triangle[row, column], side=1, lower=lower)
-    out[row, column] = blas.dtrmm(1.0, out[row, row], corner, lower=lower, overwrite_b=1)
+    elif n > 32:
+        first, last = slice(0, n // 2), slice(n // 2, n)
+        row, column = (last, first) if lower else (first, last)  # of the corner B
+        for half in (first, last):
+            invert_triangle(triangle[half, half], lower, out[half, half])
+        corner = blas.dtrmm(-1.0, out[column, column], triangle[row, column], side=1, lower=lower)
+        out[row, column] = blas.dtrmm(1.0, out[row, row], corner, lower=lower, overwrite_b=1)
+    return out
 
 
 def _mirror(lower: FloatArray) -> FloatArray:

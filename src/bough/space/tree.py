@@ -13,10 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.activity import Pieces, Rules, cut_columns
@@ -146,17 +144,21 @@ class Tree:
 
     def branch_ids(self, points: Points) -> IntArray:
         """(n,) the branch of each row: rows on the same path have the same number, the first row has 0."""
-        pieces = self._pieces_of(points)
-        whole: NDArray[Any]
+        pieces, count = self._pieces_of(points), len(points)
         if self._piece_weights is not None:
-            whole = (pieces - INACTIVE) @ self._piece_weights
-            if whole.max(initial=0) < len(whole):
-                return _numbered(whole)
+            codes = (pieces - INACTIVE) @ self._piece_weights
+            if codes.max(initial=0) >= count:
+                codes = np.unique(codes, return_inverse=True)[1]
         else:
             keys = np.ascontiguousarray(np.hstack([points.on, pieces]).astype(np.int64))
             whole = keys.view(np.dtype((np.void, keys.shape[1] * keys.itemsize))).ravel()
-        _, first, number = np.unique(whole, return_index=True, return_inverse=True)
-        return np.asarray(np.argsort(np.argsort(first))[number], dtype=np.intp)
+            codes = np.unique(whole, return_inverse=True)[1]
+        # Codes are below n now. Their first rows number them, without sorting n of them.
+        first = np.full(int(codes.max(initial=-1)) + 1, count)
+        first[codes[::-1]] = np.arange(count)[::-1]  # of several rows the last one assigned stays
+        number = np.empty_like(first)
+        number[np.argsort(first, kind="stable")] = np.arange(len(first))
+        return np.asarray(number[codes], dtype=np.intp)
 
     def rows_by_path(self, points: Points) -> dict[bytes, IntArray]:
         """The rows on each path that occurs in ``points``, in order of occurrence, by ``Path.key``."""
@@ -237,12 +239,3 @@ class Tree:
             return float(pieces.unit_bounds[0][piece]), float(pieces.unit_bounds[1][piece])
         first, last = domain.position(np.array(pieces.rank_range(piece, domain)))
         return float(first), float(last)
-
-
-def _numbered(codes: IntArray) -> IntArray:
-    """(n,) codes below n, numbered by their first occurrence, without sorting n of them."""
-    first = np.full(int(codes.max(initial=-1)) + 1, len(codes))
-    first[codes[::-1]] = np.arange(len(codes))[::-1]  # backwards, so the first row of each code stays
-    number = np.empty_like(first)
-    number[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(number[codes], dtype=np.intp)

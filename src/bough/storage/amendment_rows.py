@@ -13,7 +13,7 @@ from dataclasses import replace
 from bough.errors import StorageError
 from bough.storage.base import Amendment, amended_meanwhile
 from bough.storage.database import Transaction
-from bough.storage.rows import Row, config_of
+from bough.storage.rows import Row, to_json
 from bough.trial import Trial
 
 __all__ = ["READ", "amendments_of", "append", "insert"]
@@ -62,7 +62,7 @@ def append(
     if moved and amendment.since != since:
         raise amended_meanwhile()
     for trial in moved:
-        row = {"study": study, "number": trial.number, "state": trial.state, "config": config_of(trial)}
+        row = {"study": study, "number": trial.number, "state": trial.state, "config": to_json(trial.config)}
         if not transaction.execute(_MOVE, **row):
             raise amended_meanwhile()
     stored = replace(amendment, since=since, position=position, at=now)

@@ -9,30 +9,25 @@ from typing import Any
 from bough.errors import StorageError
 from bough.trial import FILLED_IN, Trial
 
-__all__ = ["COLUMNS", "Row", "config_of", "row_of", "trials_of"]
+__all__ = ["COLUMNS", "Row", "row_of", "to_json", "trials_of"]
 
 Row = tuple[Any, ...]
 
 COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in FILLED_IN)
 
-_to_json = json.JSONEncoder(allow_nan=False).encode
-_from_json = json.JSONDecoder().raw_decode  # bough writes JSON without surrounding white space
+to_json = json.JSONEncoder(allow_nan=False).encode
+_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
 _STATES = frozenset(("queued", "running", "done", "failed", "stopped"))
 _NUMBER = (float, int, type(None))
 
 
 def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    """All columns but the config, which changes only in studies that learn their space
+    """All columns. Only an insertion writes the config; it changes where a study learns its space
     (``amendment_rows``)."""
-    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS if name != "config"}
-    row |= {name: _to_json(row[name]) if row[name] else None for name in ("measures", "notes", "noises")}
-    row |= {"learn": None if trial.learn else 0}
+    row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
+    row |= {name: to_json(row[name]) if row[name] else None for name in ("measures", "notes", "noises")}
+    row |= {"config": to_json(trial.config), "learn": None if trial.learn else 0}
     return {**row, "study": study, "revision": revision, "operation": operation}
-
-
-def config_of(trial: Trial) -> str:
-    """The column ``config``."""
-    return _to_json(trial.config)
 
 
 def trials_of(rows: Iterable[Row]) -> list[Trial]:

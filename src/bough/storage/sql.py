@@ -21,7 +21,7 @@ from bough.errors import StorageError, StudyError, TrialError
 from bough.storage import amendment_rows, postgres_sql, report_rows
 from bough.storage.base import Amendment, Changes, StudyRecord
 from bough.storage.database import Database, Transaction
-from bough.storage.rows import COLUMNS, config_of, row_of, trials_of
+from bough.storage.rows import COLUMNS, row_of, trials_of
 from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
 from bough.trial import Report, Trial, begun, finished, handed_out, renewed
 
@@ -243,8 +243,8 @@ class SqlStorage:
             return rows
 
         def shortcut(transaction: Transaction) -> list[Trial]:
-            row = begun(trials[0], 0, 0.0, lease)  # its times are relative to the insertion
-            columns = {**row_of(row, study, 0, operation), "config": config_of(row)}
+            row = begun(trials[0], 0, 0.0, lease)  # its times count from the moment of the insertion
+            columns = row_of(row, study, 0, operation)
             inserted = transaction.execute(postgres_sql.INSERT, **columns, **only_if)
             if not inserted:
                 return _none_appended(transaction, study)
@@ -363,7 +363,7 @@ def _of_mark(transaction: Transaction, study: int, request: str | None, holder: 
 def _insert(
     transaction: Transaction, study: int, trials: Sequence[Trial], revision: int, operation: str | None
 ) -> None:
-    rows = [{**row_of(trial, study, revision, operation), "config": config_of(trial)} for trial in trials]
+    rows = [row_of(trial, study, revision, operation) for trial in trials]
     if len(rows) == 1:
         transaction.execute(_INSERT, **rows[0])
     elif rows:

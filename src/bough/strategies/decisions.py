@@ -21,13 +21,13 @@ __all__ = [
     "Maximiser",
     "exploit",
     "explore_late_branches",
-    "explore_when_settled",
     "maximise_with",
+    "random_candidates",
     "thompson_sampling",
 ]
 
 THOMPSON_CANDIDATES = 1000
-THOMPSON_COPIES_PER_INCUMBENT = 16
+COPIES_PER_INCUMBENT = 16
 
 EXPLORE_EVERY = 2
 """Late branches and random points get even trials. Exploitation has the odd ones."""
@@ -134,11 +134,16 @@ def explore_when_settled(decide: Decision) -> Decision:
 
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:
     """The minimum of one joint draw over random points and points near the incumbents."""
-    near = near_incumbents(context.space, context.near, THOMPSON_COPIES_PER_INCUMBENT, rng)
-    candidates = Points.concat([sample_points(context.space, THOMPSON_CANDIDATES, rng), near])
+    candidates = random_candidates(context, THOMPSON_CANDIDATES, rng)
     candidates = candidates.take(CandidateFilter(context.space, context.avoid).mask(candidates))
     if len(candidates):
         candidates = candidates.take(thompson(context.model.posteriors, candidates, 1, rng))
     return Choice(
         candidates, "Thompson sampling: the minimum of one draw from the posterior", "Thompson sampling"
     )
+
+
+def random_candidates(context: ProposalContext, count: int, rng: np.random.Generator) -> Points:
+    """``count`` random points, and points near the best tried ones."""
+    near = near_incumbents(context.space, context.near, COPIES_PER_INCUMBENT, rng)
+    return Points.concat([sample_points(context.space, count, rng), near])

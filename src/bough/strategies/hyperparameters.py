@@ -31,12 +31,11 @@ __all__ = [
     "LONGEST_CHAIN",
     "Fitted",
     "Fitter",
-    "begin_of_block",
     "content",
     "digest",
-    "earlier",
     "keep",
     "scheduled",
+    "start_of",
 ]
 
 K = TypeVar("K")
@@ -78,7 +77,8 @@ class Fitter:
         key = digest(points, y, noise, history.seed) + (b"rough" if rough else b"")
         fitted = self.cache.get(key)
         if fitted is None:
-            start = None if rough else self._start(history, length)
+            before = None if rough else start_of(length, self.growth, self.working_set)
+            start = None if before is None else self.fit(history, *before).theta
             rows, transform = working_rows(y, self.working_set), self.fit_transform(y)
             data = Data(points.take(rows), transform.forward(y[rows]), transform.noise(y[rows], noise[rows]))
             rng = np.random.default_rng([history.seed, length, streams.FIT])
@@ -86,15 +86,6 @@ class Fitter:
             fitted = Fitted(transform, theta)
             keep(self.cache, key, fitted, CACHED_FITS)
         return fitted
-
-    def _start(self, history: History, length: int) -> FloatArray | None:
-        """The hyperparameters from which the fit to ``length`` observations starts."""
-        before = earlier(length, self.growth, self.working_set)
-        if before is not None:
-            return self.fit(history, before).theta
-        if length <= self.working_set:
-            return None
-        return self.fit(history, begin_of_block(length, self.growth, self.working_set), rough=True).theta
 
     def _fit_roughly(self, data: Data, rng: np.random.Generator) -> FloatArray:
         few, more = (
@@ -120,37 +111,33 @@ def scheduled(n: int, growth: float) -> int:
     return lengths[bisect_right(lengths, n) - 1]
 
 
-def earlier(length: int, growth: float, limit: int) -> int | None:
-    """The scheduled prefix from whose hyperparameters the fit to ``length`` observations starts, or None.
+def start_of(length: int, growth: float, limit: int) -> tuple[int, bool] | None:
+    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
 
-    The latest fit is the best start: a search from it takes a third of the evaluations of one from a fit to
-    half of the data. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
-    beyond ``LONGEST_CHAIN`` the i-th length starts from the one with number i & (i - 1), which is i without
-    its lowest 1 bit: half of the fits start from the one before, and the chain to any fit is short. If i is a
-    power of two, the start is number i / 2, and for i = 1 it is a fit in the chain of short lengths.
+    The second value says whether a rough fit to that prefix is enough.
 
-    limit: how many observations the model sees. Longer prefixes start from a rough fit (``begin_of_block``):
-    a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
+    The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
+    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
+    beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
+    digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
+    that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
+
+    limit: how many observations the model sees. Longer prefixes start from a rough fit to the first of their
+    block: a chain that began with the first observations may be stuck at a poor maximum of the likelihood.
     """
     if length < FEWEST_TO_START_FROM:
         return None
     if length <= LONGEST_CHAIN:
-        return scheduled(length - 1, growth)
-    if length > limit:
-        return None
+        return scheduled(length - 1, growth), False
     lengths = _lengths(growth, length.bit_length())
+    if length > limit:
+        first = bisect_right(lengths, limit)
+        number = bisect_right(lengths, length) - 1 - first
+        return lengths[first + number // LENGTHS_PER_BLOCK * LENGTHS_PER_BLOCK], True
     first = bisect_right(lengths, LONGEST_CHAIN)
     number = bisect_right(lengths, length) - first
     before = number & (number - 1) or number // 2
-    return lengths[first + before - 1] if before else scheduled(LONGEST_CHAIN // 2, growth)
-
-
-def begin_of_block(length: int, growth: float, limit: int) -> int:
-    """The first of the block of scheduled lengths beyond ``limit`` that ``length`` is in."""
-    lengths = _lengths(growth, length.bit_length())
-    first = bisect_right(lengths, limit)
-    number = bisect_right(lengths, length) - 1 - first
-    return lengths[first + number // LENGTHS_PER_BLOCK * LENGTHS_PER_BLOCK]
+    return (lengths[first + before - 1] if before else scheduled(LONGEST_CHAIN // 2, growth)), False
 
 
 @lru_cache(maxsize=256)

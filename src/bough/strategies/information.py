@@ -9,21 +9,19 @@ import numpy as np
 
 from bough.acquisition.knowledge_gradient import knowledge_gradient
 from bough.acquisition.max_value_entropy import MaxValueEntropy, sampled_minima
-from bough.acquisition.maximise.candidates import CandidateFilter, best_row, near_incumbents
+from bough.acquisition.maximise.candidates import CandidateFilter, best_row
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.posterior import GPPosterior
 from bough.points import FloatArray, Points, distinct
 from bough.space.neighbourhood import perturb
-from bough.space.sampling import sample_points
 from bough.strategies.context import Choice, Decision, ProposalContext
+from bough.strategies.decisions import random_candidates
 
 __all__ = ["INFORMATION"]
 
 MINIMUM_DRAWS = 16
 MINIMUM_CANDIDATES = 500
 """Random points over which a draw's minimum is taken; points near the incumbents are added."""
-
-COPIES_PER_INCUMBENT = 16
 
 KNOWN_POINTS = 32
 """The best tried points among which the knowledge gradient looks for the smallest mean."""
@@ -38,7 +36,7 @@ COPIES_PER_STEP = 32
 def max_value_entropy(context: ProposalContext, rng: np.random.Generator) -> Choice:
     """The point that reveals most about the smallest value."""
     model = context.model
-    candidates = _candidates(context, MINIMUM_CANDIDATES, rng)
+    candidates = random_candidates(context, MINIMUM_CANDIDATES, rng)
     minima = sampled_minima(model.posteriors, model.best, candidates, MINIMUM_DRAWS, rng)
     criterion = MaxValueEntropy(model.posteriors, minima)
     found = search_paths(context.space, criterion, near=context.near, avoid=context.avoid, rng=rng)
@@ -57,7 +55,7 @@ def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) 
         return np.asarray(np.mean(gains, axis=0))
 
     allowed = CandidateFilter(context.space, context.avoid)
-    pool = _candidates(context, GRADIENT_CANDIDATES, rng)
+    pool = random_candidates(context, GRADIENT_CANDIDATES, rng)
     score = allowed.score(pool, value(pool))
     for width in REFINING_STEPS:
         best = best_row(pool, score)
@@ -66,12 +64,6 @@ def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) 
         steps = perturb(context.space, best.take(np.zeros(COPIES_PER_STEP, dtype=np.intp)), rng, width)
         pool, score = Points.concat([pool, steps]), np.append(score, allowed.score(steps, value(steps)))
     return Choice(best_row(pool, score), "knowledge gradient: the smallest mean is expected to fall most")
-
-
-def _candidates(context: ProposalContext, count: int, rng: np.random.Generator) -> Points:
-    """Random points, and points near the best tried ones."""
-    near = near_incumbents(context.space, context.near, COPIES_PER_INCUMBENT, rng)
-    return Points.concat([sample_points(context.space, count, rng), near])
 
 
 INFORMATION: dict[str, Decision] = {"mes": max_value_entropy, "kg": best_knowledge_gradient}

@@ -1,4 +1,8 @@
-"""The history that strategies see: each trial encoded once, results appended as they come in."""
+"""The history that strategies see: each trial encoded once, results appended as they come in.
+
+``ModelSpace`` says how a trial is encoded. After a change of the space its subclasses in
+``study.revising.model_space`` do so.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ from numpy.typing import NDArray
 
 from bough.history import History, Outcomes, Source, Spending
 from bough.points import BoolArray, FloatArray, Points, row_hashes
+from bough.space import Space
 from bough.storage import Amendment
 from bough.study.goals import Goals
 from bough.study.revising.beliefs import present_beliefs
-from bough.study.revising.model_space import ModelSpace
 from bough.study.revising.revisions import names_asked
 from bough.study.running.spending import budget_of, ended_cost
 from bough.study.sources import present_sources
@@ -26,9 +30,34 @@ from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
 from bough.study.stopping.race_values import instances_of, predicted_in_race
 from bough.study.stopping.reporting import measured_trial
 from bough.study.trial_index import TrialIndex
-from bough.trial import Trial
+from bough.trial import Config, Trial
 
-__all__ = ["EncodedTrials"]
+__all__ = ["EncodedTrials", "ModelSpace"]
+
+
+class ModelSpace:
+    """A space for a method, and the way from a study's configs into it and back.
+
+    current: the study's space. hidden_switch: the parameter that says which revision a trial belongs to,
+    where there is one.
+    """
+
+    hidden_switch: str | None = None
+
+    def __init__(self, space: Space, current: Space | None = None) -> None:
+        self.space, self.current = space, current or space
+
+    def encode(self, trials: Sequence[Trial]) -> Points:
+        """Trials as points of ``space``."""
+        return self.space.encode([trial.config for trial in trials])
+
+    def encode_configs(self, configs: Sequence[Config]) -> Points:
+        """Configs of the study's current space as points of ``space``."""
+        return self.space.encode(configs)
+
+    def decode(self, points: Points) -> list[Config]:
+        """Legal points of ``space`` as configs of the study's current space."""
+        return self.space.decode(points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +80,6 @@ class _Results:
         width = 0 if goals.is_single else 2 * (len(goals.names) + len(goals.limits))
         numbers, stopped = np.empty(0, np.intp), np.empty(0, np.bool_)
         return _Results(points, numbers, np.empty(0), np.empty(0), stopped, np.empty((0, width)))
-
-    def and_then(self, trials: list[Trial], points: Points, goals: Goals) -> _Results:
-        """These results and those of further trials, done or failed; ``points``: the further configs."""
-        measured = (
-            [] if goals.is_single else [_measured(each, goals) for each in trials if each.state != "failed"]
-        )
-        later = (
-            np.array([trial.number for trial in trials], np.intp),
-            goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN for a failed trial
-            np.array([trial.noise for trial in trials], np.float64),
-            np.array([trial.state == "stopped" for trial in trials], np.bool_),
-            np.array(measured, np.float64).reshape(len(measured), self.measured.shape[1]),
-        )
-        points = Points.concat([self.points, points])
-        known = (self.numbers, self.y, self.noise, self.stopped, self.measured)
-        joined = [np.concatenate(pair) for pair in zip(known, later)]
-        for array in (points.x, points.on, *joined):
-            array.flags.writeable = False  # a method must not change what the next proposal sees
-        return _Results(points, *joined)
 
     def outcomes(self, goals: Goals) -> Outcomes:
         """All objectives and limits."""
@@ -150,9 +160,9 @@ class EncodedTrials:
         else:
             valued = [trial for trial in fresh if trial.state == "done"]
         if valued:
-            self._done = self._done.and_then(valued, self._points(valued), self._goals)
+            self._done = self._appended(self._done, valued)
         if failed := [trial for trial in fresh if trial.state == "failed"]:
-            self._failed = self._failed.and_then(failed, self._points(failed), self._goals)
+            self._failed = self._appended(self._failed, failed)
         for trial in (*valued, *failed):
             del self._rows[trial.number]
         open_trials = sorted([*open_trials, *self._unpredicted], key=lambda trial: trial.number)
@@ -178,12 +188,24 @@ class EncodedTrials:
             is_learned=self._is_learned,
         )
 
-    def _failed_before(self, trial: Trial) -> bool:
-        """Whether the same config failed before without a fault of its own; from now on it did."""
-        config = config_key(trial.config)
-        known = config in self._no_fault
-        self._no_fault.add(config)
-        return known
+    def _appended(self, results: _Results, trials: list[Trial]) -> _Results:
+        """The results, and then those of trials that have a value, or of trials that failed."""
+        goals, points = self._goals, Points.concat([results.points, self._points(trials)])
+        measured = (
+            [] if goals.is_single else [_measured(each, goals) for each in trials if each.state != "failed"]
+        )
+        later = (
+            np.array([trial.number for trial in trials], np.intp),
+            goals.sign * np.array([trial.value for trial in trials], np.float64),  # NaN where there is none
+            np.array([trial.noise for trial in trials], np.float64),
+            np.array([trial.state == "stopped" for trial in trials], np.bool_),
+            np.array(measured, np.float64).reshape(len(measured), results.measured.shape[1]),
+        )
+        known = (results.numbers, results.y, results.noise, results.stopped, results.measured)
+        joined = [np.concatenate(pair) for pair in zip(known, later)]
+        for array in (points.x, points.on, *joined):
+            array.flags.writeable = False  # a method must not change what the next proposal sees
+        return _Results(points, *joined)
 
     def _spending(self, view: TrialIndex) -> Spending | None:
         """The costs of the finished trials, where the study has a budget."""

@@ -17,19 +17,18 @@ from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Strategy, check_proposal
-from bough.study.blas_threads import one_blas_thread
-from bough.study.encoded import EncodedTrials
+from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
 from bough.study.handles import check_lease, checked_count
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
-from bough.study.revising.model_space import ModelSpace, model_space
+from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial, own_copy
+from bough.trial import Config, Trial, available
 
 __all__ = ["StoredStudy"]
 
@@ -249,9 +248,10 @@ class StoredStudy:
             while True:
                 with self._current() as view:
                     if holder is not None and (held := view.held_by(holder)):
-                        return own_copy(held)
+                        return view.handed_out(held)
                     room = NO_LIMIT if limit is None else limit - view.finished - view.leased
-                    number, seen, waiting = len(view.trials), view.revision, view.waiting
+                    number, seen = len(view.trials), view.revision
+                    waiting = any(available(trial, view.now) for trial in view.open.values())
                     if not waiting:
                         (model, strategy), history = self._in_use(view), self._history(view)
                         halving = None if self._fidelity is None else self._halving(view, self._fidelity)

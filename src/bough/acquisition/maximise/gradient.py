@@ -97,7 +97,6 @@ def compiled_ascent(
     low: FloatArray,
     high: FloatArray,
     moving: BoolArray,
-    rules: AscentRules = RULES,
 ) -> tuple[Points, FloatArray] | None:
     """All steps of ``projected_bfgs`` in one call; None for criteria that the core does not know.
 
@@ -109,7 +108,7 @@ def compiled_ascent(
     begin, value = core_points(starts), np.empty(len(starts))
     found = begin[1].copy()
     boxes = (np.ascontiguousarray(part) for part in (moving, low, high))
-    core.climb(members, tuple(rules), begin, *boxes, found, value)
+    core.climb(members, tuple(RULES), begin, *boxes, found, value)
     return Points(found, starts.on), value
 
 

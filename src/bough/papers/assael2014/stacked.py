@@ -125,7 +125,7 @@ class Stack:
             weight=np.array([block.weight for block in blocks]),
             real=real,
             reported=np.where(real, data.reported[rows], 0.0),
-            unreported=np.where(real, data.unreported[rows], 0.0),
+            unreported=np.where(real, np.isnan(data.noise[rows]), 0.0),
             at=np.concatenate([width * (width * i + a) + b for i, (a, b) in enumerate(pairs)]),
             matrix=matrix,
         )

@@ -109,7 +109,7 @@ def block_log_likelihood(model: BlockModel, theta: FloatArray, data: Data) -> tu
         weight = 0.5 * (np.outer(a, a) - part.inverse() + u @ u.T)
         for where, pull in block.pulls:
             gradient[where] += pull.theta(weight)
-        gradient[-1] += np.exp(theta[-1]) * (np.diag(weight) @ data.unreported[block.rows])
+        gradient[-1] += np.exp(theta[-1]) * (np.diag(weight) @ np.isnan(data.noise[block.rows]))
     by_features = np.outer(alpha, alpha @ features) - root @ solver.inner.root
     gradient[model.parts[-1]] = pull_features.theta(by_features)
     return float(value), gradient

@@ -15,7 +15,7 @@ from bough.space.tree import Path
 from bough.strategies import streams
 from bough.strategies.base import Strategy
 from bough.strategies.outlook import ExpectsOfBranches
-from bough.study.revising.model_space import ModelSpace
+from bough.study.encoded import ModelSpace
 from bough.trial import Trial
 
 __all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]

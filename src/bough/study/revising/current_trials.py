@@ -13,8 +13,7 @@ from typing import Any
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.space.encoding import encode_exact
-from bough.study.revising.model_space import by_name
-from bough.study.revising.revisions import Revision, backfills, revision_of, without_undone
+from bough.study.revising.revisions import Revision, backfills, by_name, revision_of, without_undone
 from bough.trial import Config, Trial
 
 __all__ = ["CurrentSpace", "left_the_space", "nothing_current"]

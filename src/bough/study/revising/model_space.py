@@ -1,4 +1,4 @@
-"""The space that a study's method works in: its space, or the union of its revisions.
+"""The space that a study's method works in once the study's space was changed: that one, or a union.
 
 The method still learns from trials made before the space changed. If all their configs, completed by
 ``backfill``, belong to the current space, the method works there. Otherwise it works in a *union*:
@@ -17,44 +17,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bough.errors import BoughError, ConfigError
 from bough.points import Points
 from bough.space import Space
 from bough.space.encoding import encode_exact
 from bough.space.fidelity import full_space
-from bough.study.revising.revisions import Revision, backfills, revision_of, without_undone
+from bough.study.encoded import ModelSpace
+from bough.study.revising.revisions import Revision, backfills, by_name, revision_of, without_undone
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
     from bough.study.revising.union_space import ByPath, Union
 
-__all__ = ["ModelSpace", "model_space"]
-
-
-class ModelSpace:
-    """A space for a method, and the conversion of a study's configs to it and back.
-
-    current: the study's space. hidden_switch: the parameter, if any, that says which revision a trial is of.
-    """
-
-    hidden_switch: str | None = None
-
-    def __init__(self, space: Space, current: Space | None = None) -> None:
-        self.space, self.current = space, current or space
-
-    def encode(self, trials: Sequence[Trial]) -> Points:
-        """Trials as points of ``space``."""
-        return self.space.encode([trial.config for trial in trials])
-
-    def encode_configs(self, configs: Sequence[Config]) -> Points:
-        """Configs of the study's current space as points of ``space``."""
-        return self.space.encode(configs)
-
-    def decode(self, points: Points) -> list[Config]:
-        """Legal points of ``space`` as configs of the study's current space."""
-        return self.space.decode(points)
+__all__ = ["model_space"]
 
 
 class _Carried(ModelSpace):
@@ -159,12 +136,3 @@ def _by_revision(
     if not runs:
         return encode(len(revisions) - 1, [])
     return Points.concat([encode(index, group) for index, group in runs])
-
-
-def by_name(fill: ByPath, space: Space) -> dict[str, Any]:
-    """Values by name; ConfigError if two parameters share a name and only one of them has the value."""
-    names = [parameter.name for parameter in space.parameters]
-    found = {parameter.name: fill[parameter.path] for parameter in space if parameter.path in fill}
-    if any(names.count(name) > 1 for name in found):
-        raise ConfigError("a name does not say which parameter is meant")
-    return found

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bough.errors import ConfigError
 from bough.space import Space
 from bough.storage import Amendment
 
@@ -15,6 +16,7 @@ __all__ = [
     "Names",
     "Revision",
     "backfills",
+    "by_name",
     "fixed_values",
     "names_asked",
     "revision_of",
@@ -84,6 +86,15 @@ def backfills(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
         for later in revisions[index + 1 :]:
             fills[index].update(later.backfill)
     return fills
+
+
+def by_name(fill: Mapping[str, Any], space: Space) -> dict[str, Any]:
+    """Values by name; ConfigError where two parameters have the name, and only one the value."""
+    names = [parameter.name for parameter in space.parameters]
+    found = {parameter.name: fill[parameter.path] for parameter in space if parameter.path in fill}
+    if any(names.count(name) > 1 for name in found):
+        raise ConfigError("a name does not say which parameter is meant")
+    return found
 
 
 def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from bough.study.revising.model_space import ModelSpace
 from bough.trial import Report, Trial
+
+if TYPE_CHECKING:
+    from bough.study.encoded import ModelSpace
 
 __all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]
 

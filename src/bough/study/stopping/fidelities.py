@@ -44,7 +44,7 @@ from bough.study.goals import Goals
 from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
-    from bough.study.revising.model_space import ModelSpace
+    from bough.study.encoded import ModelSpace
 
 __all__ = [
     "Fidelity",
