@@ -130,10 +130,10 @@ def factor_stack(matrices: FloatArray, scale: float | None = None) -> FloatArray
 
 
 def invert_triangle(triangle: FloatArray, lower: bool = True, out: FloatArray | None = None) -> FloatArray:
-    """The inverse (n, n) of a triangle, in Fortran order; the other half of both means nothing.
+    """The inverse (n, n) of a triangle, in Fortran order; ignore the other half of both.
 
     By halves: [[A, 0], [B, C]]⁻¹ = [[A⁻¹, 0], [−C⁻¹ B A⁻¹, C⁻¹]], and the same transposed. More than twice
-    as fast as LAPACK's dtrtri, which serves the small blocks. out: zeros to write it to.
+    as fast as LAPACK's dtrtri, which inverts the small blocks. out: zeros that are overwritten.
     """
     n = len(triangle)
     out = np.zeros((n, n), order="F") if out is None else out

@@ -155,7 +155,7 @@ class Tree:
             codes = np.unique(whole, return_inverse=True)[1]
         # Codes are below n now. Their first rows number them, without sorting n of them.
         first = np.full(int(codes.max(initial=-1)) + 1, count)
-        first[codes[::-1]] = np.arange(count)[::-1]  # of several rows the last one assigned stays
+        first[codes[::-1]] = np.arange(count)[::-1]  # backwards, so the first row of each code stays
         number = np.empty_like(first)
         number[np.argsort(first, kind="stable")] = np.arange(len(first))
         return np.asarray(number[codes], dtype=np.intp)

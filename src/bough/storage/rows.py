@@ -16,13 +16,13 @@ Row = tuple[Any, ...]
 COLUMNS: tuple[str, ...] = tuple(name for name in Trial.__slots__ if name not in FILLED_IN)
 
 to_json = json.JSONEncoder(allow_nan=False).encode
-_from_json = json.JSONDecoder().raw_decode  # what we wrote has no white space around it
+_from_json = json.JSONDecoder().raw_decode  # bough writes JSON without surrounding white space
 _STATES = frozenset(("queued", "running", "done", "failed", "stopped"))
 _NUMBER = (float, int, type(None))
 
 
 def row_of(trial: Trial, study: int, revision: int, operation: str | None) -> dict[str, object]:
-    """All columns. Only an insertion writes the config; it changes where a study learns its space
+    """All columns. The config is written only on insertion; it changes only in studies that learn their space
     (``amendment_rows``)."""
     row: dict[str, object] = {name: getattr(trial, name) for name in COLUMNS}
     row |= {name: to_json(row[name]) if row[name] else None for name in ("measures", "notes", "noises")}

@@ -112,15 +112,15 @@ def scheduled(n: int, growth: float) -> int:
 
 
 def start_of(length: int, growth: float, limit: int) -> tuple[int, bool] | None:
-    """The scheduled prefix whose hyperparameters start the search for those of ``length``; None for none.
+    """The scheduled prefix from whose hyperparameters the fit to ``length`` observations starts, or None.
 
     The second value says whether a rough fit to that prefix is enough.
 
-    The latest fit is the best start: a search from it takes a third of the evaluations that one from half of
-    the data takes. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
-    beyond ``LONGEST_CHAIN`` the i-th length starts from the one whose number is i without its last binary
-    digit that is 1: half of the fits start from the one before, and the chain to any of them is short. Where
-    that is the only such digit, the start is at half of i, and in the end in the chain of short lengths.
+    The latest fit is the best start: a search from it takes a third of the evaluations of one from a fit to
+    half of the data. But a reopened study repeats all fits of the chain, and fits to many data are slow. So
+    beyond ``LONGEST_CHAIN`` the i-th length starts from the one with number i & (i - 1), which is i without
+    its lowest 1 bit: half of the fits start from the one before, and the chain to any fit is short. If i is a
+    power of two, the start is number i / 2, and for i = 1 it is a fit in the chain of short lengths.
 
     limit: how many observations the model sees. Longer prefixes start from a rough fit to the first of their
     block: a chain that began with the first observations may be stuck at a poor maximum of the likelihood.

@@ -188,6 +188,13 @@ class EncodedTrials:
             is_learned=self._is_learned,
         )
 
+    def _failed_before(self, trial: Trial) -> bool:
+        """Whether the same config failed before through no fault of the config; from now on it did."""
+        config = config_key(trial.config)
+        known = config in self._no_fault
+        self._no_fault.add(config)
+        return known
+
     def _appended(self, results: _Results, trials: list[Trial]) -> _Results:
         """The results, and then those of trials that have a value, or of trials that failed."""
         goals, points = self._goals, Points.concat([results.points, self._points(trials)])

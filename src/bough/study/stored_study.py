@@ -17,6 +17,7 @@ from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Strategy, check_proposal
+from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
 from bough.study.handles import check_lease, checked_count

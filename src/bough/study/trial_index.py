@@ -156,7 +156,7 @@ class TrialIndex:
         return replace(trial, resumes=resumed_by(trial, self._goals.fidelity[0], same))
 
     def handed_out(self, trial: Trial) -> Trial:
-        """A trial that was handed out, as its asker gets it."""
+        """A trial that was handed out, as the asker sees it."""
         return own_copy(self.resuming(self._goals.judged(trial)) if self._is_judged else trial)
 
     def _config_key(self, trial: Trial) -> str:
@@ -172,7 +172,7 @@ class TrialIndex:
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
-        self.added += trial.attempt == 0  # finished without being handed out
+        self.added += trial.was_added
         if trial.retracted is not None:
             self.retracted += 1
             return

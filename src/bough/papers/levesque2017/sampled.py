@@ -55,7 +55,7 @@ class ChainDensities:
         for rows, (low, high), (start, end) in zip(self._blocks, self._pairs, pairwise(self._ends)):
             size = len(rows)
             matrix = np.zeros((len(thetas), size, size))
-            matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # its factor needs no more
+            matrix[:, low, high] = variance[:, None] * correlations[:, start:end]  # the factor reads no more
             added = self.data.reported[rows] + noise[:, None] * np.isnan(self.data.noise[rows])
             matrix[:, np.arange(size), np.arange(size)] = variance[:, None] + added
             lower = factor_stack(matrix)
