@@ -1,7 +1,7 @@
 """``auto`` against variants of itself with one change, in whole studies.
 
     python -m benchmarks.variants prior              # ten minutes on two cores
-    python -m benchmarks.variants branches --seeds 1
+    python -m benchmarks.variants settled --trials 200
 
 ``prior`` has a prior with shorter length-scales, which predicts best. ``noise`` has a narrower prior of the
 noise, like the other Gaussian processes here. With ``branches``, a trial that explores another branch than
@@ -10,6 +10,7 @@ incumbent is often largest in a corner, which tells little about a branch. ``ran
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
 divides its length-scales by 2, 4 or 8. ``samples`` averages over five slice samples of the hyperparameters.
 ``starts`` searches the criterion from half as many points, ``candidates`` among half as many candidates.
+``settled`` has no random trials while the model expects no gain.
 Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
 shared seed would give them the same initial design.
 """
@@ -41,7 +42,12 @@ from bough.gp.posterior import GPPosterior, posterior
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies.context import Choice, Decision, ProposalContext
-from bough.strategies.decisions import exploit, explore_late_branches, maximise_with
+from bough.strategies.decisions import (
+    exploit,
+    explore_late_branches,
+    explore_when_settled,
+    maximise_with,
+)
 from bough.strategies.model_based import ModelBased
 from bough.strategies.remaining_gain import NEGLIGIBLE_GAIN_SDS
 from bough.surrogates.nested import nested
@@ -60,7 +66,6 @@ MIN_BRANCH_TRIALS = 2
 """Trials that a branch needs before it is exploited."""
 DOUBT_EVERY, DOUBT_FACTORS = 4, (2.0, 4.0, 8.0)
 FIRST_SEED = 400
-TRIALS = 60
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,10 @@ class Pair:
     group: str
     problem: str
     seed: int
+    trials: int
 
 
-def pairs(variant: str, seeds: int) -> Iterator[Pair]:
+def pairs(variant: str, seeds: int, trials: int) -> Iterator[Pair]:
     groups = {
         "synthetic": SYNTHETIC,
         "surrogates": SURROGATES,
@@ -83,13 +89,22 @@ def pairs(variant: str, seeds: int) -> Iterator[Pair]:
         for group, problems in groups.items():
             for place, problem in enumerate(problems):
                 own = 0 if group == "synthetic" else place
-                yield Pair(variant, group, problem, FIRST_SEED + 100 * repetition + own)
+                yield Pair(variant, group, problem, FIRST_SEED + 100 * repetition + own, trials)
+
+
+def alternating(**search: int) -> Decision:
+    """The exploration and exploitation of ``auto``. search: other arguments of ``search_paths``."""
+    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts, **search))
+    return exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
+
+
+def deciding(space: Space, decide: Decision) -> ModelBased:
+    """``auto`` with another decision."""
+    return replace(Auto().strategy(space), decide=explore_late_branches(decide))
 
 
 def compared_branches(space: Space) -> ModelBased:
-    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
-    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
-    return replace(Auto().strategy(space), decide=explore_late_branches(compare_branches(alternating)))
+    return deciding(space, explore_when_settled(compare_branches(alternating())))
 
 
 def compare_branches(decide: Decision) -> Decision:
@@ -166,9 +181,7 @@ def ranked_bad_half(space: Space) -> ModelBased:
 
 
 def doubtful(space: Space) -> ModelBased:
-    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
-    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
-    return replace(Auto().strategy(space), decide=explore_late_branches(doubt(alternating)))
+    return deciding(space, explore_when_settled(doubt(alternating())))
 
 
 def doubt(decide: Decision) -> Decision:
@@ -201,9 +214,11 @@ def shorter(known: GPPosterior, factor: float) -> GPPosterior:
 
 
 def fewer_candidates(space: Space) -> ModelBased:
-    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts, candidates=256))
-    alternating = exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
-    return replace(Auto().strategy(space), decide=explore_late_branches(alternating))
+    return deciding(space, explore_when_settled(alternating(candidates=256)))
+
+
+def never_random(space: Space) -> ModelBased:
+    return deciding(space, alternating())
 
 
 VARIANTS = {
@@ -215,6 +230,7 @@ VARIANTS = {
     "samples": Auto(samples=5).strategy,
     "starts": Auto(search_starts=8).strategy,
     "candidates": fewer_candidates,
+    "settled": never_random,
 }
 
 
@@ -223,7 +239,7 @@ def run(pair: Pair) -> tuple[list[Record], dict[str, bool] | None]:
     records, found = [], {}
     for label, make in {"auto": Auto().strategy, pair.variant: VARIANTS[pair.variant]}.items():
         problem = build(pair.problem, pair.seed)
-        record = run_study(problem, make(problem.space), pair.seed, TRIALS)
+        record = run_study(problem, make(problem.space), pair.seed, pair.trials)
         records.append(replace(record, problem=pair.problem, method=label))
         told = [value if value == value else float("inf") for value in record.values]
         if problem.best_branch is not None:
@@ -239,11 +255,14 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--trials", type=int, default=60)
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args(arguments)
     records: dict[str, list[Record]] = {}
     found: list[dict[str, bool]] = []
-    for pair, answer in in_processes(run, pairs(options.variant, options.seeds), workers=options.workers):
+    for pair, answer in in_processes(
+        run, pairs(options.variant, options.seeds, options.trials), workers=options.workers
+    ):
         if isinstance(answer, Failure):
             print(f"{pair.problem}, seed {pair.seed}: {answer.reason}")
             continue
