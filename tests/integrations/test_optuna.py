@@ -94,7 +94,7 @@ def test_failed_trials_teach_where_not_to_go() -> None:
 
     def failures(learn: bool) -> int:
         study = optuna.create_study(sampler=BoughSampler(seed=1, learn_failures=learn))
-        study.optimize(objective, n_trials=30, catch=RuntimeError)
+        study.optimize(objective, n_trials=16, catch=RuntimeError)
         return sum(trial.state == optuna.trial.TrialState.FAIL for trial in study.trials)
 
     assert failures(True) < failures(False)

@@ -28,6 +28,7 @@ from bough.space.discovery import discover
 from bough.strategies.base import Strategy
 from bough.strategies.best_answer import best_answer
 from bough.strategies.first_look import fresh_answer, is_design
+from bough.study.blas_threads import one_blas_thread
 from bough.study.records import checked_seed
 
 try:
@@ -129,7 +130,7 @@ class BoughSampler(BaseSampler):
         if trial.number == 0 and self._space is not None and self._space.default is not None:
             return self._space.validate(self._space.default)  # as in a study of bough
         rng = np.random.default_rng([self._seed, trial.number])
-        with self._lock:
+        with self._lock, one_blas_thread():
             view = self._view(study, trial, search_space)
             try:
                 point = view.strategy.propose(view.space, view.history, rng)

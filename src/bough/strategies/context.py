@@ -57,6 +57,7 @@ class ProposalContext:
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     latest_gain: the row of the last observation that was an improvement.
     find_early: finds the first points that were tried; branches that have none of them count as late.
+    success: the log probability that a trial succeeds, once one has failed.
     is_brief: whether a brief search is enough: in a long study, while other trials run.
     seed: the study's seed, for random numbers that are the same in all trials.
     """
@@ -72,6 +73,7 @@ class ProposalContext:
     level: FloatArray
     latest_gain: int
     find_early: Callable[[], Points]
+    success: Criterion | None = None
     is_brief: bool = False
     seed: int = 0
 

@@ -36,7 +36,10 @@ NEGLIGIBLE_GAIN_SDS = 1e-3
 """Expected improvement, in standard deviations of all observations, that counts as none."""
 
 RANDOM_POINTS = 64
-"""Random points that are drawn to find one that was not tried."""
+"""Random points that are drawn to find one that was not tried and will probably not fail."""
+
+LIKELY_SUCCESS = 0.5
+"""The smallest probability of success that a random point must have."""
 
 
 class Maximiser(Protocol):
@@ -124,10 +127,13 @@ def explore_when_settled(decide: Decision) -> Decision:
         if context.improvement(found.points)[0] >= np.log(NEGLIGIBLE_GAIN_SDS):
             return found
         points = sample_points(context.space, RANDOM_POINTS, rng)
-        new = np.flatnonzero(CandidateFilter(context.space, context.avoid).mask(points))
-        if not len(new):
+        new = CandidateFilter(context.space, context.avoid).mask(points)
+        if context.success is not None:
+            new &= context.success(points) > np.log(LIKELY_SUCCESS)
+        if not new.any():
             return found
-        return Choice(points.take(new[:1]), "drawn at random: the model expects no gain anywhere", "random")
+        point = points.take(np.flatnonzero(new)[:1])
+        return Choice(point, "drawn at random: the model expects no gain anywhere", "random")
 
     return with_random_trials
 

@@ -187,6 +187,7 @@ class ModelBased:
             level=model.z,
             latest_gain=int(np.argmin(model.z)),
             find_early=partial(self.initial.early_points, space, history),
+            success=next(iter(success), None),
             # With a fidelity, most pending configurations wait for promotion and do not run.
             is_brief=history.fidelity is None
             and len(history.pending) > 0
