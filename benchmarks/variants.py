@@ -79,12 +79,17 @@ class Pair:
     trials: int
 
 
-def pairs(variant: str, seeds: int, trials: int) -> Iterator[Pair]:
-    groups = {
-        "synthetic": SYNTHETIC,
-        "surrogates": SURROGATES,
-        "published": tuple(name for name in PUBLISHED if "xgboost" in name),
-    }
+def pairs(variant: str, seeds: int, trials: int, chosen: tuple[str, ...] = ()) -> Iterator[Pair]:
+    """Pairs of all groups of problems, or of the chosen problems alone."""
+    groups = (
+        {"chosen": chosen}
+        if chosen
+        else {
+            "synthetic": SYNTHETIC,
+            "surrogates": SURROGATES,
+            "published": tuple(name for name in PUBLISHED if "xgboost" in name),
+        }
+    )
     for repetition in range(seeds):
         for group, problems in groups.items():
             for place, problem in enumerate(problems):
@@ -256,13 +261,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--trials", type=int, default=60)
+    parser.add_argument("--problems", nargs="+", default=[], help="only these problems")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args(arguments)
     records: dict[str, list[Record]] = {}
     found: list[dict[str, bool]] = []
-    for pair, answer in in_processes(
-        run, pairs(options.variant, options.seeds, options.trials), workers=options.workers
-    ):
+    todo = pairs(options.variant, options.seeds, options.trials, tuple(options.problems))
+    for pair, answer in in_processes(run, todo, workers=options.workers):
         if isinstance(answer, Failure):
             print(f"{pair.problem}, seed {pair.seed}: {answer.reason}")
             continue
@@ -273,8 +278,11 @@ def main(arguments: list[str] | None = None) -> None:
         for tolerance in (0.0, 0.01):
             print(f"\n{group}, differences below {tolerance:.0%} of the early spread are ties")
             print("\n".join(table(some, "auto", tolerance)[2:]))
+    everything = [record for some in records.values() for record in some]
     for label in ("auto", options.variant):
-        print(f"{label}: the best branch in {sum(each[label] for each in found)} of {len(found)}")
+        failed = sum(np.isnan(record.values).sum() for record in everything if record.method == label)
+        right = sum(each[label] for each in found)
+        print(f"{label}: the best branch in {right} of {len(found)}, {failed} failed trials")
 
 
 if __name__ == "__main__":
