@@ -14,7 +14,6 @@ from bough.acquisition.maximise.paths import search_paths
 from bough.errors import MethodError
 from bough.gp.output_transform import OutputTransform
 from bough.space import Space
-from bough.strategies.branch_exploration import explore_branches
 from bough.strategies.composition import ACQUISITIONS, THOMPSON
 from bough.strategies.context import Decision
 from bough.strategies.decisions import (
@@ -93,21 +92,21 @@ class Auto(ModelOptions):
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard),
-            decide=explore_branches(self._exploiting()),
-            find_feasible=explore_branches(maximise_with(partial(search_paths, starts=self.search_starts))),
+            decide=self._alternating(),
+            find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
         )
 
-    def _exploiting(self) -> Decision:
-        """Maximise the criterion, and exploit in every ``exploit_every``-th trial."""
+    def _alternating(self) -> Decision:
+        """Maximise the criterion; exploit in some trials, and draw at random once the search has settled."""
         search = partial(search_paths, starts=self.search_starts)
         decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
         if self.exploit_every:
             decide = exploit(decide, self.exploit_every, self.exploit_sd_share)
-        return decide
+        return explore_when_settled(decide)
 
     def _decision(self) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
         if self.acquisition in INFORMATION:
             return INFORMATION[self.acquisition]
-        return explore_late_branches(explore_when_settled(self._exploiting()))
+        return explore_late_branches(self._alternating())

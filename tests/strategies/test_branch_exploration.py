@@ -1,4 +1,4 @@
-"""Branch exploration: which branch gets a turn, what it aims at, and when nothing is explored."""
+"""What a branch may still reach, which branch that is best for, and the improvement that decisions see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bough.acquisition.functions import LOG_EI
 from bough.gp.output_transform import OutputTransform
 from bough.points import Points
 from bough.registry import build, method
-from bough.strategies.branch_exploration import explore_branches, other_branches, promising
+from bough.strategies.branch_exploration import improve, other_branches, promising
 from bough.strategies.context import Choice, ConditionedModel, ProposalContext
 from bough.strategies.model_based import ModelBased
 
@@ -56,9 +56,7 @@ class Level:
         return self(points), 1e-3 * real
 
 
-def context_of(
-    results: list[tuple[dict[str, object], float]], level: float, number: int = 2
-) -> ProposalContext:
+def context_of(results: list[tuple[dict[str, object], float]], level: float) -> ProposalContext:
     done = SPACE.encode([config for config, _ in results])
     z = np.array([value for _, value in results])
     return ProposalContext(
@@ -69,9 +67,8 @@ def context_of(
         done=done,
         near=done.take(np.argsort(z, kind="stable")),
         avoid=done,
-        number=number,
+        number=2,
         level=z,
-        latest_gain=int(z.argmin()),
         find_early=lambda: done.take([]),
     )
 
@@ -80,8 +77,7 @@ def known(context: ProposalContext, rng: np.random.Generator) -> Choice:
     return Choice(SPACE.encode([{"kind": "a", "x": 0.25}]))
 
 
-OPTIMISM, STALL = 3.0, 8
-EXPLORE = explore_branches(known)
+OPTIMISM = 3.0
 
 LEADER = [({"kind": "a", "x": 0.1 * i}, -2.0 + 0.01 * i) for i in range(5)]
 
@@ -94,42 +90,14 @@ def test_the_branch_that_may_reach_the_lowest_value_gets_the_turn() -> None:
     branch = promising(context, other_branches(context))
     assert branch is not None
     assert branch.rows.tolist() == [5]
-    point = EXPLORE(context, np.random.default_rng(0)).points
+    point = improve(context, branch, np.random.default_rng(0)).points
     assert SPACE.decode(point)[0]["kind"] == "b"
 
 
-def test_nothing_is_explored_where_no_branch_can_beat_the_incumbent() -> None:
+def test_no_branch_is_promising_where_none_can_beat_the_incumbent() -> None:
     hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
     context = context_of([*hopeless, ({"kind": "only"}, 0.0), *reversed(LEADER)], level=-10.0)
     assert promising(context, other_branches(context)) is None
-    assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0] == {"kind": "a", "x": 0.25}
-
-
-@pytest.mark.parametrize(("level", "number"), [(-1.0, 2), (-10.0, 3)])
-def test_it_waits_while_the_model_expects_improvement_and_between_turns(level: float, number: int) -> None:
-    context = context_of([*LEADER, ({"kind": "b", "y": 0.3}, 0.9)], level, number)
-    assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0] == {"kind": "a", "x": 0.25}
-
-
-def test_a_stalled_search_draws_from_the_branch_with_the_fewest_trials() -> None:
-    hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
-    fewer = [({"kind": "c", "z": 0.01 * i}, 3.0) for i in range(10)]
-    context = context_of([*LEADER, *hopeless, *fewer], level=-1.0)
-    assert promising(context, other_branches(context)) is None
-    looks = [SPACE.decode(EXPLORE(context, np.random.default_rng(seed)).points)[0] for seed in range(20)]
-    assert {look["kind"] for look in looks} == {"c"}
-    places = np.sort([look["z"] for look in looks])
-    assert places[0] < 0.25
-    assert places[-1] > 0.75
-    assert np.diff(places).max() < 0.4
-
-
-def test_it_acts_when_the_search_has_stalled() -> None:
-    promising_branch = ({"kind": "b", "y": 0.3}, 0.0)
-    fruitless = [({"kind": "a", "x": 0.5 + 0.01 * i}, -1.0) for i in range(STALL)]
-    for count, kind in ((STALL - 2, "a"), (STALL - 1, "b")):
-        context = context_of([LEADER[0], promising_branch, *fruitless[:count]], level=-1.0)
-        assert SPACE.decode(EXPLORE(context, np.random.default_rng(0)).points)[0]["kind"] == kind
 
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "log-pi", "lcb"])

@@ -1,24 +1,15 @@
-"""Branch exploration: a second look at the branches that the model has given up on.
+"""What a branch may still reach, and a trial that tries to improve on the branch's own best observation.
 
-``auto`` uses it with several objectives or constraints. With one objective it showed no gain and was dropped,
-except for branches that came late (``decisions.explore_late_branches``).
+Branches that came late get such trials (``decisions.explore_late_branches``), and a search has not settled
+while a branch may still reach a better value (``remaining_gain``). With b_k the best observation and n_k the
+number of trials of branch k (in standard deviations of all observations), it may still reach
 
-A model that has many observations on one branch and few on the others is overconfident: it refines the best
-observation of a branch that was lucky early, while a better branch waits. So every few trials another
-branch gets a turn, and the trial tries to improve on the best observation *of that branch*. This happens only
-when the model expects almost no improvement, or when the last observations brought none. With b_k the best
-observation and n_k the number of trials of branch k (in standard deviations of all observations), the
-branch is the one with the smallest
+    b_k − OPTIMISM_SDS n_k^(−2/d_k).
 
-    b_k − OPTIMISM_SDS n_k^(−2/d_k),
-
-the value it may still reach. d_k counts its free parameters: the best of n trials comes within n^(−2/d) of a
-smooth optimum in d dimensions, so two trials say much about a branch with one parameter and little about one
-with four. If this bound is above the incumbent for every branch, there is nothing to explore, unless
-the search has stalled: then a random configuration of the branch with the fewest trials per free parameter
-gets the turn. Smoothness is an assumption, and a flat branch with a narrow valley is found only by chance.
-(Choosing a branch as in an extreme-value bandit and tuning inside it is common in algorithm selection, e.g.
-MaxUCB, arXiv 2505.05226.)
+d_k counts its free parameters: the best of n trials comes within n^(−2/d) of a smooth optimum in d
+dimensions, so two trials say much about a branch with one parameter and little about one with four. (Choosing
+a branch as in an extreme-value bandit and tuning inside it is common in algorithm selection, e.g. MaxUCB,
+arXiv 2505.05226.)
 """
 
 from __future__ import annotations
@@ -28,31 +19,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.acquisition.maximise.candidates import CandidateFilter, spread
 from bough.acquisition.maximise.paths import search_boxes
 from bough.points import IntArray
 from bough.space.tree import Path
-from bough.strategies.context import Choice, Decision, ProposalContext
+from bough.strategies.context import Choice, ProposalContext
 
-__all__ = ["Branch", "explore_branches", "improve", "other_branches", "promising"]
-
-TRIALS_PER_TURN = 2
-"""Every second trial may explore."""
+__all__ = ["Branch", "improve", "other_branches", "promising"]
 
 OPTIMISM_SDS = 3.0
 """How much better than its first observation a branch may be, in standard deviations."""
 
-NEGLIGIBLE_GAIN_SDS = 0.03
-"""Expected improvement, in standard deviations, that counts as almost none."""
-
-STALL_LENGTH = 8
-"""After this many observations in a row without improvement, the search has stalled."""
-
 SEARCH_STARTS = 6
 """Local searches inside the branch."""
-
-RANDOM_CANDIDATES = 16
-"""Random configurations of a branch that are drawn to find a new one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +40,6 @@ class Branch:
     rows: IntArray
     free: int
     box: Path
-
-
-def explore_branches(decide: Decision) -> Decision:
-    """``decide``, except that some trials explore another branch."""
-
-    def with_exploration(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        found = decide(context, rng)
-        stuck = _stalled(context)
-        if context.number % TRIALS_PER_TURN or (
-            len(found.points) and not stuck and _expects_gain(context, found)
-        ):
-            return found
-        others = other_branches(context)
-        if branch := promising(context, others):
-            explored = improve(context, branch, rng)
-        elif stuck and others:
-            fewest = min(others, key=lambda b: len(b.rows) / b.free)
-            explored = _random_configuration(context, fewest, rng)
-        else:
-            return found
-        return explored if len(explored.points) else found
-
-    return with_exploration
 
 
 def improve(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
@@ -103,15 +58,6 @@ def improve(context: ProposalContext, branch: Branch, rng: np.random.Generator) 
         "branch exploration: this branch may still improve on its own best observation",
         "branch exploration",
     )
-
-
-def _expects_gain(context: ProposalContext, found: Choice) -> bool:
-    return bool(context.improvement(found.points)[0] > np.log(NEGLIGIBLE_GAIN_SDS))
-
-
-def _stalled(context: ProposalContext) -> bool:
-    """Whether the last observations brought no improvement."""
-    return len(context.level) - 1 - context.latest_gain >= STALL_LENGTH
 
 
 def other_branches(context: ProposalContext) -> list[Branch]:
@@ -136,14 +82,3 @@ def promising(context: ProposalContext, others: Sequence[Branch]) -> Branch | No
 
     best = min(others, key=reachable, default=None)
     return best if best is not None and reachable(best) < level.min() else None
-
-
-def _random_configuration(context: ProposalContext, branch: Branch, rng: np.random.Generator) -> Choice:
-    """A new random configuration of a branch; no row if a few draws are all known."""
-    points, _ = spread(context.space, [branch.box], RANDOM_CANDIDATES, rng)
-    new = points.take(np.flatnonzero(CandidateFilter(context.space, context.avoid).mask(points))[:1])
-    return Choice(
-        new,
-        "branch exploration: the search has stalled, and this branch has the fewest trials",
-        "branch exploration",
-    )

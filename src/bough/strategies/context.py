@@ -55,7 +55,6 @@ class ProposalContext:
     done: finished points, in the order of ``model.z``. near: the same, best first.
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
-    latest_gain: the row of the last observation that was an improvement.
     find_early: finds the first points that were tried; branches that have none of them count as late.
     success: the log probability that a trial succeeds, once one has failed.
     is_brief: whether a brief search is enough: in a long study, while other trials run.
@@ -71,7 +70,6 @@ class ProposalContext:
     avoid: Points
     number: int
     level: FloatArray
-    latest_gain: int
     find_early: Callable[[], Points]
     success: Criterion | None = None
     is_brief: bool = False

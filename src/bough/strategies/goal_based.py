@@ -26,7 +26,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Scaled, Total
 from bough.acquisition.functions import LOG_SD
-from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement, non_dominated
+from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
@@ -160,8 +160,8 @@ class GoalBased:
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
             level=models.level(weights[:objectives] if objectives > 1 else np.ones(1)),
-            latest_gain=_latest_gain(history, models),
-            find_early=lambda: history.done.take([]),  # branches are explored all the time
+            find_early=lambda: history.done.take([]),  # late branches get no turns here
+            success=self.objective.success(space, history) if len(history.failed) else None,
         )
 
 
@@ -196,16 +196,6 @@ def _noise_seen(space: Space, history: History) -> bool:
         [*outcomes.values.T, *outcomes.slacks.T], [*outcomes.noise.T, *outcomes.slack_noise.T], strict=True
     )
     return any(noise_seen(space, replace(history, y=y, noise=noise)) for y, noise in columns)
-
-
-def _latest_gain(history: History, models: GoalModels) -> int:
-    """The row of the last trial that is on the front; while nothing is feasible, of the closest one."""
-    outcomes, feasible = outcomes_of(history), np.flatnonzero(models.feasible)
-    if not len(feasible):
-        return int(np.argmin(models.violation))
-    if not outcomes.objectives:
-        return int(feasible[-1])
-    return int(feasible[non_dominated(outcomes.values[feasible])].max())
 
 
 def _rank(history: History) -> FloatArray:

@@ -185,7 +185,6 @@ class ModelBased:
             else tried_points(history),
             number=history.number,
             level=model.z,
-            latest_gain=int(np.argmin(model.z)),
             find_early=partial(self.initial.early_points, space, history),
             success=next(iter(success), None),
             # With a fidelity, most pending configurations wait for promotion and do not run.
