@@ -35,7 +35,7 @@ EXPLORE_EVERY = 2
 NEGLIGIBLE_GAIN_SDS = 1e-3
 """Expected improvement, in standard deviations of all observations, that counts as none."""
 
-RANDOM_POINTS = 64
+RANDOM_POINTS = 16
 """Random points that are drawn to find one that was not tried and will probably not fail."""
 
 LIKELY_SUCCESS = 0.5
