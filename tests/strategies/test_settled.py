@@ -57,3 +57,23 @@ def test_a_finite_space_is_used_up_without_repeats() -> None:
     study = bough.minimize(lambda config: abs(config["n"] - 700.0), space, 60, seed=0, progress=False)
     assert "random" in rules(study)
     assert len({trial.config["n"] for trial in study.trials}) == 60
+
+
+def test_random_trials_will_probably_meet_the_limits() -> None:
+    def measure(config: dict[str, Any]) -> dict[str, float]:
+        x = config.get("x", config.get("y", 0.0))
+        return {"value": (x - 0.2) ** 2, "memory": x}
+
+    study = bough.Study(SPACE, seed=0, objectives={"value": "minimize"}, constraints=["memory <= 0.5"])
+    study.run(measure, 40, progress=False)
+    drawn = [trial for trial in study.trials if study.explain(trial)["rule"] == "random"]
+    assert len(drawn) > 4
+    assert sum(bool(trial.feasible) for trial in drawn) > 0.8 * len(drawn)
+
+
+def test_nothing_is_random_where_cost_counts_or_every_trial_exploits() -> None:
+    study = bough.Study(SPACE, seed=0)
+    study.run(lambda config: {"value": bowl(config), "cost": 1.0}, budget=30, progress=False)
+    assert "random" not in rules(study)
+    study = bough.Study(SPACE, seed=0, method=bough.method("auto", exploit_every=1))
+    assert "random" not in rules(study.run(bowl, 30, progress=False))

@@ -43,6 +43,9 @@ class Spy:
         self.seen: list[set[int]] = []
         self.error = error
 
+    def predict(self, history: History, points: Points) -> tuple[np.ndarray, np.ndarray]:
+        raise AssertionError("it has a model, but nobody asks it")
+
     def propose(self, space: bough.Space, history: History, rng: np.random.Generator) -> Points:
         self.seen.append(threads())
         if self.error:
@@ -64,22 +67,38 @@ def test_threads_come_back_after_an_error() -> None:
     assert threads() == {2}
 
 
-def test_threads_come_back_after_proposals_that_overlap() -> None:
-    begun, go_on = threading.Event(), threading.Event()
+class Slow(Spy):
+    """Begins to propose, and waits until it may go on."""
 
-    class Slow(Spy):
-        def propose(self, space: bough.Space, history: History, rng: np.random.Generator) -> Points:
-            begun.set()
-            assert go_on.wait(60)
-            return super().propose(space, history, rng)
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
 
-    slow = threading.Thread(target=bough.Study(SPACE, method=Slow()).ask)
-    slow.start()
-    assert begun.wait(60)
-    bough.Study(SPACE, method=Spy()).ask()
-    go_on.set()
-    slow.join()
+    def propose(self, space: bough.Space, history: History, rng: np.random.Generator) -> Points:
+        self.begun.set()
+        assert self.go_on.wait(60)
+        return super().propose(space, history, rng)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_threads_come_back_after_proposals_that_overlap(first: int) -> None:
+    """first: which of two askers, the earlier or the later one, gets its proposal first."""
+    methods = [Slow(), Slow()]
+    askers = [threading.Thread(target=bough.Study(SPACE, method=method).ask) for method in methods]
+    for asker, method in zip(askers, methods):
+        asker.start()
+        assert method.begun.wait(60)
+    for turn in (first, 1 - first):
+        methods[turn].go_on.set()
+        askers[turn].join()
+    assert methods[0].seen == methods[1].seen == [{1}]
     assert threads() == {2}
+
+
+def test_methods_without_a_model_do_not_load_scipy() -> None:
+    program = "import sys, bough; bough.Study(bough.Space({'x': bough.Float(0, 1)}), method='random').ask(); "
+    program += "print('scipy.linalg' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 def test_every_thread_that_asks_alone_has_one_thread() -> None:

@@ -130,7 +130,7 @@ class BoughSampler(BaseSampler):
         if trial.number == 0 and self._space is not None and self._space.default is not None:
             return self._space.validate(self._space.default)  # as in a study of bough
         rng = np.random.default_rng([self._seed, trial.number])
-        with self._lock, one_blas_thread():
+        with self._lock, one_blas_thread:
             view = self._view(study, trial, search_space)
             try:
                 point = view.strategy.propose(view.space, view.history, rng)
@@ -149,7 +149,7 @@ class BoughSampler(BaseSampler):
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
         rng = np.random.default_rng([self._seed, trial.number, 1 + len(trial.params)])
-        with self._lock:
+        with self._lock, one_blas_thread:
             seen = self.infer_relative_search_space(study, trial)
             if self._space is None and param_name in seen:
                 view = self._view(study, trial, {**seen, param_name: param_distribution})

@@ -56,7 +56,8 @@ class ProposalContext:
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     find_early: finds the first points that were tried; branches that have none of them count as late.
-    success: the log probability that a trial succeeds, once one has failed.
+    success: the log probability that a trial succeeds and meets all limits; None if there is no such risk.
+    has_budget: whether cost counts.
     is_brief: whether a brief search is enough: in a long study, while other trials run.
     seed: the study's seed, for random numbers that are the same in all trials.
     """
@@ -72,6 +73,7 @@ class ProposalContext:
     level: FloatArray
     find_early: Callable[[], Points]
     success: Criterion | None = None
+    has_budget: bool = False
     is_brief: bool = False
     seed: int = 0
 

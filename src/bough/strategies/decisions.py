@@ -21,6 +21,7 @@ __all__ = [
     "Maximiser",
     "exploit",
     "explore_late_branches",
+    "explore_when_settled",
     "maximise_with",
     "random_candidates",
     "thompson_sampling",
@@ -32,7 +33,7 @@ COPIES_PER_INCUMBENT = 16
 EXPLORE_EVERY = 2
 """Late branches and random points get even trials. Exploitation has the odd ones."""
 
-NEGLIGIBLE_GAIN_SDS = 1e-3
+SETTLED_GAIN_SDS = 1e-3
 """Expected improvement, in standard deviations of all observations, that counts as none."""
 
 RANDOM_POINTS = 16
@@ -117,14 +118,15 @@ def explore_when_settled(decide: Decision) -> Decision:
 
     A model that is sure and wrong about a branch learns nothing from more trials on other branches. Expected
     improvement with estimated hyperparameters may never find the optimum, and random trials make sure that
-    it does (Bull 2011, JMLR 12). They cost nothing when the best proposal is expected to gain nothing.
+    it does (Bull 2011, JMLR 12). They replace trials from which the model expects nothing. With a budget
+    there are none: they ignore cost, and improvement per cost is largest elsewhere than improvement.
     """
 
     def with_random_trials(context: ProposalContext, rng: np.random.Generator) -> Choice:
         found = decide(context, rng)
-        if context.number % EXPLORE_EVERY or not len(found.points):
+        if context.number % EXPLORE_EVERY or context.has_budget or found.rule != "acquisition":
             return found
-        if context.improvement(found.points)[0] >= np.log(NEGLIGIBLE_GAIN_SDS):
+        if not len(found.points) or context.improvement(found.points)[0] >= np.log(SETTLED_GAIN_SDS):
             return found
         points = sample_points(context.space, RANDOM_POINTS, rng)
         new = CandidateFilter(context.space, context.avoid).mask(points)

@@ -141,7 +141,9 @@ class GoalBased:
         weights: FloatArray,
         rng: np.random.Generator,
     ) -> ProposalContext:
-        factors = Total([*models.chances, *self._weights(space, history)])
+        weights_of_gain = self._weights(space, history)
+        factors = Total([*models.chances, *weights_of_gain])
+        likely = [*models.chances, *weights_of_gain[: len(history.failed) > 0]]
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
@@ -161,7 +163,8 @@ class GoalBased:
             number=history.number,
             level=models.level(weights[:objectives] if objectives > 1 else np.ones(1)),
             find_early=lambda: history.done.take([]),  # late branches get no turns here
-            success=self.objective.success(space, history) if len(history.failed) else None,
+            success=Total(likely) if likely else None,
+            has_budget=history.spending is not None,
         )
 
 

@@ -187,6 +187,7 @@ class ModelBased:
             level=model.z,
             find_early=partial(self.initial.early_points, space, history),
             success=next(iter(success), None),
+            has_budget=history.spending is not None,
             # With a fidelity, most pending configurations wait for promotion and do not run.
             is_brief=history.fidelity is None
             and len(history.pending) > 0

@@ -8,25 +8,65 @@ same number of cores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+import threading
+from contextlib import ContextDecorator
+from functools import cached_property
 from typing import Any
+
+from bough.storage import forks
 
 __all__ = ["one_blas_thread"]
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Limits BLAS to one thread; also a decorator. If two threads overlap, the first one limits for both."""
-    with _libraries().limit(limits=1):
-        yield
+class _OneThread(ContextDecorator):
+    """Limits BLAS to one thread. The limit holds for the process, so the last thread to leave restores it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+        forks.register(self)
+
+    @cached_property
+    def _libraries(self) -> Any:
+        """The BLAS libraries of NumPy and SciPy. Finding them takes a few milliseconds."""
+        import scipy.linalg  # noqa: F401  only loaded libraries are found
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController().select(user_api="blas")
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = self._libraries.limit(limits=1)
+                self._let_others_limit()
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._restore()
+
+    def _restore(self) -> None:
+        self._limit.restore_original_limits()
+        self._let_others_limit()
+
+    def _let_others_limit(self) -> None:
+        """threadpoolctl lets only the thread that limited first change a limit."""
+        from threadpoolctl import OpenBLASController
+
+        OpenBLASController.clear_controlling_thread()
+
+    def before_fork(self) -> None:
+        self._lock.acquire()
+
+    def after_fork(self, child: bool) -> None:
+        if child and self._inside:  # the threads that are inside do not exist here
+            self._inside = 0
+            self._restore()
+        self._lock.release()
 
 
-@cache
-def _libraries() -> Any:
-    """The BLAS libraries of NumPy and SciPy. Finding them takes a few milliseconds."""
-    import scipy.linalg  # noqa: F401  only loaded libraries are found
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
+one_blas_thread = _OneThread()
+"""Wraps a block or a function."""

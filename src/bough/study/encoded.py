@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -131,7 +132,7 @@ class EncodedTrials:
         self._measured_curves: list[MeasuredTrial] = []  # likewise, in a study with several goals
         self._unpredicted: list[Trial] = []
         self._given_up: list[Trial] = []
-        self._no_fault: set[str] = set()  # configs that failed, and were said not to be at fault
+        self._no_fault: Counter[str] = Counter()  # failures by config that are said not to be its fault
         self._costs: list[tuple[float | None, float | None]] = []  # of self._done, where there is a budget
 
     def history(self, view: TrialIndex) -> History:
@@ -149,7 +150,7 @@ class EncodedTrials:
         for trial in over:
             if trial.learn and trial.retracted is None:
                 fresh.append(trial)
-            elif trial.retracted is None and self._failed_before(trial):
+            elif trial.retracted is None and self._is_given_up(trial):
                 self._given_up.append(trial)
             else:  # a failure that says nothing about its config, and a retraction: as if it had never been
                 self._rows.pop(trial.number, None)
@@ -188,12 +189,11 @@ class EncodedTrials:
             is_learned=self._is_learned,
         )
 
-    def _failed_before(self, trial: Trial) -> bool:
-        """Whether the same config failed before through no fault of the config; from now on it did."""
+    def _is_given_up(self, trial: Trial) -> bool:
+        """Count a failure that is not the config's fault; True for the second one of the same config."""
         config = config_key(trial.config)
-        known = config in self._no_fault
-        self._no_fault.add(config)
-        return known
+        self._no_fault[config] += 1
+        return self._no_fault[config] == 2
 
     def _appended(self, results: _Results, trials: list[Trial]) -> _Results:
         """The results, and then those of trials that have a value, or of trials that failed."""

@@ -23,6 +23,7 @@ from bough.storage import Amendment, open_storage
 from bough.strategies.best_answer import best_answer
 from bough.strategies.first_look import fresh_answer, is_design
 from bough.study.amendable_study import AMEND_TRIES
+from bough.study.blas_threads import one_blas_thread
 from bough.study.lessons import AskedResult, domains_of, is_news, taught
 from bough.study.results import failure
 from bough.study.revising.revisions import names_asked
@@ -104,6 +105,7 @@ class LearnedStudy(Study):
     def record_result(self, result: Trial) -> Trial:
         return super().record_result(self._learn(result) if isinstance(result, AskedResult) else result)
 
+    @one_blas_thread
     def answer(self, name: str, given: Mapping[str, Any], rng: np.random.Generator) -> Any:
         """The best value of a parameter missing from the proposal, given earlier answers; None if unknown."""
         if name not in self.domains:

@@ -16,7 +16,7 @@ from bough.history import History
 from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks
-from bough.strategies.base import Strategy, check_proposal
+from bough.strategies.base import Predicts, Strategy, check_proposal
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
@@ -38,6 +38,11 @@ NO_LIMIT = 2**48
 
 MAX_RACES_LOST = 3
 """Proposals that may lose their trial number to another asker before a random point is used."""
+
+
+def _threads_for(strategy: Strategy) -> contextlib.AbstractContextManager[None]:
+    """The BLAS threads that a proposal has: one if the method has a model. Others need no BLAS."""
+    return one_blas_thread if isinstance(strategy, Predicts) else contextlib.nullcontext()
 
 
 class StoredStudy:
@@ -118,7 +123,9 @@ class StoredStudy:
         history = self._encoded.history(view)
         if self._fidelity is None:
             return history
-        return self._fidelity.history(model.space, history, self._in_use(view)[1])
+        strategy = self._in_use(view)[1]
+        with _threads_for(strategy):
+            return self._fidelity.history(model.space, history, strategy)
 
     def _halving(self, view: TrialIndex, fidelity: Fidelity) -> Halving:
         """The configurations to promote to a higher fidelity. Call it within ``_current``."""
@@ -224,7 +231,6 @@ class StoredStudy:
             trials.append(trial)
         return trials
 
-    @one_blas_thread()
     def ask_within(
         self,
         limit: int | None,
@@ -265,7 +271,8 @@ class StoredStudy:
                     found = [taken]
                 else:
                     room = room if races_lost >= MAX_RACES_LOST else 0
-                    config, within = self._propose(model, strategy, history, halving, number, room)
+                    with _threads_for(strategy):
+                        config, within = self._propose(model, strategy, history, halving, number, room)
                     trial = Trial(-1, config, "running", worker=worker, holder=holder)
                     found = self._storage.insert(
                         self._record.id, [trial], within=within, lease=lease, seen=seen

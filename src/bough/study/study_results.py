@@ -130,7 +130,7 @@ class StudyResults(StoredStudy):
         """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
         return table(self.trials, feasible=bool(self.goals.limits))
 
-    @one_blas_thread()
+    @one_blas_thread
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -198,7 +198,7 @@ class StudyResults(StoredStudy):
         except (MethodError, MissingExtraError):
             return False
 
-    @one_blas_thread()
+    @one_blas_thread
     def predict(
         self, configs: Sequence[Config], *, measure: str | None = None
     ) -> tuple[FloatArray, FloatArray]:
@@ -246,7 +246,7 @@ class StudyResults(StoredStudy):
         with self._current() as view:
             return len(self._history(view).done)
 
-    @one_blas_thread()
+    @one_blas_thread
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
         """The remaining gain after the first ``results`` results, by default all of them."""
         with self._current() as view:
