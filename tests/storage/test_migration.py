@@ -161,7 +161,9 @@ def test_an_old_study_of_many_trials_is_changed_and_goes_on(old_url: str) -> Non
     again = open_study("old", old_url)
     assert again.best.number == 10_000
     assert again.trials[9_999] == before
-    with pytest.raises(BoughError, match="the space was changed at trial 10000, and this config is of the"):
+    with pytest.raises(
+        BoughError, match="the space was changed at trial 10000, and this config belongs to the"
+    ):
         former.enqueue(before.config)
 
 
