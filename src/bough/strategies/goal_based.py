@@ -11,8 +11,7 @@ the search looks for feasible configurations unlike those that are known.
 
 With more than ``MAX_OBJECTIVES`` a front has too many boxes. Then each trial draws weights w ~ Dirichlet(1),
 and minimises the augmented Chebyshev norm of the scaled objectives (Knowles 2006, ParEGO): different trials
-look for different parts of the front. Branches are always compared by such a norm, with weights that every
-trial draws, so each branch that matters for some part of the front gets explored.
+look for different parts of the front.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class GoalBased:
     def _decide(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         weights = rng.dirichlet(np.ones(max(outcomes_of(history).values.shape[1], 1)))
         models = self._models(space, history, weights)
-        context = self._context(space, history, models, weights, rng)
+        context = self._context(space, history, models, rng)
         if models.objectives:
             return self.decide(context, rng)
         found = self.find_feasible(context, rng)
@@ -138,12 +137,11 @@ class GoalBased:
         space: Space,
         history: History,
         models: GoalModels,
-        weights: FloatArray,
         rng: np.random.Generator,
     ) -> ProposalContext:
-        weights_of_gain = self._weights(space, history)
-        factors = Total([*models.chances, *weights_of_gain])
-        likely = [*models.chances, *weights_of_gain[: len(history.failed) > 0]]
+        weights = self._weights(space, history)
+        factors = Total([*models.chances, *weights])
+        likely = [*models.chances, *(weights[:1] if len(history.failed) else [])]
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
@@ -161,8 +159,8 @@ class GoalBased:
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
             avoid=history.pending if repeat else tried_points(history),
             number=history.number,
-            level=models.level(weights[:objectives] if objectives > 1 else np.ones(1)),
-            find_early=lambda: history.done.take([]),  # late branches get no turns here
+            level=np.empty(0),  # branches are not compared here, and late ones get no turns
+            find_early=lambda: history.done.take([]),
             success=Total(likely) if likely else None,
             has_budget=history.spending is not None,
         )

@@ -116,14 +116,6 @@ class GoalModels:
         return np.asarray(beatable if np.any(beatable) else feasible)
 
     @cached_property
-    def violation(self) -> FloatArray:
-        """(n,) by how much each finished trial violates all limits together, in standard deviations."""
-        total = np.zeros(len(self.history.done))
-        for model in self.limits:
-            total += np.maximum(model.z - threshold(model), 0.0)
-        return total
-
-    @cached_property
     def _known(self) -> list[FloatArray]:
         """For each sample, the objectives (n, m) of finished trials; under noise, their expected values."""
         done = self.history.done
@@ -169,17 +161,6 @@ class GoalModels:
             points = known[feasible] if rows is not None else np.concatenate([known[feasible], believed])
             found.append(front_boxes(points, np.array(given), wide))
         return found
-
-    def level(self, weights: FloatArray) -> FloatArray:
-        """(n,) one value per finished trial: the Chebyshev norm of its objectives with these weights.
-
-        It is in standard deviations. Trials that violate a limit come after all others.
-        """
-        level = np.zeros(len(self.history.done))
-        if self.objectives and np.any(self.feasible):
-            z = np.stack([model.z for model in self.objectives], axis=1)
-            level = ((z - z[self.feasible].min(axis=0)) * weights / weights.max()).max(axis=1)
-        return np.where(self.feasible, level, level.max() + self.violation)
 
     @staticmethod
     def _expected_to_meet(model: ConditionedModel, points: Points) -> BoolArray:
