@@ -118,8 +118,8 @@ def explore_when_settled(decide: Decision) -> Decision:
 
     A model that is sure and wrong about a branch learns nothing from more trials on other branches. Expected
     improvement with estimated hyperparameters may never find the optimum, and random trials make sure that
-    it does (Bull 2011, JMLR 12). They replace trials from which the model expects nothing. With a budget
-    there are none: they ignore cost, and improvement per cost is largest elsewhere than improvement.
+    it does (Bull 2011, JMLR 12). They replace trials from which the model expects nothing. Studies with a
+    budget have no random trials: those would ignore cost.
     """
 
     def with_random_trials(context: ProposalContext, rng: np.random.Generator) -> Choice:
