@@ -9,8 +9,9 @@ the incumbent's tries to improve on the best observation of that branch: expecte
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
 divides its length-scales by 2, 4 or 8. ``samples`` averages over five slice samples of the hyperparameters.
-``starts`` searches the criterion from half as many points, ``candidates`` among half as many candidates.
-``settled`` has no random trials while the model expects no gain.
+``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
+``settled`` has no random trials while the model expects no gain. With ``rows`` the model sees 400
+observations, not 256.
 Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
 shared seed would give them the same initial design.
 """
@@ -233,9 +234,10 @@ VARIANTS = {
     "ranks": ranked_bad_half,
     "doubt": doubtful,
     "samples": Auto(samples=5).strategy,
-    "starts": Auto(search_starts=8).strategy,
+    "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,
     "settled": never_random,
+    "rows": Auto(working_set=400).strategy,
 }
 
 

@@ -46,4 +46,4 @@ def test_the_papers_methods_see_two_thousand_rows() -> None:
     space = bough.Space({"x": bough.Float(0, 1)})
     for name in ("tree", "add-tree", "add-tree-interactions", "conditional", "treed", "gp", "independent"):
         assert build(name, space).working_set == 2000
-    assert build("auto", space).working_set == 400
+    assert build("auto", space).working_set == 256

@@ -37,8 +37,8 @@ __all__ = [
     "working_rows",
 ]
 
-WORKING_SET_SIZE = 400
-"""Largest number of observations that a model sees, unless the option ``working_set`` changes it."""
+WORKING_SET_SIZE = 256
+"""Largest number of observations that a Gaussian process sees; the option ``working_set`` changes it."""
 
 PAPER_WORKING_SET_SIZE = 2000
 """The same for the papers' methods, which condition on all observations; at this size a fit takes seconds."""

@@ -14,7 +14,7 @@ from bough.gp.output_transform import OutputTransform
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
-from bough.strategies.base import WORKING_SET_SIZE, Strategy
+from bough.strategies.base import Strategy
 from bough.strategies.decisions import maximise_with
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import initial_design
@@ -34,7 +34,7 @@ class RandomForest(Options):
     trees: int = option(10, at_least(1))
     random_fraction: float = option(0.2, SHARE)
     initial: int | str | tuple[str, int] | None = option(None, INITIAL)
-    working_set: int = option(WORKING_SET_SIZE, WORKING_SET)
+    working_set: int = option(400, WORKING_SET)
 
     def strategy(self, space: Space) -> Strategy:
         require(

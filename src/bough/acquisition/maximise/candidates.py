@@ -132,7 +132,7 @@ def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Gene
 
 
 def select_starts(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:
-    """Rows to start from: the best ones, well apart, of each of the ``branches`` best branches.
+    """At most ``starts`` rows to start from: the best ones, well apart, of the ``branches`` best branches.
 
     The branches share ``starts`` evenly: the fewer branches, the more starts on each.
     """
@@ -140,7 +140,7 @@ def select_starts(space: Space, points: Points, value: FloatArray, branches: int
     order = np.argsort(-value, kind="stable")
     order = order[value[order] > -np.inf]
     _, first = np.unique(branch[order], return_index=True)
-    leaders = order[np.sort(first)[:branches]]
+    leaders = order[np.sort(first)[: min(branches, starts)]]
     each = starts // max(len(leaders), 1)
     if each <= 1:
         return leaders
