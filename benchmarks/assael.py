@@ -25,6 +25,7 @@ from benchmarks.runner import Record, Task, read, run_all
 
 METHODS = ("gp", "gp-warp", "treed", "treed-warp")
 FIRST_SEED = 10
+LONG_TRIALS = 100
 
 AS_PRINTED = {
     "gp": "gp(samples=10, candidates=20000)",
@@ -149,6 +150,7 @@ def renew(page: Path, records: Sequence[Record], trials: int) -> None:
     found = collect(records, trials)
     tables = {
         "printed": final_table(collect(records, trials, printed=True)),
+        "long": final_table(collect(records, LONG_TRIALS, printed=True)),
         "finals": final_table(found),
         "way": way_table(found, marks),
         "cost": cost_table(found),
