@@ -137,8 +137,13 @@ def _search_from(
     starts: int,
 ) -> tuple[Points, float]:
     """The best of a scored pool and of the searches from its best points: one row or none, and its score."""
-    score = allowed.score(pool, value)
-    begin = pool.take(select_starts(space, pool, score, branches, starts))
+    score = np.where(space.legal(pool) & ~np.isnan(value), value, -np.inf)
+    chosen = select_starts(space, pool, score, branches, starts)
+    # Comparing all candidates with all trials is slow, and only the chosen ones matter.
+    if not allowed.mask(pool.take(chosen)).all():
+        score = allowed.score(pool, value)
+        chosen = select_starts(space, pool, score, branches, starts)
+    begin = pool.take(chosen)
     if not len(begin):
         return begin, -np.inf
     low, high = bounds_of(space.tree.path_of(begin))
