@@ -153,7 +153,8 @@ class Database:
                 raise
             taken = min(max(time.monotonic() - began, 0.001), 0.01)
             self._typical += 0.1 * (taken - self._typical)
-            self._flush()
+            if self._log is not None:
+                self._log.flush()
             return result
 
         return self._patiently(attempt)
@@ -237,7 +238,7 @@ class Database:
         connection = open_connection(self._url, self._dialect, write=write, create=self._identity is None)
         try:
             if self.dialect == "sqlite" and write:
-                self._log = log_of(connection)
+                self._log = log_of(connection, self.where)
             if self._log is not None:
                 connection.execute("PRAGMA synchronous = NORMAL")
             cursor = connection.cursor()
@@ -256,17 +257,6 @@ class Database:
                 f"{self.where}: the file was removed, moved or replaced while it was open; "
                 "new results would be lost"
             )
-
-    def _flush(self) -> None:
-        """Flush what was committed to disk, unless the database does so itself."""
-        if self._log is None:
-            return
-        try:
-            self._log.flush()
-        except OSError as error:
-            raise StorageError(
-                f"{self.where}: writing to disk failed ({error}); reopen the study once it works"
-            ) from error
 
     def _roll_back(self) -> None:
         if self._connection is None:
