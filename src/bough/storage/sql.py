@@ -42,7 +42,7 @@ _CREATE = """
     ON CONFLICT (name) DO NOTHING
     RETURNING id, created"""
 _FIND = """
-    SELECT {columns} FROM bough_studies
+    SELECT {study} FROM bough_studies
     WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
 _DELETE = "DELETE FROM bough_studies WHERE id = :study"
 _EXISTS = "SELECT 1 FROM bough_studies WHERE id = :study"
@@ -57,7 +57,7 @@ _APPEND = """
     WHERE id = :study AND trials >= :low AND trials < :high AND amended <= :seen
     RETURNING revision, {clock}, trials - :count"""
 _CHANGES = """
-    SELECT {columns}, s.revision, {clock}, {amended}, {reported}
+    SELECT {trial}, s.revision, {clock}, {latest}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
@@ -112,11 +112,27 @@ class SqlStorage:
     def _upgrade(self) -> None:
         """Create the tables, or apply missing migrations."""
         migrate(self._database)
-        self._version = len(MIGRATIONS)
+        self._read_version(len(MIGRATIONS))
 
     def _look(self) -> None:
-        self._version = schema_version(self._database)
-        check_version(self._version, self._database)
+        """Find out the version of the tables; another process may upgrade them at any time."""
+        version = schema_version(self._database)
+        check_version(version, self._database)
+        self._read_version(version)
+
+    def _read_version(self, version: int) -> None:
+        """Read tables of this version from now on; columns that they lack are NULL."""
+        study, trial = (
+            ", ".join(
+                f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= version else f"NULL AS {column}"
+                for column in columns
+            )
+            for table, columns in (("", _STUDY), ("t.", COLUMNS))
+        )
+        latest = "s.amended, s.reported" if version > 1 else "0, 0"
+        self._find = _FIND.replace("{study}", study)
+        self._changes = _CHANGES.replace("{trial}", trial).replace("{latest}", latest)
+        self._version = version  # last, because other threads look at it before they use a statement
 
     def _write(
         self, work: Callable[[Transaction], T], shortcut: Callable[[Transaction], T | None] | None = None
@@ -124,16 +140,6 @@ class SqlStorage:
         if self._version < len(MIGRATIONS):
             self._upgrade()
         return self._database.write(work, shortcut)
-
-    def _statement(self, sql: str, columns: Sequence[str], table: str = "") -> str:
-        """A statement that reads ``columns``; those that the tables lack are NULL."""
-        if self._version < len(MIGRATIONS):  # another process may upgrade them at any time
-            self._look()
-        known = [
-            f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= self._version else f"NULL AS {column}"
-            for column in columns
-        ]
-        return sql.replace("{columns}", ", ".join(known))
 
     def create(
         self,
@@ -167,17 +173,18 @@ class SqlStorage:
     def find(self, name: str | None = None) -> list[StudyRecord]:
         if name is not None and "\0" in name:  # no database can hold such a name
             return []
-        sql = self._statement(_FIND, _STUDY)
-        return [StudyRecord(*row) for row in self._database.read(sql, name=name)] if self._version else []
+        if self._version < len(MIGRATIONS):
+            self._look()
+        rows = self._database.read(self._find, name=name) if self._version else []
+        return [StudyRecord(*row) for row in rows]
 
     def delete(self, study: int) -> None:
         self._write(lambda transaction: transaction.execute(_DELETE, study=study))
 
     def changes(self, study: int, since: int) -> Changes:
-        sql = self._statement(_CHANGES, COLUMNS, "t.")
-        for column in ("amended", "reported"):
-            sql = sql.replace(f"{{{column}}}", f"s.{column}" if self._version > 1 else "0")
-        rows = self._database.read(sql, study=study, since=since)
+        if self._version < len(MIGRATIONS):
+            self._look()
+        rows = self._database.read(self._changes, study=study, since=since)
         if not rows:
             raise _deleted()
         *_, revision, now, amended, reported = rows[0]
