@@ -41,9 +41,9 @@ class Walk:
 
     def note(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if self.is_recorded and event == "call" and code.co_filename.startswith(SOURCE):
-            if not code.co_name.startswith("<"):
-                self.functions.setdefault(code)
+        is_named = code.co_filename.startswith(SOURCE) and not code.co_name.startswith("<")
+        if self.is_recorded and event == "call" and is_named:
+            self.functions.setdefault(code)
 
     @contextlib.contextmanager
     def recorded(self) -> Iterator[None]:

@@ -122,9 +122,7 @@ class Records:
     def put(self, kind: str, name: str, body: dict[str, Any], owner: str = "") -> Document | None:
         """Store a new document; None if the name is taken."""
         text = json.dumps(body, allow_nan=False)
-        rows = self._database.write(
-            lambda t: t.execute(_PUT, kind=kind, name=name, owner=owner, body=text)
-        )
+        rows = self._database.write(lambda t: t.execute(_PUT, kind=kind, name=name, owner=owner, body=text))
         return _document(rows[0]) if rows else None
 
     def get(self, kind: str, name: str) -> Document | None:
