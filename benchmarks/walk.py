@@ -33,7 +33,7 @@ BRANCHES = {"svm": {"C": Float(1e-3, 1e3, log=True)}, "forest": {"depth": Int(1,
 
 
 class Walk:
-    """The functions of bough that ran in any thread while ``is_recorded`` was set."""
+    """The functions of bough that ran, in any thread, while ``is_recorded`` was set."""
 
     def __init__(self) -> None:
         self.functions: dict[CodeType, None] = {}
@@ -51,15 +51,23 @@ class Walk:
         yield
         self.is_recorded = False
 
+    @property
+    def files(self) -> list[str]:
+        """The file of each function, relative to the package."""
+        return [code.co_filename.removeprefix(SOURCE) for code in self.functions]
+
 
 @contextlib.contextmanager
 def profiled(walk: Walk) -> Iterator[None]:
     """Every thread that starts in here is watched, and so is this one."""
+    before = sys.getprofile()
     threading.setprofile(walk.note)
     sys.setprofile(walk.note)
-    yield
-    sys.setprofile(None)
-    threading.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
 
 
 def space() -> Space:
@@ -109,17 +117,18 @@ def _served(url: str, records: Records) -> Iterator[int]:
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        yield listening.getsockname()[1]
-        server.should_exit = True
-        thread.join()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def show(title: str, walk: Walk) -> None:
     print(f"\n{title}")
     seen: set[str] = set()
     hops, returns, last = -1, 0, ""
-    for code in walk.functions:
-        name = code.co_filename.removeprefix(SOURCE)
+    for code, name in zip(walk.functions, walk.files):
         if name != last:
             hops += 1
             returns += name in seen
