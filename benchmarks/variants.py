@@ -43,12 +43,7 @@ from bough.gp.posterior import GPPosterior, posterior
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies.context import Choice, Decision, ProposalContext
-from bough.strategies.decisions import (
-    exploit,
-    explore_late_branches,
-    explore_when_settled,
-    maximise_with,
-)
+from bough.strategies.decisions import exploit, explore, maximise_with
 from bough.strategies.model_based import ModelBased
 from bough.strategies.remaining_gain import NEGLIGIBLE_GAIN_SDS
 from bough.surrogates.nested import nested
@@ -106,11 +101,11 @@ def alternating(**search: int) -> Decision:
 
 def deciding(space: Space, decide: Decision) -> ModelBased:
     """``auto`` with another decision."""
-    return replace(Auto().strategy(space), decide=explore_late_branches(decide))
+    return replace(Auto().strategy(space), decide=decide)
 
 
 def compared_branches(space: Space) -> ModelBased:
-    return deciding(space, explore_when_settled(compare_branches(alternating())))
+    return deciding(space, explore(compare_branches(alternating())))
 
 
 def compare_branches(decide: Decision) -> Decision:
@@ -187,7 +182,7 @@ def ranked_bad_half(space: Space) -> ModelBased:
 
 
 def doubtful(space: Space) -> ModelBased:
-    return deciding(space, explore_when_settled(doubt(alternating())))
+    return deciding(space, explore(doubt(alternating())))
 
 
 def doubt(decide: Decision) -> Decision:
@@ -220,11 +215,12 @@ def shorter(known: GPPosterior, factor: float) -> GPPosterior:
 
 
 def fewer_candidates(space: Space) -> ModelBased:
-    return deciding(space, explore_when_settled(alternating(candidates=256)))
+    return deciding(space, explore(alternating(candidates=256)))
 
 
 def never_random(space: Space) -> ModelBased:
-    return deciding(space, alternating())
+    decide = explore(alternating())  # as with a budget, where no trial is random
+    return deciding(space, lambda context, rng: decide(replace(context, has_budget=True), rng))
 
 
 VARIANTS = {

@@ -18,8 +18,7 @@ from bough.strategies.composition import ACQUISITIONS, THOMPSON
 from bough.strategies.context import Decision
 from bough.strategies.decisions import (
     exploit,
-    explore_late_branches,
-    explore_when_settled,
+    explore,
     maximise_with,
     thompson_sampling,
 )
@@ -93,21 +92,17 @@ class Auto(ModelOptions):
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard),
-            decide=self._alternating(),
+            decide=model.decide,
             find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
         )
-
-    def _alternating(self) -> Decision:
-        """Maximise the criterion; exploit in some trials, and draw at random once the search has settled."""
-        search = partial(search_paths, starts=self.search_starts)
-        decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
-        if self.exploit_every:
-            decide = exploit(decide, self.exploit_every, self.exploit_sd_share)
-        return explore_when_settled(decide)
 
     def _decision(self) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
         if self.acquisition in INFORMATION:
             return INFORMATION[self.acquisition]
-        return explore_late_branches(self._alternating())
+        search = partial(search_paths, starts=self.search_starts)
+        decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
+        if self.exploit_every:
+            decide = exploit(decide, self.exploit_every, self.exploit_sd_share)
+        return explore(decide)

@@ -7,13 +7,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import FrameType
 
 import pytest
 from tests.docs.pages import DATA, FENCE, PAGES, ROOT, RUN, agree, blocks, run_page, with_service
 
-import bough
-from bough import Choice, Float, Int, Space, Study
+from benchmarks.walk import ask_in_memory, ask_service
 
 QUICK = ("README.md", "CONTRIBUTING.md", "docs/quickstart.md", "docs/spaces.md", "docs/howto/extend.md")
 """Pages that ``make test`` runs; the others are among the long tests."""
@@ -110,27 +108,10 @@ def test_the_map_names_files_that_exist():
         assert any((root / name).exists() for root in roots), f"the map names {name}"
 
 
-def test_the_map_follows_one_ask_through_every_file_that_it_visits():
+def test_the_map_follows_one_ask_through_every_file_that_it_visits(tmp_path: Path):
     text = (ROOT / "docs" / "map.md").read_text(encoding="utf-8")
     section = text.partition("## Follow one ask")[2].partition("\n## ")[0]
     named = set(re.findall(r"`([\w/]+\.py)`", section))
-    branches = {"svm": {"C": Float(1e-3, 1e3, log=True)}, "forest": {"depth": Int(1, 10)}, "bayes": {}}
-    study = Study(Space({"model": Choice(branches), "scale": Float(0, 1)}), seed=0)
-    for _ in range(12):
-        trial = study.ask()
-        study.tell(trial, trial.config["scale"])
-    visited = set()
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        visited.add(frame.f_code.co_filename)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        study.ask()
-    finally:
-        sys.setprofile(before)
-    source = Path(bough.__file__).parent
-    ours = {Path(each).relative_to(source).as_posix() for each in visited if each.startswith(str(source))}
-    assert ours
-    assert ours <= named
+    for walk in (ask_in_memory(12), ask_service(7, tmp_path / "walk.db")):
+        assert len(walk.files) > 100
+        assert set(walk.files) <= named

@@ -88,7 +88,7 @@ class Process:
 
     def start(self, failpoint: str | None = None) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        dying = [str(Path(__file__).with_name("dying_server.py")), failpoint] if failpoint else None
+        dying = ["-m", "tests.service.dying_server", failpoint] if failpoint else None
         command = [
             sys.executable,
             *(dying or ["-m", "bough"]),
@@ -101,7 +101,8 @@ class Process:
             "1",
         ]
         with (self._folder / "serve.log").open("ab") as log:
-            self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+            root = Path(__file__).parents[2]
+            self._process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=root)
         deadline = time.monotonic() + 180
         while time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):

@@ -146,14 +146,14 @@ def test_a_lost_acknowledgement_amends_once(shared_url: str, monkeypatch: pytest
     study = storage.create(RECORD).id
     write = storage._database.write
 
-    def twice(label: str, work: object, shortcut: object = None) -> object:
+    def twice(work: object, shortcut: object = None) -> object:
         """As if the first commit had happened, but its answer got lost."""
-        first: object = write(label, work, shortcut)  # type: ignore[arg-type]
+        first: object = write(work, shortcut)  # type: ignore[arg-type]
 
         def again(transaction: Transaction) -> object:
             return work(replace(transaction, retried=True))  # type: ignore[operator]
 
-        second = write(label, again)
+        second = write(again)
         assert second == first
         return second
 

@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+from tests.storage.failpoints import dying_write
 from tests.storage.invariants import sound_trials
 
 from bough.errors import ConflictError, TrialError
@@ -45,12 +46,7 @@ def process(work: Callable[[], object]) -> Iterator[BaseProcess]:
 
 def dies(work: Callable[[], object], failpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run ``work`` in a process that kills itself at the failpoint."""
-
-    def reached(database: Database, label: str, moment: str) -> None:
-        if f"{label}:{moment}" == failpoint:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    monkeypatch.setattr(Database, "_reached", reached)
+    monkeypatch.setattr(Database, "write", dying_write(failpoint))
     with process(work) as child:
         child.join(60)
         assert child.exitcode == -signal.SIGKILL

@@ -119,7 +119,7 @@ def test_a_fork_that_python_did_not_see_is_refused(tmp_path: Path, monkeypatch: 
 
 def test_a_fork_amid_a_transaction_undoes_it(shared_url: str) -> None:
     database = Database(shared_url, 5.0)
-    database.write("table", lambda t: t.execute("CREATE TABLE numbers (n BIGINT)"))
+    database.write(lambda t: t.execute("CREATE TABLE numbers (n BIGINT)"))
 
     def work(transaction: Transaction) -> None:
         transaction.execute("INSERT INTO numbers VALUES (1)")
@@ -129,7 +129,7 @@ def test_a_fork_amid_a_transaction_undoes_it(shared_url: str) -> None:
         os.waitpid(child, 0)
 
     with pytest.raises(StorageError, match="forked during a transaction; nothing was changed"):
-        database.write("fork", work)
+        database.write(work)
     assert database.read("SELECT n FROM numbers") == []
-    database.write("again", lambda t: t.execute("INSERT INTO numbers VALUES (2)"))
+    database.write(lambda t: t.execute("INSERT INTO numbers VALUES (2)"))
     assert database.read("SELECT n FROM numbers") == [(2,)]

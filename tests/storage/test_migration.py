@@ -111,7 +111,7 @@ def test_postgresql_is_upgraded_alike(postgresql_url: str) -> None:
             "(1, 1, '{\"x\": 0.25}', 'queued', 0, NULL, 2)"
         )
 
-    database.write("fill", as_in_0_1)
+    database.write(as_in_0_1)
     study = open_study("s", open_storage(postgresql_url))
     assert [trial.number for trial in study.ask_up_to(1, request=MARK_OF_ASK)] == [0]
     assert [(trial.worker, trial.state) for trial in study.trials] == [("alice", "running"), (None, "queued")]

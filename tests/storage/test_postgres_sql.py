@@ -64,12 +64,12 @@ class Held:
                 self._go.wait(60)
             return execute(sql, parameters)
 
-        def in_transaction(label: str, work: Callable[..., Any], shortcut: Any = None) -> Any:
+        def in_transaction(work: Callable[..., Any], shortcut: Any = None) -> Any:
             def both(transaction: Transaction) -> Any:
                 done = shortcut(transaction) if shortcut else None
                 return work(transaction) if done is None else done
 
-            return Database.write(database, label, both)
+            return Database.write(database, both)
 
         monkeypatch.setattr(database, "_execute", pausing)
         monkeypatch.setattr(database, "write", in_transaction)

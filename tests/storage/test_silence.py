@@ -71,7 +71,7 @@ def test_many_rows_are_sent_again_on_a_new_connection(postgresql_url: str, proxy
             proxy.silence()
         transaction.execute_many("INSERT INTO numbers (n) VALUES (:n)", [{"n": n} for n in range(3)])
 
-    database.write("numbers", work)
+    database.write(work)
     assert tries == [False, True]
     assert database.read("SELECT n FROM numbers ORDER BY n") == [(0,), (1,), (2,)]
 

@@ -120,7 +120,7 @@ def test_a_new_connection_opens_the_log_anew(sqlite_url: str) -> None:
 def test_a_log_closes_when_the_interpreter_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log"
     path.touch()
-    log = sqlite_wal.Log(str(path))
+    log = sqlite_wal.Log(str(path), "a test")
     file = log._file
     monkeypatch.setattr(sqlite_wal, "os", None)  # as Python leaves modules at its end
     log.__del__()

@@ -107,13 +107,11 @@ class Records:
         return TokenRow(*rows[0]) if rows else None
 
     def add_token(self, id: str, name: str, scope: str, hash: str) -> None:
-        self._database.write(
-            "token", lambda t: t.execute(_ADD_TOKEN, id=id, name=name, scope=scope, hash=hash)
-        )
+        self._database.write(lambda t: t.execute(_ADD_TOKEN, id=id, name=name, scope=scope, hash=hash))
 
     def revoke(self, id: str) -> bool:
         """Revoke a token; returns whether it existed and was still valid."""
-        return self._has_tokens and bool(self._database.write("revoke", lambda t: t.execute(_REVOKE, id=id)))
+        return self._has_tokens and bool(self._database.write(lambda t: t.execute(_REVOKE, id=id)))
 
     @property
     def _has_tokens(self) -> bool:
@@ -124,9 +122,7 @@ class Records:
     def put(self, kind: str, name: str, body: dict[str, Any], owner: str = "") -> Document | None:
         """Store a new document; None if the name is taken."""
         text = json.dumps(body, allow_nan=False)
-        rows = self._database.write(
-            "document", lambda t: t.execute(_PUT, kind=kind, name=name, owner=owner, body=text)
-        )
+        rows = self._database.write(lambda t: t.execute(_PUT, kind=kind, name=name, owner=owner, body=text))
         return _document(rows[0]) if rows else None
 
     def get(self, kind: str, name: str) -> Document | None:
@@ -151,10 +147,10 @@ class Records:
             body = json.dumps(change(_document(rows[0]).body), allow_nan=False)
             return _document(transaction.execute(_UPDATE, kind=kind, name=name, body=body)[0])
 
-        return self._database.write("document", work)
+        return self._database.write(work)
 
     def delete(self, kind: str, name: str) -> None:
-        self._database.write("document", lambda t: t.execute(_DELETE, kind=kind, name=name))
+        self._database.write(lambda t: t.execute(_DELETE, kind=kind, name=name))
 
     @property
     def _for_update(self) -> str:

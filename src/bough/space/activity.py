@@ -1,4 +1,5 @@
-"""Evaluate conditions over whole columns: which groups are active, which points are forbidden.
+"""Evaluate conditions over whole columns: which groups are active, which points are forbidden, and which
+point is nearest to a position in the unit cube.
 
 Each column that a condition or clause reads is cut into *pieces* at the thresholds it is compared
 with (a nominal column at every option). A test is then a boolean table over pieces. The piece numbers
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.points import BoolArray, FloatArray, IntArray
+from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space.binding import (
     Bound,
     Conjunction,
@@ -175,6 +176,25 @@ class Rules:
         for group in self.groups:
             on[:, group.index] = self.holds(group.bound, view, on)
         return on
+
+    def snap(self, x: FloatArray) -> Points:
+        """Points at the legal values nearest to ``x`` (n, columns), with the activity they imply."""
+        columns = np.array(np.asarray(x, dtype=float).T, order="C")  # (columns, n): each column contiguous
+        if np.isnan(columns.sum()):
+            columns[np.isnan(columns)] = 0.5  # allowed only where inactive, where nothing reads it
+        np.clip(columns, 0.0, 1.0, out=columns)
+        grids = self.grids
+        levels = grids.levels[grids.even, None]
+        ranks = columns[grids.even]
+        ranks *= levels
+        np.floor(ranks, out=ranks)
+        np.minimum(ranks, levels - 1, out=ranks)
+        columns[grids.even] = (ranks + 0.5) / levels
+        if len(grids.log):
+            columns[grids.log] = grids.log_position(grids.log_rank_at(columns[grids.log].T)).T
+        on = self.activity(EncodedView(self, columns.T))
+        np.copyto(columns, 0.5, where=~on.T[self.group])
+        return Points(columns.T, on)
 
     def violations(self, view: EncodedView, on: BoolArray) -> BoolArray:
         """(n, clauses + constraints) which forbidden clauses are true, and which relations do not hold."""

@@ -19,29 +19,9 @@ from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical, Domain, Float, Int
 from bough.space.scalars import Scalar
 
-__all__ = ["Config", "decode", "encode_exact", "snap", "units"]
+__all__ = ["Config", "decode", "encode_exact", "units"]
 
 Config = dict[str, Scalar]
-
-
-def snap(rules: Rules, x: FloatArray) -> Points:
-    """Points at the legal values nearest to ``x`` (n, columns), with the activity they imply."""
-    columns = np.array(np.asarray(x, dtype=float).T, order="C")  # (columns, n): each column contiguous
-    if np.isnan(columns.sum()):
-        columns[np.isnan(columns)] = 0.5  # allowed only where inactive, where nothing reads it
-    np.clip(columns, 0.0, 1.0, out=columns)
-    grids = rules.grids
-    levels = grids.levels[grids.even, None]
-    ranks = columns[grids.even]
-    ranks *= levels
-    np.floor(ranks, out=ranks)
-    np.minimum(ranks, levels - 1, out=ranks)
-    columns[grids.even] = (ranks + 0.5) / levels
-    if len(grids.log):
-        columns[grids.log] = grids.log_position(grids.log_rank_at(columns[grids.log].T)).T
-    on = rules.activity(EncodedView(rules, columns.T))
-    np.copyto(columns, 0.5, where=~on.T[rules.group])
-    return Points(columns.T, on)
 
 
 def decode(rules: Rules, parameters: Sequence[Parameter], points: Points) -> list[Config]:

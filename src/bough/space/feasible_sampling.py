@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.points import BoolArray, FloatArray, IntArray, Points
-from bough.space import encoding
 from bough.space.activity import EncodedView, Rules
 from bough.space.parameter_constraints import ParameterConstraint
 from bough.space.parameters import Float
@@ -43,7 +42,7 @@ class Simplex(NamedTuple):
 
 def drawn_points(rules: Rules, x: FloatArray) -> Points:
     """Uniform positions x (n, columns) as snapped points, with mixtures spread over their simplex."""
-    points = encoding.snap(rules, x)
+    points = rules.snap(x)
     for simplex in _simplices(rules):
         active = points.on[:, rules.group[simplex.columns]]
         rows = simplex.constraint.applies(points.on[:, rules.group])
@@ -56,7 +55,7 @@ def drawn_points(rules: Rules, x: FloatArray) -> Points:
         unit = np.clip(rest * share / width, 0.0, 1.0)
         moved = points.x.copy()
         moved[:, simplex.columns] = np.where(rows[:, None] & active, unit, moved[:, simplex.columns])
-        points = encoding.snap(rules, moved)  # a member may be a switch
+        points = rules.snap(moved)  # a member may be a switch
     return points
 
 

@@ -159,11 +159,11 @@ class Space:
 
     def _legal_default(self, x: FloatArray, given: BoolArray) -> Points:
         """``x`` (1, columns), or, if that is forbidden, with other values for columns without a default."""
-        point = encoding.snap(self.rules, x)
+        point = self.rules.snap(x)
         if self.legal(point)[0]:
             return point
         drawn = np.random.default_rng(0).random((1000, len(self)))
-        points = encoding.snap(self.rules, np.where(given, x, drawn))
+        points = self.rules.snap(np.where(given, x, drawn))
         if self.require:
             points = repair(self.rules, points, locked=np.tile(given, (len(points), 1)))
         legal = np.flatnonzero(self.legal(points))
@@ -253,14 +253,14 @@ class Space:
 
         Points that violate a relation of ``require`` move to the nearest ones that meet it, where possible.
         """
-        points = encoding.snap(self.rules, x)
+        points = self.rules.snap(x)
         return repair(self.rules, points) if self.require else points
 
     def scatter(self, x: FloatArray) -> Points:
         """Like ``snap``, for draws ``x`` that fill the unit cube: mixtures are spread over their simplex."""
         if self.require:
             return repair(self.rules, drawn_points(self.rules, x))
-        return encoding.snap(self.rules, x)
+        return self.rules.snap(x)
 
     def violations(self, points: Points) -> BoolArray:
         """(n, clauses + relations) which forbidden clauses are true, and which relations do not hold."""

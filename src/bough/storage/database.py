@@ -126,10 +126,7 @@ class Database:
         return self._patiently(attempt)
 
     def write(
-        self,
-        label: str,
-        work: Callable[[Transaction], T],
-        shortcut: Callable[[Transaction], T | None] | None = None,
+        self, work: Callable[[Transaction], T], shortcut: Callable[[Transaction], T | None] | None = None
     ) -> T:
         """Run ``work`` in one transaction; if it raises, nothing is changed. It may be run several times.
 
@@ -142,16 +139,13 @@ class Database:
             self._open(write=True)
             self._check_file()
             if shortcut is not None and not retried:
-                self._reached(label, "before-commit")
                 done = shortcut(Transaction(self, retried))
-                self._reached(label, "after-commit")
                 if done is not None:
                     return done
             self._execute(_BEGIN[self.dialect], {})
             began = time.monotonic()
             try:
                 result = work(Transaction(self, retried))
-                self._reached(label, "before-commit")
                 self._check_file()
                 self._execute("COMMIT", {})
             except BaseException:
@@ -159,8 +153,8 @@ class Database:
                 raise
             taken = min(max(time.monotonic() - began, 0.001), 0.01)
             self._typical += 0.1 * (taken - self._typical)
-            self._flush()
-            self._reached(label, "after-commit")
+            if self._log is not None:
+                self._log.flush()
             return result
 
         return self._patiently(attempt)
@@ -171,9 +165,6 @@ class Database:
             "postgresql": "SELECT count(to_regclass(:name))",  # in the schema of this connection
         }
         return self.read(found[self.dialect], name=name) == [(1,)]
-
-    def _reached(self, label: str, moment: str) -> None:
-        """Does nothing; a hook at which crash tests kill the process."""
 
     def _patiently(self, attempt: Callable[[bool], T]) -> T:
         """Retry until it works, the fault is permanent, or patience ends."""
@@ -247,7 +238,7 @@ class Database:
         connection = open_connection(self._url, self._dialect, write=write, create=self._identity is None)
         try:
             if self.dialect == "sqlite" and write:
-                self._log = log_of(connection)
+                self._log = log_of(connection, self.where)
             if self._log is not None:
                 connection.execute("PRAGMA synchronous = NORMAL")
             cursor = connection.cursor()
@@ -266,17 +257,6 @@ class Database:
                 f"{self.where}: the file was removed, moved or replaced while it was open; "
                 "new results would be lost"
             )
-
-    def _flush(self) -> None:
-        """Flush what was committed to disk, unless the database does so itself."""
-        if self._log is None:
-            return
-        try:
-            self._log.flush()
-        except OSError as error:
-            raise StorageError(
-                f"{self.where}: writing to disk failed ({error}); reopen the study once it works"
-            ) from error
 
     def _roll_back(self) -> None:
         if self._connection is None:

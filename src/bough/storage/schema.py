@@ -125,7 +125,7 @@ def migrate(
     table: where the version is kept. The service has separate migrations, applied when it starts.
     """
     if schema_version(database, table) != len(migrations):
-        database.write("migrate", lambda transaction: _run(transaction, database, migrations, table))
+        database.write(lambda transaction: _run(transaction, database, migrations, table))
 
 
 def check_version(version: int, database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:

@@ -42,7 +42,7 @@ _CREATE = """
     ON CONFLICT (name) DO NOTHING
     RETURNING id, created"""
 _FIND = """
-    SELECT {columns} FROM bough_studies
+    SELECT {study} FROM bough_studies
     WHERE CAST(:name AS TEXT) IS NULL OR name = CAST(:name AS TEXT) ORDER BY id"""
 _DELETE = "DELETE FROM bough_studies WHERE id = :study"
 _EXISTS = "SELECT 1 FROM bough_studies WHERE id = :study"
@@ -57,7 +57,7 @@ _APPEND = """
     WHERE id = :study AND trials >= :low AND trials < :high AND amended <= :seen
     RETURNING revision, {clock}, trials - :count"""
 _CHANGES = """
-    SELECT {columns}, s.revision, {clock}, {amended}, {reported}
+    SELECT {trial}, s.revision, {clock}, {latest}
     FROM bough_studies s LEFT JOIN bough_trials t ON t.study = s.id AND t.revision > :since
     WHERE s.id = :study ORDER BY t.revision, t.finished, t.number"""
 _INSERT = f"""
@@ -110,33 +110,36 @@ class SqlStorage:
         return f"SqlStorage({self._database.where!r})"
 
     def _upgrade(self) -> None:
-        """Before a write: create the tables, or apply missing migrations."""
-        if self._version < len(MIGRATIONS):
-            migrate(self._database)
-            self._version = len(MIGRATIONS)
+        """Create the tables, or apply missing migrations."""
+        migrate(self._database)
+        self._read_version(len(MIGRATIONS))
 
     def _look(self) -> None:
-        self._version = schema_version(self._database)
-        check_version(self._version, self._database)
+        """Find out the version of the tables; another process may upgrade them at any time."""
+        version = schema_version(self._database)
+        check_version(version, self._database)
+        self._read_version(version)
+
+    def _read_version(self, version: int) -> None:
+        """Read tables of this version from now on; columns that they lack are NULL."""
+        study, trial = (
+            ", ".join(
+                f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= version else f"NULL AS {column}"
+                for column in columns
+            )
+            for table, columns in (("", _STUDY), ("t.", COLUMNS))
+        )
+        latest = "s.amended, s.reported" if version > 1 else "0, 0"
+        self._find = _FIND.replace("{study}", study)
+        self._changes = _CHANGES.replace("{trial}", trial).replace("{latest}", latest)
+        self._version = version  # last, because other threads look at it before they use a statement
 
     def _write(
-        self,
-        label: str,
-        work: Callable[[Transaction], T],
-        shortcut: Callable[[Transaction], T | None] | None = None,
+        self, work: Callable[[Transaction], T], shortcut: Callable[[Transaction], T | None] | None = None
     ) -> T:
-        self._upgrade()
-        return self._database.write(label, work, shortcut)
-
-    def _statement(self, sql: str, columns: Sequence[str], table: str = "") -> str:
-        """A statement that reads ``columns``; those that the tables lack are NULL."""
-        if self._version < len(MIGRATIONS):  # another process may upgrade them at any time
-            self._look()
-        known = [
-            f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= self._version else f"NULL AS {column}"
-            for column in columns
-        ]
-        return sql.replace("{columns}", ", ".join(known))
+        if self._version < len(MIGRATIONS):
+            self._upgrade()
+        return self._database.write(work, shortcut)
 
     def create(
         self,
@@ -165,22 +168,23 @@ class SqlStorage:
             report_rows.insert(transaction, study, reports, revision=1)
             return replace(record, id=study, created=when, trials=len(trials))
 
-        return self._write("create", work)
+        return self._write(work)
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
         if name is not None and "\0" in name:  # no database can hold such a name
             return []
-        sql = self._statement(_FIND, _STUDY)
-        return [StudyRecord(*row) for row in self._database.read(sql, name=name)] if self._version else []
+        if self._version < len(MIGRATIONS):
+            self._look()
+        rows = self._database.read(self._find, name=name) if self._version else []
+        return [StudyRecord(*row) for row in rows]
 
     def delete(self, study: int) -> None:
-        self._write("delete", lambda transaction: transaction.execute(_DELETE, study=study))
+        self._write(lambda transaction: transaction.execute(_DELETE, study=study))
 
     def changes(self, study: int, since: int) -> Changes:
-        sql = self._statement(_CHANGES, COLUMNS, "t.")
-        for column in ("amended", "reported"):
-            sql = sql.replace(f"{{{column}}}", f"s.{column}" if self._version > 1 else "0")
-        rows = self._database.read(sql, study=study, since=since)
+        if self._version < len(MIGRATIONS):
+            self._look()
+        rows = self._database.read(self._changes, study=study, since=since)
         if not rows:
             raise _deleted()
         *_, revision, now, amended, reported = rows[0]
@@ -211,7 +215,7 @@ class SqlStorage:
                 transaction, study, amendment, after, space, moved, revision, now, operation
             )
 
-        return self._write("amend", work)
+        return self._write(work)
 
     def insert(
         self,
@@ -253,7 +257,7 @@ class SqlStorage:
 
         # Another process may handle the same request, so its id must be looked up under the lock.
         one = self._on_server and len(trials) == 1 and not marked
-        return self._write("insert", work, shortcut if one else None)
+        return self._write(work, shortcut if one else None)
 
     def take(
         self, study: int, worker: str, lease: float | None = None, holder: str | None = None
@@ -274,7 +278,7 @@ class SqlStorage:
                 _save(transaction, study, trial, revision, None)
             return None
 
-        return self._write("take", work)
+        return self._write(work)
 
     def finish(self, study: int, result: Trial) -> Trial:
         def work(transaction: Transaction) -> Trial:
@@ -290,7 +294,7 @@ class SqlStorage:
             told = trials_of(transaction.execute(postgres_sql.FINISH, **columns))
             return told[0] if told else None  # a repetition, a conflict, or a failure of an old attempt
 
-        return self._write("finish", work, shortcut if self._on_server else None)
+        return self._write(work, shortcut if self._on_server else None)
 
     def report(self, study: int, report: Report) -> Trial:
         def work(transaction: Transaction) -> Trial:
@@ -300,7 +304,7 @@ class SqlStorage:
             report_rows.append(transaction, study, current, given, revision)
             return current
 
-        return self._write("report", work)
+        return self._write(work)
 
     def renew(self, study: int, held: Sequence[Trial], lease: float | None) -> None:
         def work(transaction: Transaction) -> None:
@@ -311,10 +315,11 @@ class SqlStorage:
                 if changed is not None:
                     _save(transaction, study, changed, revision, None)
 
-        self._upgrade()
+        if self._version < len(MIGRATIONS):
+            self._upgrade()
         # A statement that waits for a silent server must not block the leases of other trials.
         free = self._database.is_idle_within(LEASE_WAIT_SECONDS)
-        (self._database if free else self._renewing).write("renew", work)
+        (self._database if free else self._renewing).write(work)
 
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:

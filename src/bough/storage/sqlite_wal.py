@@ -19,37 +19,43 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from bough.errors import StorageError
+
 __all__ = ["Log", "log_of"]
 
 
 class Log:
     """The open log of one connection; it stays the same file while that connection is open."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, where: str) -> None:
         self._file = os.open(path, os.O_RDONLY)
-        self._failure: tuple[object, ...] = ()  # arguments of the first error
+        self._where = where
+        self._failure = ""  # what is wrong since the first error
 
     def flush(self) -> None:
-        """Return when everything committed so far, by any process, is on disk; OSError if that fails.
+        """Return when everything committed so far, by any process, is on disk; StorageError if that fails.
 
         Every later flush then fails, too: the system reports a failed write only once, and the log is useless
         after the gap.
         """
         if self._failure:
-            raise OSError(*self._failure)
+            raise StorageError(self._failure)
         try:
             os.fdatasync(self._file)
         except OSError as error:
-            self._failure = error.args
-            raise
+            self._failure = f"{self._where}: writing to disk failed ({error}); reopen the study once it works"
+            raise StorageError(self._failure) from error
 
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
         if hasattr(self, "_file"):
             close(self._file)  # at interpreter exit, ``os`` may already be gone
 
 
-def log_of(connection: Any) -> Log | None:
-    """The log of a connection to SQLite; None if it has none, or if SQLite itself must flush it."""
+def log_of(connection: Any, where: str) -> Log | None:
+    """The log of a connection to SQLite; None if it has none, or if SQLite itself must flush it.
+
+    where: the database, for errors.
+    """
     if not hasattr(os, "fdatasync"):  # Windows, macOS
         return None
     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # opens the log
@@ -57,6 +63,6 @@ def log_of(connection: Any) -> Log | None:
         return None
     _, _, path = connection.execute("PRAGMA database_list").fetchone()
     try:
-        return Log(f"{path}-wal")
+        return Log(f"{path}-wal", where)
     except OSError:
         return None

@@ -14,7 +14,6 @@ from bough.errors import ExhaustedError, MethodError
 from bough.history import SAME_POSITION, History
 from bough.points import BoolArray, FloatArray, IntArray, Points, row_hashes, row_keys
 from bough.space import Space
-from bough.space.encoding import snap
 
 __all__ = [
     "PAPER_WORKING_SET_SIZE",
@@ -208,7 +207,7 @@ def check_proposal(space: Space, points: Any, name: str) -> None:
     active = layout.active(points.on)
     if not np.all((points.x >= 0) & (points.x <= 1), where=active):
         raise MethodError(f"method {name!r} proposed a value outside the unit cube: clip it to [0, 1]")
-    snapped = snap(space.rules, np.where(active, points.x, 0.5))
+    snapped = space.rules.snap(np.where(active, points.x, 0.5))
     if not np.array_equal(snapped.on, points.on):
         raise MethodError(f"method {name!r} proposed a point with wrong activity: make it by space.snap(x)")
     if not space.legal(snapped)[0]:

@@ -1,6 +1,6 @@
 """What a branch may still reach, and a trial that tries to improve on the branch's own best observation.
 
-Branches that came late get such trials (``decisions.explore_late_branches``), and a search has not settled
+Branches that came late get such trials (``decisions.late_branch``), and a search has not settled
 while a branch may still reach a better value (``remaining_gain``). With b_k the best observation and n_k the
 number of trials of branch k (in standard deviations of all observations), it may still reach
 

@@ -20,11 +20,12 @@ from bough.strategies.context import Choice, Decision, ProposalContext
 __all__ = [
     "Maximiser",
     "exploit",
-    "explore_late_branches",
-    "explore_when_settled",
+    "explore",
+    "late_branch",
     "maximise_with",
     "random_candidates",
     "thompson_sampling",
+    "untried_point",
 ]
 
 THOMPSON_CANDIDATES = 1000
@@ -85,8 +86,27 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
     return with_exploitation
 
 
-def explore_late_branches(decide: Decision) -> Decision:
-    """``decide``, except that every second trial may go to a branch that came late.
+def explore(decide: Decision) -> Decision:
+    """``decide``, except that every second trial explores where there is a reason: a branch came late
+    (``late_branch``), or the model expects no gain (``untried_point``)."""
+
+    def with_exploration(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        if context.number % EXPLORE_EVERY:
+            return decide(context, rng)
+        if len(early := context.find_early()) and (late := late_branch(context, early, rng)) is not None:
+            return late
+        found = decide(context, rng)
+        if context.has_budget or found.rule != "acquisition" or not len(found.points):
+            return found
+        if context.improvement(found.points)[0] >= np.log(SETTLED_GAIN_SDS):
+            return found
+        return untried_point(context, rng) or found
+
+    return with_exploration
+
+
+def late_branch(context: ProposalContext, early: Points, rng: np.random.Generator) -> Choice | None:
+    """A trial on a branch that came late; None if there is no such branch, or none that may be best.
 
     Such a branch came with a change of the space, or results from before it existed were added. In a space
     with few paths, the initial design visits all of them, so the branches start equally and the model
@@ -95,49 +115,36 @@ def explore_late_branches(decide: Decision) -> Decision:
     there. It first gets its point of the design (``InitialDesign.next``). Then every second trial tries to
     improve on *its own* best observation, as long as it may still beat the incumbent by the bound of
     ``branch_exploration``.
+
+    early: the first points that were tried.
     """
-
-    def with_late_branches(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        if context.number % EXPLORE_EVERY == 0 and len(early := context.find_early()):
-            branch = context.space.tree.branch_ids(Points.concat([early, context.done]))
-            known = set(branch[: len(early)].tolist())
-            late = ~np.isin(branch[len(early) :], list(known))
-            if late.any():
-                others = [each for each in other_branches(context) if late[each.rows[0]]]
-                if found := promising(context, others):
-                    explored = improve(context, found, rng)
-                    if len(explored.points):
-                        return explored
-        return decide(context, rng)
-
-    return with_late_branches
+    branch = context.space.tree.branch_ids(Points.concat([early, context.done]))
+    late = ~np.isin(branch[len(early) :], branch[: len(early)])
+    if not late.any():
+        return None
+    branches = [each for each in other_branches(context) if late[each.rows[0]]]
+    if (best := promising(context, branches)) is None:
+        return None
+    explored = improve(context, best, rng)
+    return explored if len(explored.points) else None
 
 
-def explore_when_settled(decide: Decision) -> Decision:
-    """``decide``, except that every second trial is random while the model expects no gain.
+def untried_point(context: ProposalContext, rng: np.random.Generator) -> Choice | None:
+    """A random point that was not tried and will probably not fail; None if a few draws find none.
 
     A model that is sure and wrong about a branch learns nothing from more trials on other branches. Expected
     improvement with estimated hyperparameters may never find the optimum, and random trials make sure that
     it does (Bull 2011, JMLR 12). They replace trials from which the model expects nothing. Studies with a
     budget have no random trials: those would ignore cost.
     """
-
-    def with_random_trials(context: ProposalContext, rng: np.random.Generator) -> Choice:
-        found = decide(context, rng)
-        if context.number % EXPLORE_EVERY or context.has_budget or found.rule != "acquisition":
-            return found
-        if not len(found.points) or context.improvement(found.points)[0] >= np.log(SETTLED_GAIN_SDS):
-            return found
-        points = sample_points(context.space, RANDOM_POINTS, rng)
-        new = CandidateFilter(context.space, context.avoid).mask(points)
-        if context.success is not None:
-            new &= context.success(points) > np.log(LIKELY_SUCCESS)
-        if not new.any():
-            return found
-        point = points.take(np.flatnonzero(new)[:1])
-        return Choice(point, "drawn at random: the model expects no gain anywhere", "random")
-
-    return with_random_trials
+    points = sample_points(context.space, RANDOM_POINTS, rng)
+    new = CandidateFilter(context.space, context.avoid).mask(points)
+    if context.success is not None:
+        new &= context.success(points) > np.log(LIKELY_SUCCESS)
+    if not new.any():
+        return None
+    point = points.take(np.flatnonzero(new)[:1])
+    return Choice(point, "drawn at random: the model expects no gain anywhere", "random")
 
 
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:

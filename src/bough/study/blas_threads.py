@@ -46,11 +46,8 @@ class _OneThread(ContextDecorator):
         with self._lock:
             self._inside -= 1
             if not self._inside:
-                self._restore()
-
-    def _restore(self) -> None:
-        self._limit.restore_original_limits()
-        self._let_others_limit()
+                self._limit.restore_original_limits()
+                self._let_others_limit()
 
     def _let_others_limit(self) -> None:
         """threadpoolctl lets only the thread that limited first change a limit."""
@@ -62,10 +59,10 @@ class _OneThread(ContextDecorator):
         self._lock.acquire()
 
     def after_fork(self, child: bool) -> None:
-        if child and self._inside:  # the threads that are inside do not exist here
-            self._inside = 0
-            self._restore()
         self._lock.release()
+        if child and self._inside:  # the threads that are inside do not exist here
+            self._inside = 1
+            self.__exit__()
 
 
 one_blas_thread = _OneThread()

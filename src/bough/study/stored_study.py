@@ -40,16 +40,12 @@ MAX_RACES_LOST = 3
 """Proposals that may lose their trial number to another asker before a random point is used."""
 
 
-def _threads_for(strategy: Strategy) -> contextlib.AbstractContextManager[None]:
-    """The BLAS threads that a proposal has: one if the method has a model. Others need no BLAS."""
-    return one_blas_thread if isinstance(strategy, Predicts) else contextlib.nullcontext()
-
-
 class StoredStudy:
     """The core of a ``Study``: its record, its trials as last read, its method, and ``ask``."""
 
     _model: ModelSpace | None  # both are built on first use, and again when the space changes
     _made_strategy: Strategy | None
+    _blas_threads: contextlib.AbstractContextManager[None]  # made with the strategy
 
     @classmethod
     def of_record(cls, record: StudyRecord, storage: Storage) -> Self:
@@ -115,6 +111,8 @@ class StoredStudy:
         model = self._model or self._model_space(view)
         if self._made_strategy is None:
             self._made_strategy = self._built(model.space)
+            with_model = isinstance(self._made_strategy, Predicts)  # other methods need no BLAS
+            self._blas_threads = one_blas_thread if with_model else contextlib.nullcontext()
         return model, self._made_strategy
 
     def _history(self, view: TrialIndex) -> History:
@@ -124,7 +122,7 @@ class StoredStudy:
         if self._fidelity is None:
             return history
         strategy = self._in_use(view)[1]
-        with _threads_for(strategy):
+        with self._blas_threads:
             return self._fidelity.history(model.space, history, strategy)
 
     def _halving(self, view: TrialIndex, fidelity: Fidelity) -> Halving:
@@ -271,7 +269,7 @@ class StoredStudy:
                     found = [taken]
                 else:
                     room = room if races_lost >= MAX_RACES_LOST else 0
-                    with _threads_for(strategy):
+                    with self._blas_threads:
                         config, within = self._propose(model, strategy, history, halving, number, room)
                     trial = Trial(-1, config, "running", worker=worker, holder=holder)
                     found = self._storage.insert(

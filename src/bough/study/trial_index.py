@@ -172,7 +172,7 @@ class TrialIndex:
 
     def _count(self, trial: Trial) -> None:
         self.over.append(trial.number)
-        self.added += trial.was_added
+        self.added += trial.attempt == 0  # it was never handed out
         if trial.retracted is not None:
             self.retracted += 1
             return

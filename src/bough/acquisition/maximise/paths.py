@@ -74,7 +74,8 @@ def search_paths(
     paths than that, the best point found is carried over to other paths, a few times while that helps.
     """
     allowed = CandidateFilter(space, avoid)
-    if (points := every_point(space, MAX_LISTED_POINTS)) is not None:
+    is_small = space.size <= MAX_LISTED_POINTS
+    if is_small and (points := every_point(space, MAX_LISTED_POINTS)) is not None:
         return best_row(points, allowed.score(points, criterion(points)))
     boxes = space.tree.all_paths(MAX_LISTED_PATHS)
     listed = len(boxes) <= MAX_LISTED_PATHS
