@@ -82,7 +82,7 @@ class Shifted(Posterior):
 
     @property
     def observation_noise(self) -> float:
-        return self.rest.observation_noise
+        return self.scale * self.rest.observation_noise  # s² scales M, of which the noise is a part
 
 
 def shifted(posterior: GPPosterior, members: Sequence[Posterior], weights: FloatArray) -> Posterior:
