@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Recommended:
-    """The true values of what a study recommends, whether they lie in the best branch, and the early spread."""
+    """The true values of what a study recommends, whether it is in the best branch, and the early spread."""
 
     values: Sequence[float]
     right: Sequence[bool]

@@ -1,7 +1,7 @@
 """Noisy versions of development problems: training twice gives two results.
 
-``noise-on-valley`` is ``valley`` plus Gaussian noise on every evaluation. Its standard deviation is a tenth of
-the interquartile range of the values of 400 random configurations.
+``noise-on-valley`` is ``valley`` plus Gaussian noise on every evaluation. Its standard deviation is a tenth
+of the interquartile range of the values of 400 random configurations.
 """
 
 from __future__ import annotations
