@@ -10,8 +10,9 @@ incumbent is often largest in a corner, which tells little about a branch. ``ran
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
 divides its length-scales by 2, 4 or 8. ``samples`` averages over five slice samples of the hyperparameters.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
-``settled`` has no random trials while the model expects no gain. With ``rows`` the model sees 400
-observations, not 256.
+``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
+whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
+With ``rows`` the model sees 400 observations, not 256.
 Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
 shared seed would give them the same initial design.
 """
@@ -32,7 +33,7 @@ from benchmarks.pool import Failure, in_processes
 from benchmarks.problems import build
 from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
-from bough.acquisition.criterion import Expected
+from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto
 from bough.gp.kernels.nested import SCALES
@@ -223,6 +224,17 @@ def never_random(space: Space) -> ModelBased:
     return deciding(space, lambda context, rng: decide(replace(context, has_budget=True), rng))
 
 
+def blind_to_noise(space: Space) -> ModelBased:
+    settled = explore(alternating())
+
+    def decide(context: ProposalContext, rng: np.random.Generator) -> Choice:
+        gain: Criterion = Expected(context.model.posteriors, context.model.best)
+        gain = gain if context.success is None else Total([gain, context.success])
+        return settled(replace(context, improvement=gain), rng)
+
+    return deciding(space, decide)
+
+
 VARIANTS = {
     "prior": shorter_prior,
     "noise": narrow_noise,
@@ -234,6 +246,7 @@ VARIANTS = {
     "candidates": fewer_candidates,
     "settled": never_random,
     "rows": Auto(working_set=400).strategy,
+    "blind": blind_to_noise,
 }
 
 

@@ -15,6 +15,7 @@ from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
 from benchmarks.problems.kinds import KINDS, kind
 from benchmarks.problems.mlp import MLP_DATA, mlp
+from benchmarks.problems.noise import NOISY, PREFIX, with_noise
 from benchmarks.problems.uneven import UNEVEN, uneven
 from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, yahpo
 
@@ -51,6 +52,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "mlp-c": tuple(f"mlp-c-{dataset}" for dataset in MLP_DATA),
     "compression": ("compress", "compress-product"),
     "kinds": KINDS,
+    "noise": NOISY,
     "yahpo-development": DEVELOPMENT,
     "yahpo-published": PUBLISHED,
 }
@@ -69,6 +71,8 @@ def build(name: str, seed: int) -> Problem:
         return further(name, seed)
     if name in KINDS:
         return kind(name, seed)
+    if name in NOISY:
+        return with_noise(build(name.removeprefix(PREFIX), seed), name, seed)
     if name in FAMILIES["compression"]:
         return compress(seed, product=name == "compress-product")
     if name in UNEVEN:

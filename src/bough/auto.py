@@ -2,7 +2,7 @@
 
 The surrogate is one Gaussian process whose covariance joins branch offsets, additive groups and interactions
 (``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every second trial
-exploits. While the model expects no gain, the other trials are random.
+exploits. While the model expects no trial to show a gain, the other trials are random.
 """
 
 from __future__ import annotations

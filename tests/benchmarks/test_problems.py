@@ -134,6 +134,18 @@ def test_noise_is_what_the_problem_says_and_repeats():
     assert problem.score(config, values[0]) == problem.noiseless(config) != values[0]
 
 
+@pytest.mark.parametrize("name", FAMILIES["noise"])
+def test_noise_on_a_problem_is_a_tenth_of_its_spread_and_repeats(name):
+    problem, again, plain = build(name, 3), build(name, 3), build(name.removeprefix("noise-on-"), 3)
+    assert problem.name == name and problem.noiseless is not None
+    configs = problem.space.sample(2000, np.random.default_rng(0))
+    noise = [problem.function(config) - plain.function(config) for config in configs]
+    assert noise[:5] == [again.function(config) - plain.function(config) for config in configs[:5]]
+    low, high = np.quantile([plain.function(config) for config in configs], [0.25, 0.75])
+    assert np.std(noise) == pytest.approx(0.1 * (high - low), rel=0.15)
+    assert problem.noiseless(configs[0]) == plain.function(configs[0])
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_third_of_failing_fails_and_one_branch_always(seed):
     problem = build("failing", seed)

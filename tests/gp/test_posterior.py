@@ -243,9 +243,13 @@ def test_reported_noise_replaces_fitted_noise() -> None:
     exact = posterior(model, theta, Data(points, y, np.array([0.0, 0.0])))
     np.testing.assert_allclose(exact.predict(points)[0], y, atol=1e-4)
     assert exact.data.reported == pytest.approx(NOISE_FLOOR) and not exact.has_noise
+    assert exact.observation_noise == 0.0
     mixed = posterior(model, theta, Data(points, y, np.array([0.1, np.nan])))
     np.testing.assert_allclose(mixed.data.variances(theta[-1]), [0.01, 0.5])
     assert mixed.has_noise
+    assert mixed.observation_noise == pytest.approx(np.sqrt(0.255))
+    told = posterior(model, theta, Data(points, y, np.array([0.1, 0.1])))
+    assert told.observation_noise == pytest.approx(0.1)
     assert log_likelihood(model, theta, exact.data)[1][-1] == 0.0
 
 

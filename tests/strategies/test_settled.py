@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import bough
 
 SPACE = bough.Space(
@@ -35,6 +37,17 @@ def test_even_trials_are_random_once_nothing_is_expected() -> None:
     assert chosen[settled::2].count("random") >= 0.8 * len(chosen[settled::2])
     assert study.explain(settled)["reason"].startswith("drawn at random")
     assert study.best.value < 1e-6, "exploitation goes on"
+
+
+def test_a_noisy_search_does_not_stay_beside_its_incumbent() -> None:
+    """The incumbent is never known exactly, but one more trial beside it tells hardly anything."""
+    noise = np.random.default_rng(0)
+    study = bough.minimize(
+        lambda config: bowl(config) + 0.05 * noise.standard_normal(), SPACE, 60, seed=0, progress=False
+    )
+    late = [study.explain(trial)["rule"] for trial in study.trials[40::2]]
+    assert late.count("random") >= 5
+    assert study.recommend().mean < 0.03
 
 
 def test_a_branch_that_looked_flat_is_found() -> None:

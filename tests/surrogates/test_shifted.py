@@ -40,6 +40,15 @@ def made() -> tuple[GPPosterior, list[Posterior], Shifted]:
     return own, members, found
 
 
+def test_the_noise_is_scaled_like_the_rest(made) -> None:
+    own, members, _ = made
+    told = Data(own.data.points, own.data.y, np.full(len(own.data.y), 0.2))
+    noisy = nested(SPACE.layout, SPACE.tree).posterior(own.theta, told)[0]
+    found = shifted(noisy, members, np.array([0.5, 0.3]))
+    assert isinstance(found, Shifted) and found.scale != 1.0
+    assert found.observation_noise == pytest.approx(0.2 * found.scale)
+
+
 def test_against_universal_kriging_written_out(made) -> None:
     own, members, found = made
     kernel, theta, X, y = own.model.kernel, own.theta[:-1], own.data.points, own.data.y

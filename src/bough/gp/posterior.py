@@ -101,6 +101,11 @@ class Posterior(ABC):
         return False
 
     @property
+    def observation_noise(self) -> float:
+        """The noise that one more observation will probably have; 0 if it is negligible or unknown."""
+        return 0.0
+
+    @property
     def compiled(self) -> CompiledPosterior | None:
         """For the compiled core; None if it is not in use or does not know the covariance."""
         return None
@@ -205,6 +210,12 @@ class GPPosterior(Posterior):
     @property
     def has_noise(self) -> bool:
         return bool(np.any(self.data.variances(self.theta[-1]) > NEGLIGIBLE_NOISE))
+
+    @property
+    def observation_noise(self) -> float:
+        if not self.has_noise:
+            return 0.0
+        return float(np.sqrt(np.median(self.data.variances(self.theta[-1]))))
 
     @cached_property
     def covariance_with_data(self) -> Toward:

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from bough.acquisition.augmented_ei import log_augmented_ei
 from bough.acquisition.criterion import Criterion, Expected, Total
-from bough.acquisition.functions import LOG_EI, Acquisition
+from bough.acquisition.functions import Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
@@ -176,7 +177,7 @@ class ModelBased:
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
-            improvement=_criterion(history, model, LOG_EI, success),
+            improvement=partial(_improvement, model, success),
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
@@ -317,6 +318,12 @@ def _criterion(
         best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
     gain = Expected(model.posteriors, best, counted)
     return Total([gain, *weights]) if weights else gain
+
+
+def _improvement(model: ConditionedModel, success: Sequence[Criterion], points: Points) -> FloatArray:
+    """See ``ProposalContext.improvement``."""
+    gain = log_augmented_ei(model.posteriors, model.best, points)
+    return np.asarray(np.sum([gain, *(part(points) for part in success)], axis=0))
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:

@@ -80,6 +80,10 @@ class Shifted(Posterior):
     def has_noise(self) -> bool:
         return self.rest.has_noise
 
+    @property
+    def observation_noise(self) -> float:
+        return self.scale * self.rest.observation_noise  # s² scales M, of which the noise is a part
+
 
 def shifted(posterior: GPPosterior, members: Sequence[Posterior], weights: FloatArray) -> Posterior:
     """``posterior`` with the weighted means of ``members`` as prior mean; unchanged if b_1 <= 0."""
