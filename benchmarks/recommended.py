@@ -54,7 +54,7 @@ def run(task: Run) -> Recommended:
     true = problem.noiseless or problem.function
     values, right = [], []
     for trials in AT:
-        study.run(problem.function, trials - len(study.trials), progress=False)
+        study.run(problem.function, trials, progress=False)  # trials in all
         config = study.recommend().trial.config
         values.append(true(config))
         right.append(problem.branch(config) == problem.best_branch)
