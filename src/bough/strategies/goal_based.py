@@ -29,7 +29,7 @@ from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
-from bough.strategies.base import noise_seen, tried_points
+from bough.strategies.base import noise_seen, points_to_avoid
 from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
@@ -157,7 +157,7 @@ class GoalBased:
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
-            avoid=history.pending if repeat else tried_points(history),
+            avoid=points_to_avoid(history, repeat),
             number=history.number,
             level=np.empty(0),  # branches are not compared here, and late ones get no turns
             find_early=lambda: history.done.take([]),
