@@ -168,23 +168,21 @@ class GoalBased:
 
 def _criterion_factory(
     models: GoalModels,
-    find_boxes: Callable[[tuple[int, ...] | None, bool], list[Boxes] | None],
+    find_boxes: Callable[[bool], list[Boxes]],
     factors: Total,
     power: float = 1.0,
 ) -> CriterionFactory:
     """Makes the criterion: ``power`` times the log gain, plus ``factors``."""
 
     def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
+        assert rows is None  # only comparisons of branches give rows
         if not np.any(models.feasible):
             return factors
         if not models.objectives:
             unlike = [Expected(m.posteriors, [0.0] * len(m.posteriors), LOG_SD) for m in models.limits]
             return Total([Scaled(Total(unlike), 1.0 / len(unlike)), *factors.parts])
         # Exploiting turns refine the front, others extend it.
-        boxes = find_boxes(None if rows is None else tuple(rows.tolist()), sd_share == 1.0)
-        if boxes is None:
-            return factors
-        gain = ExpectedHypervolumeImprovement(models.members, boxes, sd_share)
+        gain = ExpectedHypervolumeImprovement(models.members, find_boxes(sd_share == 1.0), sd_share)
         return Total([gain if power == 1.0 else Scaled(gain, power), *factors.parts])
 
     return make_criterion
