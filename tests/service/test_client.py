@@ -106,6 +106,14 @@ def test_results_carry_the_same_as_those_of_a_local_study(study) -> None:
         study.trial(9)
 
 
+def test_a_told_trial_has_the_curve_that_it_reported(study) -> None:
+    first, second = study.ask(2)
+    study.report(first, 2.0, 1)
+    assert study.tell(first, 1.0) == study.trial(first.number)
+    study.report(second, 3.0, 4)
+    assert study.fail(second, "broken").curve == ((4, 3.0),)
+
+
 def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     study.tell(study.ask(), 1)
     with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):

@@ -285,4 +285,7 @@ class Study(AmendableStudy):
 
                     result = with_standard_error(result, view, self.goals.sign)
         stored = self._storage.finish(self._record.id, completed(result, self.goals))
-        return own_copy(self.goals.judged(stored))
+        if self._fidelity is None and not self._view.curves.count:
+            return own_copy(self.goals.judged(stored))
+        with self._current() as view:  # for its curve, and the trial that it resumes
+            return own_copy(view.resuming(view.curves.shown(self.goals.judged(stored))))
