@@ -107,7 +107,10 @@ def photograph_dashboard(storage: str, study: str, target: Path, width: int, hei
     from playwright.sync_api import sync_playwright
 
     words = [sys.executable, "-u", "-m", "bough", "serve", "--storage", storage, "--port", "0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as served, sync_playwright() as playwright:
+    with (
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as served,
+        sync_playwright() as playwright,
+    ):
         try:
             assert served.stdout is not None
             address = served.stdout.readline().split(" at ")[1].split()[0]

@@ -170,6 +170,10 @@ def test_names_of_optuna_have_a_counterpart() -> None:
         run.report(0.5, 1)
         return 1.0 if run.should_prune() else 0.0
 
+    with pytest.raises(TypeError, match="'n_trials': did you mean 'trials'"):
+        study.run(prunes, n_trials=1, progress=False)
+    with pytest.raises(TypeError, match="'study_name': did you mean 'name'"):
+        bough.Study(space, study_name="s")  # type: ignore[call-arg]
     study.run(prunes, trials=1, progress=False)
     assert "no attribute 'should_prune': write run.stop" in str(study.trials[0].error)
 
