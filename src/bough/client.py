@@ -26,7 +26,7 @@ from bough.strategies.base import Strategy
 from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.formats.table_export import table
 from bough.study.goals import parse_goals
-from bough.study.handles import checked_count, number_and_attempt
+from bough.study.handles import checked_configs, checked_count, number_and_attempt
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure, told
 from bough.study.running.loop import run_objective
@@ -288,7 +288,7 @@ class RemoteStudy(AmendingClient):
         measure: the objective to predict, by default the first one.
         """
         named = {} if measure is None else {"measure": measure}
-        moments = np.empty((2, len(configs)))
+        moments = np.empty((2, len(checked_configs(configs))))
         for start in range(0, len(configs), _PAGE):
             page = slice(start, start + _PAGE)
             asked = {"configs": [dict(each) for each in configs[page]], **named}

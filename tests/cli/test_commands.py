@@ -179,7 +179,10 @@ def test_report_writes_one_file(stored: Path, capsys: pytest.CaptureFixture[str]
 def test_delete_asks_first(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     code, _, err = call(capsys, "delete", "mine")
-    assert code == 130 and "with its 4 trials" in err
+    assert code == 0 and "with its 4 trials" in err and "nothing was deleted" in err
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    code, _, err = call(capsys, "delete", "mine")
+    assert code == 2 and "bough: nobody answered on standard input: --yes says yes" in err
     assert len(bough.studies("sqlite:///bough.db")) == 1
     assert call(capsys, "delete", "mine", "--yes")[0] == 0
     assert bough.studies("sqlite:///bough.db") == []

@@ -25,6 +25,11 @@ def test_an_option_of_a_program_without_two_dashes_gets_a_hint(capsys: pytest.Ca
     assert code == 2 and "write -- before the program" in err
 
 
+def test_a_program_in_the_place_of_the_space_gets_a_hint(capsys: pytest.CaptureFixture[str]):
+    code, _, err = call(capsys, "run", "-n", "3", "--", "echo", "{rate}")
+    assert code == 2 and "the space comes first, bough run SPACE -- echo" in err
+
+
 BAD_USES = {
     "unknown command": ("frobnicate",),
     "unknown option": ("show", "--frobnicate"),
