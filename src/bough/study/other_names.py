@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
@@ -53,10 +54,11 @@ def unexpected(name: str, known: Sequence[str]) -> TypeError:
 
 def hinting(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function name its own option where it is given one of ``OPTION_NAMES``."""
+    others = OPTION_NAMES.keys() - inspect.signature(function).parameters.keys()
 
     @functools.wraps(function)
     def called(*args: P.args, **options: P.kwargs) -> R:
-        for name in sorted(OPTION_NAMES.keys() & options.keys()):
+        for name in sorted(others & options.keys()):
             raise unexpected(name, [])
         return function(*args, **options)
 
