@@ -137,6 +137,16 @@ def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
         ending.ask()
 
 
+def test_options_of_a_new_study_need_its_space(served: Service, study) -> None:
+    for option in ({"method": "tpe"}, {"seed": 4}, {"objectives": ["a"]}, {"learn_from": ["other"]}):
+        with pytest.raises(StudyError, match="are for a new study: pass space="):
+            bough.connect(served.url, served.write, "demo", **option)
+    with pytest.raises(TypeError, match="'study_name': did you mean 'name'"):
+        bough.connect(served.url, served.write, study_name="demo")
+    with pytest.raises(TrialError, match="named by its number or a Trial, not '0'"):
+        study.explain("0")
+
+
 def test_a_method_may_have_options(served: Service) -> None:
     chosen = bough.method("tpe", quantile=0.3)
     study = bough.connect(served.url, served.write, "chosen", space=space, method=chosen)
