@@ -62,6 +62,10 @@ class AmendingClient:
         """Ask every ``run`` of the study to start no further trial; see ``Study.stop_runs``."""
         return _amendment(self._post("stop", {"reason": reason}))
 
+    def believe(self, likely: Mapping[str, Any] | None) -> None:
+        """Say where good values are expected from now on; see ``Study.believe``."""
+        self._post("believe", {"likely": dict_of(likely or {}, "likely")})
+
     def change(
         self,
         space: Space,

@@ -26,7 +26,8 @@ from bough.strategies.base import Strategy
 from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.formats.table_export import table
 from bough.study.goals import parse_goals
-from bough.study.handles import checked_count, number_and_attempt
+from bough.study.handles import checked_configs, checked_count, number_and_attempt
+from bough.study.other_names import hinting
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure, told
 from bough.study.running.loop import run_objective
@@ -44,6 +45,7 @@ __all__ = ["RemoteStudy", "connect"]
 _PAGE = 1000
 
 
+@hinting
 def connect(
     url: str,
     token: str | None = None,
@@ -78,6 +80,9 @@ def connect(
         raise ServiceError("pass the name of a study: connect(url, token, name)")
     connection = HttpConnection(url, token)
     if space is None:
+        plain = (direction, objectives, method, seed, stopping) == ("minimize", None, "auto", None, None)
+        if not plain or constraints or reference or learn_from:
+            raise StudyError("goals, method, seed, stopping and learn_from are for a new study: pass space=")
         found = connection.call("GET", study_path(name), patience=0.0)
     else:
         chosen = method if isinstance(method, str) else asdict(describe(method))
@@ -193,10 +198,6 @@ class RemoteStudy(AmendingClient):
         """Have a configuration tried next, before the method proposes anything."""
         return trials_of(self._post("enqueue", {"config": dict_of(config, "a config")}))[0]
 
-    def believe(self, likely: Mapping[str, Any] | None) -> None:
-        """Say where good values are expected from now on; see ``Study.believe``."""
-        self._post("believe", {"likely": dict_of(likely or {}, "likely")})
-
     @property
     def trials(self) -> list[Trial]:
         """All trials, in the order of their numbers."""
@@ -272,8 +273,7 @@ class RemoteStudy(AmendingClient):
             return dict(self._post("explain", {"branch": branch}, self._timeout))
         if branch is not None:
             raise TrialError("explain a trial or a branch, not both")
-        number = trial.number if isinstance(trial, Trial) else trial
-        return dict(self._get(f"trials/{number}/explain", self._timeout))
+        return dict(self._get(f"trials/{number_and_attempt(trial)[0]}/explain", self._timeout))
 
     @property
     def has_model(self) -> bool:
@@ -288,7 +288,7 @@ class RemoteStudy(AmendingClient):
         measure: the objective to predict, by default the first one.
         """
         named = {} if measure is None else {"measure": measure}
-        moments = np.empty((2, len(configs)))
+        moments = np.empty((2, len(checked_configs(configs))))
         for start in range(0, len(configs), _PAGE):
             page = slice(start, start + _PAGE)
             asked = {"configs": [dict(each) for each in configs[page]], **named}

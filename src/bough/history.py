@@ -93,6 +93,8 @@ class History:
              Points of ``done`` below that position are results at a lower fidelity. Their configurations are
              also in ``pending``, at the highest fidelity, unless they have a result there.
     is_learned: whether the space is learned from the trials, so there may be branches that it lacks.
+    given_up: points whose trials failed again and again through no fault of theirs; None if there are none.
+             A method proposes none of them again, and learns nothing from them.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """
 
@@ -113,6 +115,8 @@ class History:
     spending: Spending | None = None
     fidelity: tuple[int, float] | None = None
     is_learned: bool = False
+    given_up: Points | None = None
+    given_up_numbers: IntArray | None = None
 
     @property
     def is_lower(self) -> BoolArray:
@@ -125,7 +129,7 @@ class History:
     def of_results(self, done: Points, y: FloatArray, numbers: IntArray) -> History:
         """A history with only these results, to model something other than the objective.
 
-        It has no failed or pending trials, no reported noise, no earlier studies and no beliefs.
+        It has no failed, pending or given up trials, no reported noise, no earlier studies and no beliefs.
         """
         nothing, no_numbers = done.take([]), numbers[:0]
         return replace(
@@ -142,4 +146,6 @@ class History:
             beliefs=(),
             stopped=None,
             sources=(),
+            given_up=None,
+            given_up_numbers=None,
         )

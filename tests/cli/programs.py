@@ -11,7 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from bough.cli import main
+from bough.space import Categorical, Choice, Float, Space
 
 SPACE = """
 model:
@@ -22,6 +25,14 @@ model:
     bayes: {}
 x: {type: float, low: 0, high: 1}
 """
+
+STORED_SPACE = Space(
+    {
+        "model": Choice({"svm": {"C": Float(1e-3, 1e3, log=True)}, "bayes": {}}),
+        "note": Categorical(["=1+1", "plain", None]),
+    }
+)
+"""Of the study that the fixture ``stored`` makes."""
 
 
 def write_space(folder: Path) -> Path:
@@ -107,3 +118,10 @@ def alive(pid: int) -> bool:
             return False
         time.sleep(0.1)
     return True
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The exit code of a command, and what it wrote."""
+    code = main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err

@@ -188,6 +188,8 @@ def test_wrong_spaces_are_named(space, choices, message: str) -> None:
 
 
 def test_wrong_arguments_are_named() -> None:
+    with pytest.raises(TypeError, match="'n_iter': did you mean 'trials'"):
+        BoughSearchCV(SVC(), {"C": bough.Float(0.1, 1)}, n_iter=9)
     with pytest.raises(ValueError, match="trials must be"):
         BoughSearchCV(SVC(), {"C": [1, 2]}, trials=0).fit(X, Y)
     search = BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=["accuracy", "f1_macro"], refit=False, trials=1)

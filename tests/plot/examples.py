@@ -1,9 +1,13 @@
-"""Studies to draw: spaces of every shape, with made-up results."""
+"""Studies to draw: spaces of every shape, with made-up results; and figures as data."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 
+import bough.plot as figures
 from bough.plot import StudySnapshot
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.trial import Trial
@@ -74,3 +78,18 @@ def study(
             else:
                 trials.append(Trial(i, config, "done", value=float(values[i]), **times))
     return StudySnapshot("example", space, direction, tuple(trials))
+
+
+def drawn(name: str, snapshot: StudySnapshot, **options: Any) -> dict[str, Any]:
+    """The figure as the browser gets it; plotly checks every attribute on the way."""
+    data: dict[str, Any] = json.loads(getattr(figures, name)(snapshot, **options).to_json())
+    return data
+
+
+def array(values: Any) -> np.ndarray:
+    """Plotly sends NumPy arrays as base64 with a type."""
+    if isinstance(values, dict):
+        import base64
+
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).astype(float)
+    return np.array([np.nan if value is None else value for value in values], dtype=float)

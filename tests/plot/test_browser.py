@@ -34,13 +34,20 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+def new_page(browser: Any, **options: Any) -> Any:
+    """A page with time to load Plotly, also on a busy machine."""
+    page = browser.new_page(**options)
+    page.set_default_timeout(240_000)
+    return page
+
+
 def test_the_reader_of_a_report_chooses_the_measure(browser: Any, tmp_path: Path):
     space = bough.Space({"model": bough.Choice({"a": {"x": bough.Float(0, 1)}, "b": {}})})
     told = bough.optimize(
         lambda config: {"error": config.get("x", 0.5), "size": 1.0 + config.get("x", 0.2)},
         space, 12, method="random", seed=0, objectives=["error", "size"], progress=False,
     )  # fmt: skip
-    page = browser.new_page()
+    page = new_page(browser)
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.goto(report(told, tmp_path / "report.html").as_uri())
@@ -57,7 +64,7 @@ def test_the_reader_of_a_report_chooses_the_measure(browser: Any, tmp_path: Path
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: Path):
     snapshot = study(nested(), 120)
-    page = browser.new_page(color_scheme=scheme, viewport={"width": 1100, "height": 900})
+    page = new_page(browser, color_scheme=scheme, viewport={"width": 1100, "height": 900})
     troubles: list[str] = []
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
@@ -80,6 +87,25 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
     page.close()
 
 
+def test_a_narrow_report_cuts_no_heading(browser: Any, tmp_path: Path):
+    """Only a figure that says so scrolls sideways."""
+    flat = bough.Space({"learning_rate": bough.Float(0, 1), "momentum": bough.Float(0, 1)})
+    for space, wide in ((nested(), ["tree", "parallel"]), (flat, [])):
+        page = new_page(browser, viewport={"width": 390, "height": 844})
+        page.goto(report(study(space, 30), tmp_path / "report.html").as_uri())
+        page.wait_for_selector("#slice .main-svg")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        cards = "[...document.querySelectorAll('section.figure')]"
+        scrolled = f"{cards}.filter(card => card.scrollWidth > card.clientWidth + 4)"
+        assert page.evaluate(f"{scrolled}.map(card => card.querySelector('div').id)") == wide
+        hint = "card => getComputedStyle(card, '::before').content.includes('sideways')"
+        assert page.evaluate(f"{cards}.filter({hint}).length") == len(wide)
+        words = "[...document.querySelectorAll('.figure h2, .figure p, .gtitle')]"
+        edges = page.evaluate(f"{words}.map(each => each.getBoundingClientRect().right)")
+        assert len(edges) >= 10 and max(edges) <= 390
+        page.close()
+
+
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF")])
 def test_figures_are_saved_as_pictures(ending: str, start: bytes, tmp_path: Path):
     pytest.importorskip("kaleido")
@@ -98,7 +124,7 @@ def test_a_report_is_printed(tmp_path: Path):
 
 
 def test_labels_of_the_tree_do_not_overlap(browser: Any, tmp_path: Path):
-    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    page = new_page(browser, viewport={"width": 1100, "height": 900})
     page.goto(report(study(nested(), 120), tmp_path / "report.html").as_uri())
     page.wait_for_selector("#tree .annotation-text")
     boxes = page.evaluate(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-import itertools
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,15 +11,14 @@ import numpy as np
 import pytest
 
 import bough.plot as figures
-from bough.errors import ConfigError, MissingExtraError, StudyError
+from bough.errors import ConfigError
 from bough.plot import StudySnapshot
 from bough.plot.axes import log_axis
 from bough.plot.theme import CATEGORIES, label
-from bough.plot.tree_layout import lay_out
 from bough.space import Categorical, Choice, Float, Space
 from bough.trial import Trial
 
-from .examples import SPACES, flat, layers, nested, study
+from .examples import SPACES, array, drawn, flat, layers, nested, study
 
 ROOT = Path(__file__).parents[2]
 NAMES = list(figures.FIGURES)
@@ -37,12 +33,6 @@ WEBGL = {
     "splom",
     "pointcloud",
 }
-
-
-def drawn(name: str, snapshot: StudySnapshot, **options: Any) -> dict[str, Any]:
-    """The figure as the browser gets it; plotly checks every attribute on the way."""
-    data: dict[str, Any] = json.loads(getattr(figures, name)(snapshot, **options).to_json())
-    return data
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,60 +117,10 @@ def test_history_marks_every_improvement_and_failure():
     assert len(traces["failed"]["x"]) == sum(t.state == "failed" for t in snapshot.trials)
 
 
-def test_the_tree_conserves_trials_and_overlaps_nowhere():
-    for kind in SPACES:
-        snapshot = study(SPACES[kind](), 120)
-        layout = lay_out(snapshot.root, snapshot.minimizes)
-        columns: dict[float, list[tuple[float, float]]] = {}
-        for bar in layout.bars:
-            columns.setdefault(bar.x, []).append((bar.top, bar.top + bar.height))
-        for spans in columns.values():
-            spans.sort()
-            assert all(low <= high for (_, low), (high, _) in itertools.pairwise(spans))
-        assert min(bar.top for bar in layout.bars) >= 0
-        assert max(bar.top + bar.height for bar in layout.bars) <= layout.height
-        scale = next(bar.height for bar in layout.bars if not bar.branch.path) / 120
-        for ribbon in layout.ribbons:
-            if ribbon.tally.trials:
-                assert ribbon.height >= scale * ribbon.tally.trials - 1e-9
-
-
-def test_a_huge_tree_is_folded_to_its_busiest_branches():
-    space = Space({"m": Choice({f"option {i}": {f"x{i}": Float(0, 1)} for i in range(300)})})
-    layout = lay_out(study(space, 500).root, True)
-    labels = [bar.branch.label for bar in layout.bars]
-    assert len(labels) == 13
-    assert labels[11] == "289 more"
-    assert sum(bar.branch.tally.trials for bar in layout.bars if bar.branch.path) == 500
-
-
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_joined_branches_show_the_best_of_their_trials(direction: str) -> None:
-    space = Space({"m": Choice({f"option {i}": {f"x{i}": Float(0, 1)} for i in range(300)})})
-    root, pick = study(space, 500, direction=direction).root, {"minimize": min, "maximize": max}[direction]
-    layout = lay_out(root, direction == "minimize")
-    shown = {bar.branch.label for bar in layout.bars}
-    values = [
-        (b.tally.best.value, b.label in shown) for b in root.walk() if b.path and b.tally.best is not None
-    ]
-    folded = next(bar.branch.tally.best for bar in layout.bars if bar.branch.label == "289 more")
-    assert folded is not None and folded.value == pick(value for value, is_shown in values if not is_shown)
-    whole = layout.ribbons[0].tally.best
-    assert whole is not None and whole.value == pick(value for value, _ in values)
-
-
-def test_clicking_a_bar_gives_the_address_of_its_branch():
-    snapshot = study(nested(), 60)
-    addresses = drawn("tree", snapshot)["data"][0]["customdata"]
-    assert [["model", "svm"], ["model=svm/kernel", "rbf"]] in addresses
-    for address in addresses:
-        assert snapshot.within(dict(address)).branch == tuple(map(tuple, address))
-
-
 def test_parallel_puts_inactive_parameters_on_the_rail():
     snapshot = study(nested(), 60, failures=0)
     figure = drawn("parallel", snapshot)
-    heights = np.concatenate([_array(trace["y"]) for trace in figure["data"]])
+    heights = np.concatenate([array(trace["y"]) for trace in figure["data"]])
     active = int(snapshot.active.sum())
     assert int((heights >= -0.02).sum()) == active
     assert int((heights < -0.1).sum()) == snapshot.active.size - active
@@ -197,7 +137,7 @@ def test_slice_shows_the_studys_own_model_where_it_has_one():
     figure = drawn("slice", replace(snapshot, predict=predict))
     assert "the study's model" in figure["layout"]["title"]["text"]
     curve = next(trace for trace in figure["data"] if trace.get("name") == "model")
-    assert np.allclose(_array(curve["y"]), _array(curve["x"]))
+    assert np.allclose(array(curve["y"]), array(curve["x"]))
     best = snapshot.best
     assert best is not None
     for config in seen:  # a cut through the best trial changes one parameter at a time
@@ -293,31 +233,6 @@ def test_a_late_win_is_visible_after_a_bad_start():
     assert all(trace["line"]["shape"] == "hv" for trace in lines)
 
 
-def test_ribbons_keep_their_width_where_switches_are_parallel():
-    """Every trial takes a branch of each of three independent switches: none gets only a third of them."""
-    options = {"a": {}, "b": {}}
-    space = Space(
-        {name: Choice(options | {"c": {f"x_{name}": Float(0, 1)}}) for name in ("one", "two", "three")}
-    )
-    layout = lay_out(study(space, 90).root, True)
-    root = next(bar for bar in layout.bars if not bar.branch.path)
-    first = [ribbon for ribbon in layout.ribbons if ribbon.x0 == root.x]
-    assert len(first) == 3
-    for ribbon in first:
-        assert ribbon.height == pytest.approx(root.height) and ribbon.top0 == pytest.approx(root.top)
-
-
-def test_the_bar_of_a_branch_is_found_by_name():
-    """Pages frame the chosen branch: other shapes before or after the bars must not matter."""
-    figure = drawn("tree", study(nested(), 60))
-    shapes = {shape["name"]: shape for shape in figure["layout"]["shapes"] if "name" in shape}
-    points = figure["data"][0]
-    assert len(shapes) == len(points["customdata"])
-    for i, (x, y) in enumerate(zip(_array(points["x"]), _array(points["y"]))):
-        bar = shapes[f"branch {i}"]
-        assert bar["xanchor"] == x and (bar["y0"] + bar["y1"]) / 2 == pytest.approx(y)
-
-
 def test_importance_is_withheld_where_the_model_explains_nothing():
     base = study(flat(), 40, failures=0)
     noise = np.random.default_rng(3).normal(size=40)
@@ -392,66 +307,10 @@ def test_regret_bands_are_quantiles_over_studies():
     figure = json.loads(figures.regret({"ours": snapshots}, optimum=0.0).to_json())
     line = figure["data"][-1]
     curves = np.array([np.minimum.accumulate([t.value for t in snapshot.trials]) for snapshot in snapshots])
-    assert np.allclose(_array(line["y"]), np.median(curves, axis=0))
+    assert np.allclose(array(line["y"]), np.median(curves, axis=0))
     assert figure["layout"]["yaxis"]["type"] == "log"
     several = figures.regret([snapshots[0], replace(snapshots[1], name="other"), snapshots[2]])
     assert [trace.name for trace in several.data] == ["example", "other", "example (2)"]
-
-
-def test_save_writes_a_page_that_needs_nothing_else(tmp_path):
-    figure = figures.tree(study(nested(), 10))
-    page = figures.save(figure, tmp_path / "tree.html").read_text(encoding="utf-8")
-    assert "Plotly.newPlot" in page and 'src="http' not in page
-    with pytest.raises(StudyError, match=r"\.html, \.json, \.png, \.svg or \.pdf, not 'tree.bmp'"):
-        figures.save(figure, tmp_path / "tree.bmp")
-    with pytest.raises(StudyError, match="width and height are for"):
-        figures.save(figure, tmp_path / "tree.html", width=300)
-    with pytest.raises(StudyError, match="cannot write"):
-        figures.save(figure, tmp_path / "no" / "where.html")
-
-
-def test_pictures_without_kaleido_say_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "kaleido", None)
-    with pytest.raises(
-        MissingExtraError, match=r"\.png files need Kaleido.*pip install 'bough-opt\[image\]'"
-    ):
-        figures.save(figures.tree(study(nested(), 10)), tmp_path / "tree.png")
-    assert not (tmp_path / "tree.png").exists()
-
-
-@pytest.mark.parametrize(
-    ("browser", "error", "says"),
-    [
-        (None, StudyError, r"\.pdf files need Chrome or Chromium, which was not found: install it, or save"),
-        ("/nowhere/chrome", StudyError, "/nowhere/chrome cannot be started: No such file"),
-        ("/bin/false", StudyError, "/bin/false printed no PDF: exit code 1"),
-        (ImportError, MissingExtraError, r"\.pdf files need Kaleido, .*pip install 'bough-opt\[image\]'"),
-    ],
-)
-def test_a_report_that_cannot_be_printed_says_why(
-    browser: Any, error: type[Exception], says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    chromium = pytest.importorskip("choreographer.browsers.chromium")
-    if browser is ImportError:
-        monkeypatch.setitem(sys.modules, "choreographer.browsers.chromium", None)
-    monkeypatch.setattr(chromium.Chromium, "find_browser", lambda **_: browser)
-    with pytest.raises(error, match=says):
-        figures.report(study(nested(), 10), tmp_path / "report.pdf")
-    assert not (tmp_path / "report.pdf").exists()
-
-
-def test_without_plotly_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
-    real = builtins.__import__
-
-    def missing(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.startswith("plotly"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    for name in NAMES:
-        with pytest.raises(MissingExtraError, match=r"pip install 'bough-opt\[plot\]'"):
-            getattr(figures, name)(study(nested(), 10))
 
 
 def test_colours_stay_apart_for_colour_blind_eyes():
@@ -474,13 +333,4 @@ def test_labels_are_short_and_escaped():
 
 
 def _numbers(values: Any) -> list[int]:
-    return [int(value) for value in _array(values)]
-
-
-def _array(values: Any) -> np.ndarray:
-    """Plotly sends NumPy arrays as base64 with a type."""
-    if isinstance(values, dict):
-        import base64
-
-        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"]).astype(float)
-    return np.array([np.nan if value is None else value for value in values], dtype=float)
+    return [int(value) for value in array(values)]

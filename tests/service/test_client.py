@@ -106,6 +106,14 @@ def test_results_carry_the_same_as_those_of_a_local_study(study) -> None:
         study.trial(9)
 
 
+def test_a_told_trial_has_the_curve_that_it_reported(study) -> None:
+    first, second = study.ask(2)
+    study.report(first, 2.0, 1)
+    assert study.tell(first, 1.0) == study.trial(first.number)
+    study.report(second, 3.0, 4)
+    assert study.fail(second, "broken").curve == ((4, 3.0),)
+
+
 def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     study.tell(study.ask(), 1)
     with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):
@@ -127,6 +135,16 @@ def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
     ending.tell(ending.ask(), 0)
     with pytest.raises(ExhaustedError):
         ending.ask()
+
+
+def test_options_of_a_new_study_need_its_space(served: Service, study) -> None:
+    for option in ({"method": "tpe"}, {"seed": 4}, {"objectives": ["a"]}, {"learn_from": ["other"]}):
+        with pytest.raises(StudyError, match="are for a new study: pass space="):
+            bough.connect(served.url, served.write, "demo", **option)
+    with pytest.raises(TypeError, match="'study_name': did you mean 'name'"):
+        bough.connect(served.url, served.write, study_name="demo")
+    with pytest.raises(TrialError, match="named by its number or a Trial, not '0'"):
+        study.explain("0")
 
 
 def test_a_method_may_have_options(served: Service) -> None:

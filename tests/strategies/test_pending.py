@@ -52,3 +52,27 @@ def test_a_reopened_study_sees_running_trials_as_the_one_that_handed_them_out() 
         reopened = build("auto", SPACE)
         one, other = (each.propose(SPACE, trials, np.random.default_rng(0)) for each in (live, reopened))
         assert np.array_equal(one.x, other.x)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+def test_a_config_that_is_given_up_is_only_avoided(noisy: bool) -> None:
+    """The model expects the best value there; nobody will ever measure it."""
+    grid = [{"x": x, "y": y} for x in (0.1, 0.3, 0.7, 0.9) for y in (0.1, 0.3, 0.7, 0.9)]
+    done = [(config, (config["x"] - 0.5) ** 2 + (config["y"] - 0.5) ** 2) for config in grid]
+    strategy = build("auto", SPACE)
+    assert isinstance(strategy, ModelBased)
+    plain = history(SPACE, [*done, (grid[0], 1.0)] if noisy else done)
+    running = history(SPACE, [*done, (grid[0], 1.0)] if noisy else done, pending=[{"x": 0.5, "y": 0.5}])
+    nothing = running.pending.take([])
+    given_up = replace(
+        running,
+        pending=nothing,
+        pending_numbers=np.arange(0),
+        given_up=running.pending,
+        given_up_numbers=running.pending_numbers,
+    )
+    best = strategy._context(SPACE, plain).model.best
+    assert strategy._context(SPACE, running).model.best < best
+    assert strategy._context(SPACE, given_up).model.best == best
+    avoided = SPACE.decode(strategy._context(SPACE, given_up).avoid)
+    assert {"x": 0.5, "y": 0.5} in avoided and (len(avoided) == 1) == noisy

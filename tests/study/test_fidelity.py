@@ -328,8 +328,10 @@ def test_reports_are_kept_and_stop_nothing():
     for _ in range(6):
         trial = study.ask()
         assert not study.report(trial, 100.0 + trial.number, 1)
-        study.tell(trial, error(trial.config))
-    assert study.trials[5].curve == ((1, 105.0),)
+        stored = study.tell(trial, error(trial.config))
+        assert stored == study.trial(trial.number)
+    assert stored.curve == ((1, 105.0),)
+    assert any(trial.resumes is not None for trial in study.trials)
 
 
 def test_a_change_of_other_parameters_keeps_the_fidelity():

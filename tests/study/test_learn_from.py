@@ -34,6 +34,13 @@ def earlier() -> bough.Study:
     return study.run(value, trials=16, progress=False)
 
 
+def _widened(study: bough.Study) -> bough.Study:
+    """A copy whose space got a parameter that no trial has a value of."""
+    copied = copy_study(study, "earlier", MemoryStorage())
+    copied.change(bough.Space({**SPACE.declared, "z": bough.Float(0, 1)}))
+    return copied
+
+
 def source_of(study: Any, space: bough.Space) -> Source:
     (found,) = present_sources(space, source_amendments([study], space, MemoryStorage()))
     return found
@@ -188,9 +195,17 @@ def test_a_name_that_two_parameters_have_is_not_guessed() -> None:
         (lambda _: [3], "takes studies, files and names of studies, not 3"),
         (lambda _: 3, "takes studies, files and names of studies, not 3"),
         (lambda e: [e] * 9, "at most 8 studies, not 9"),
-        (lambda _: [bough.Study(SPACE, name="new")], "only 0 of the 0 results of study 'new' fit"),
+        (lambda _: [bough.Study(SPACE, name="new")], "needs at least 3 results; study 'new' has no results$"),
         (
-            lambda _: [bough.Study(bough.Space({"q": bough.Float(0, 1)}), name="far")],
+            lambda e: [_widened(e)],
+            "study 'earlier' has no results in its present space, and 16 in earlier ones",
+        ),
+        (
+            lambda _: [
+                bough.Study(bough.Space({"q": bough.Float(0, 1)}), name="far", method="random").run(
+                    lambda config: 1.0, trials=3, progress=False
+                )
+            ],
             "study 'far' shares no parameter",
         ),
         (

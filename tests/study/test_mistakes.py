@@ -19,6 +19,14 @@ space = bough.Space(
 )
 
 
+async def _asynchronous(config: Any) -> float:
+    return 1.0
+
+
+def _yielding(config: Any) -> Any:
+    yield 1.0
+
+
 def changed(**parameters: Any) -> bough.Space:
     return bough.Space({**space.declared, **parameters})
 
@@ -45,6 +53,9 @@ def changed(**parameters: Any) -> bough.Space:
             ConfigError,
             "'model' is missing: is 'modle' misspelt",
         ),
+        (lambda study: study.predict({"x": 0.5}), ConfigError, r"takes a list of configs: .*\[config\]"),
+        (lambda study: study.run(_asynchronous, 3), StudyError, "the objective is async: .*asyncio.run"),
+        (lambda study: study.run(_yielding, 3), StudyError, "the objective yields: let it return"),
         (lambda study: study.run(5, 3), StudyError, "the objective must be a function of a config, not int"),
         (lambda study: study.run(lambda: 1.0, 3), StudyError, "called with a config, .* too many positional"),
         (lambda study: study.run(lambda a, b, c: 1.0, 3), StudyError, "missing a required argument: 'c'"),
@@ -67,6 +78,13 @@ def test_a_wrong_call_of_a_study(
     with pytest.raises(kind, match=words):
         act(study)
     assert all(trial.state == "running" for trial in study.trials)
+
+
+def test_a_number_where_measures_are_needed() -> None:
+    study = bough.Study(space, method="random", seed=0, constraints=["memory <= 5"])
+    study.run(lambda config: 1.0, 1, progress=False)
+    said = "the objective returned 1.0 (float), not a dict with 'value', 'memory'"
+    assert study.trials[0].error == said
 
 
 def earlier() -> bough.Study:
@@ -170,6 +188,10 @@ def test_names_of_optuna_have_a_counterpart() -> None:
         run.report(0.5, 1)
         return 1.0 if run.should_prune() else 0.0
 
+    with pytest.raises(TypeError, match="'n_trials': did you mean 'trials'"):
+        study.run(prunes, n_trials=1, progress=False)
+    with pytest.raises(TypeError, match="'study_name': did you mean 'name'"):
+        bough.Study(space, study_name="s")  # type: ignore[call-arg]
     study.run(prunes, trials=1, progress=False)
     assert "no attribute 'should_prune': write run.stop" in str(study.trials[0].error)
 

@@ -85,3 +85,12 @@ def test_a_slow_starting_branch_is_not_lost() -> None:
         assert best.state == "done", "the best of the slow ones runs to its end"
         stopped = [trial.config["model"] for trial in study.trials if trial.state == "stopped"]
         assert stopped.count("quick") >= 5
+
+
+def test_a_told_trial_has_its_curve(sqlite_url: str) -> None:
+    study = finished_study(name="s", storage=sqlite_url)
+    trial = study.ask()
+    study.report(trial, 1.5, 1)
+    stored = study.tell(trial, 0.3)
+    assert stored == study.trial(trial.number) == study.trials[trial.number]
+    assert stored.curve == ((1, 1.5),)

@@ -65,7 +65,12 @@ def test_json_lines_with_objectives_and_noise(tmp_path: Path) -> None:
         (CSV, {"value": "error"}, "has no column 'error': there are 'model', 'c value'"),
         (CSV, {}, "has no column for 'value'"),
         (CSV, {"value": "loss", "columns": {"c value": "gamma"}}, "'gamma' is neither a parameter nor"),
-        (CSV, {"value": "loss"}, "line 2: parameter 'C' is active, but has no value"),
+        (CSV, {"value": "loss"}, "line 2: parameter 'C' is active, but no column has its name"),
+        (
+            CSV.replace("1.5", ""),
+            {"value": "loss", "columns": {"c value": "C"}},
+            "line 2: parameter 'C' is active, but has no value",
+        ),
         (
             CSV.replace("1.5", "15"),
             {"value": "loss", "columns": {"c value": "C"}},
@@ -97,5 +102,7 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
     ]:
         with pytest.raises(StudyError, match=says):
             add_results(study, table(tmp_path, text, name), value="loss")
+    with pytest.raises(StudyError, match=r"reads a file, not list: study\.add_many takes"):
+        add_results(study, [{"model": "svm", "C": 1.0, "loss": 0.5}], value="loss")  # type: ignore[arg-type]
     with pytest.raises(StudyError, match="cannot be read"):
         add_results(study, tmp_path / "missing.csv", value="loss")

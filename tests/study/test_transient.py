@@ -23,13 +23,15 @@ SPACE = Space({"model": Choice({"a": {"C": Float(0, 1)}, "b": {}}), "x": Float(0
 
 
 class Watching:
-    """Random search that remembers how many failures it was shown."""
+    """Random search that remembers what it was shown."""
 
     def __init__(self) -> None:
         self.failures: list[int] = []
+        self.seen: list[History] = []
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         self.failures.append(len(history.failed))
+        self.seen.append(history)
         return RandomSearch().propose(space, history, rng)
 
 
@@ -136,6 +138,27 @@ def test_a_config_that_never_works_is_given_up(name: str, sqlite_url: str) -> No
     assert max(failed.values()) == 2
     copied = copy_study(study, "s", sqlite_url)  # which reads all trials at once
     assert _proposal(study) == _proposal(copied)
+
+
+@pytest.mark.parametrize("fidelity", [False, True])
+def test_a_config_that_is_given_up_does_not_run(fidelity: bool) -> None:
+    """A running trial counts with a predicted value, which may be better than every result."""
+    method, space = Watching(), SPACE
+    config: dict[str, Any] = {"model": "b", "x": 0.5}
+    if fidelity:
+        space, config = Space({"x": Float(0, 1), "epochs": EPOCHS}), {"x": 0.5, "epochs": 1}
+    study = Study(space, method=method, seed=0)
+    for _ in range(2):
+        study.enqueue(config)
+        study.fail(study.ask(), "no network", learn=False)
+    study.ask()
+    study.ask()
+    history = method.seen[-1]
+    assert len(history.pending) == 1 and history.pending_numbers.tolist() == [2]
+    assert history.given_up is not None and history.given_up_numbers is not None
+    assert history.given_up_numbers.tolist() == [1]
+    (point,) = space.decode(history.given_up)
+    assert point["x"] == 0.5
 
 
 def _proposal(study: Study) -> object:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bough.cli.options import open_named, storage_option
+from bough.cli.options import confirmed, open_named, storage_option
 from bough.cli.style import printable
 
 __all__ = ["believe", "change", "correct", "retract", "stop"]
@@ -79,7 +79,7 @@ def change(
         return
     for line in lines:
         click.echo(printable(line))
-    if not yes and not click.confirm(f"Continue study {study!r} in this space?", err=True):
+    if not yes and not confirmed(f"Continue study {study!r} in this space?"):
         click.echo("nothing was changed", err=True)
         return
     opened.change(wanted, **values, seen=seen)

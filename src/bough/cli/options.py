@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_STORAGE",
     "as_json",
+    "confirmed",
     "existing",
     "json_option",
     "listing",
@@ -144,6 +145,17 @@ def progress_of(choice: str | None) -> Any:
         return False
     wants_bar = sys.stderr.isatty() if choice is None else choice == "bar"
     return bar(sys.stderr) if wants_bar else log_lines(sys.stderr)
+
+
+def confirmed(question: str) -> bool:
+    """Whether a person says yes; StudyError if nobody can answer."""
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:
+        if sys.stdin.isatty():  # Ctrl-C
+            raise
+        click.echo(err=True)
+        raise StudyError("nobody answered on standard input: --yes says yes") from None
 
 
 def as_json(data: Any) -> None:

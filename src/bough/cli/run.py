@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -156,6 +157,11 @@ def run(
     from bough.study.running.run_options import check_run
     from bough.study.stopping.races import check_no_race, race_order
 
+    if not space.exists() and shutil.which(str(space)):
+        raise click.UsageError(
+            f"there is no file {space}, only a program: the space comes first, bough run SPACE -- {space}",
+            click.get_current_context(),
+        )
     wanted = Space.load(space)
     raced = None if instances is None else read_instances(instances)
     units = check_command(command, wanted, raced is not None)

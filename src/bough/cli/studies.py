@@ -6,7 +6,15 @@ import json
 
 import click
 
-from bough.cli.options import existing, json_option, listing, open_named, storage_option, study_argument
+from bough.cli.options import (
+    confirmed,
+    existing,
+    json_option,
+    listing,
+    open_named,
+    storage_option,
+    study_argument,
+)
 from bough.cli.text import counted
 from bough.errors import StudyError
 
@@ -57,9 +65,8 @@ def delete(study: str | None, storage: str, yes: bool) -> None:
     if study is None:
         raise StudyError("say which study to delete: bough delete STUDY")
     count = len(open_named(study, storage).trials)
-    if not yes:
-        click.confirm(
-            f"Delete study {study!r} with its {counted(count, 'trial')} for good?", abort=True, err=True
-        )
+    if not yes and not confirmed(f"Delete study {study!r} with its {counted(count, 'trial')} for good?"):
+        click.echo("nothing was deleted", err=True)
+        return
     delete_study(study, storage)
     click.echo(f"deleted {study!r} with {counted(count, 'trial')}", err=True)

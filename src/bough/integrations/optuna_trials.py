@@ -158,7 +158,8 @@ def history_of(
     told = results_of(trials, goals, [path.key for path in space.tree.path_of(points)])
     numbers = np.array([trial.number for trial in trials], dtype=np.intp)
     lost = told.failed if learn_failures else np.zeros(len(trials), dtype=bool)
-    waiting = ~(told.done | lost)
+    waiting = ~(told.done | told.failed)
+    given_up = told.failed & ~lost
     open_points = Points.concat([points.take(waiting), space.encode(list(pending.values()))])
     pruned = np.array([trial.state == TrialState.PRUNED for trial in trials], dtype=bool)[told.done]
     return History(
@@ -174,6 +175,8 @@ def history_of(
         pending_numbers=np.array([*numbers[waiting], *pending], dtype=np.intp),
         stopped=pruned if pruned.any() else None,
         is_learned=is_learned,
+        given_up=points.take(given_up) if given_up.any() else None,
+        given_up_numbers=numbers[given_up],
         outcomes=None
         if goals.is_plain
         else Outcomes(

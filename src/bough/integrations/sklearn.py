@@ -20,6 +20,7 @@ from scipy.stats import rankdata
 
 from bough.errors import ExhaustedError, MissingExtraError, StudyError
 from bough.study import Study
+from bough.study.other_names import hinting
 from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.races import race_order
 from bough.trial import Trial
@@ -75,6 +76,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     _required_parameters = ("estimator", "space")
     cv: Any
 
+    @hinting
     def __init__(
         self,
         estimator: Any,

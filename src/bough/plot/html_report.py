@@ -81,7 +81,10 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str
         ),
         best=_best(snapshot),
         choice=_choice(measures),
-        figures="\n".join(f'<section class="figure"><div id="{name}"></div></section>' for name in figures),
+        figures="\n".join(
+            f'<section class="figure"><h2></h2><p class="soft"></p><div id="{name}"></div></section>'
+            for name in figures
+        ),
         trials=_trials(snapshot),
         failures=_failures(snapshot),
         space=escape(str(snapshot.space)),

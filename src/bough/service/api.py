@@ -351,7 +351,7 @@ def in_chunks(lines: Iterable[str]) -> Iterator[str]:
 
 def _recorded(study: Study, result: Trial) -> Response:
     stored = existing(study, result.number, lambda: study.record_result(result))
-    return JSONResponse(trial_json(stored))
+    return JSONResponse(trial_json(stored, curve=True))
 
 
 def _trials(

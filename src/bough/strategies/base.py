@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -30,8 +30,10 @@ __all__ = [
     "first_untried",
     "lowest_rows",
     "noise_seen",
+    "points_to_avoid",
     "same_point",
     "tried_points",
+    "tried_with_numbers",
     "unseen",
     "working_rows",
 ]
@@ -106,10 +108,31 @@ class ForeseesGain(Protocol):
 
 
 def tried_points(history: History) -> Points:
-    """All points proposed so far: finished, failed and pending. With a fidelity, each at the highest one."""
+    """All points so far: finished, failed, pending and given up. With a fidelity, each at the highest one."""
     done = history.done if history.fidelity is None else history.done.take(~history.is_lower)
-    parts = [part for part in (done, history.failed, history.pending) if len(part)]
-    return parts[0] if len(parts) == 1 else Points.concat([done, history.failed, history.pending])
+    return _joined([done, history.failed, history.pending, history.given_up])
+
+
+def tried_with_numbers(history: History) -> tuple[Points, IntArray]:
+    """All points proposed so far, each at its own fidelity, and the numbers of their trials."""
+    numbers = [history.done_numbers, history.failed_numbers, history.pending_numbers]
+    if history.given_up_numbers is not None:
+        numbers.append(history.given_up_numbers)
+    return (
+        _joined([history.done, history.failed, history.pending, history.given_up]),
+        np.concatenate(numbers),
+    )
+
+
+def points_to_avoid(history: History, repeat: bool) -> Points:
+    """The points that a method must not propose. repeat: whether it may repeat trials that are finished."""
+    return _joined([history.pending, history.given_up]) if repeat else tried_points(history)
+
+
+def _joined(parts: Sequence[Points | None]) -> Points:
+    known = [part for part in parts if part is not None]
+    some = [part for part in known if len(part)]
+    return some[0] if len(some) == 1 else Points.concat(known)
 
 
 def noise_seen(space: Space, history: History) -> bool:

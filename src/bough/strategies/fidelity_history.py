@@ -24,6 +24,7 @@ import numpy as np
 from bough.history import SAME_POSITION, History
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
+from bough.strategies.base import tried_with_numbers
 
 __all__ = ["at_fidelity", "first_trials", "history_with_fidelity"]
 
@@ -61,12 +62,13 @@ def history_with_fidelity(
         history = _at_one_level(space, history, rungs)
     else:
         history = _one_fidelity(history, rungs)
-    every = at_fidelity(Points.concat([history.done, history.failed, history.pending]), fidelity)
-    numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
+    every, numbers = tried_with_numbers(history)
+    every = at_fidelity(every, fidelity)
     first = first_trials(space, every, numbers)
     over = np.flatnonzero(~history.is_lower)
     failed = len(history.done) + np.arange(len(history.failed))
-    finished = set(row_keys(space.layout, every.take(np.concatenate([over, failed]))))
+    given_up = np.arange(len(every) - (0 if history.given_up is None else len(history.given_up)), len(every))
+    finished = set(row_keys(space.layout, every.take(np.concatenate([over, failed, given_up]))))
     waiting = [row for key, row in first.items() if key not in finished]
     begun = numbers[list(first.values())]
     return replace(
@@ -75,6 +77,7 @@ def history_with_fidelity(
         failed=every.take(failed),
         pending=every.take(waiting),
         pending_numbers=numbers[waiting],
+        given_up=every.take(given_up) if len(given_up) else None,
         beliefs=tuple(replace(each, since=int(np.sum(begun < each.since))) for each in history.beliefs),
     )
 

@@ -29,7 +29,7 @@ from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
-from bough.strategies.base import noise_seen, tried_points
+from bough.strategies.base import noise_seen, points_to_avoid
 from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
@@ -157,7 +157,7 @@ class GoalBased:
             done=history.done,
             # Searches start near good trials; those of one rank take turns, so the whole front is refined.
             near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
-            avoid=history.pending if repeat else tried_points(history),
+            avoid=points_to_avoid(history, repeat),
             number=history.number,
             level=np.empty(0),  # branches are not compared here, and late ones get no turns
             find_early=lambda: history.done.take([]),
@@ -168,23 +168,21 @@ class GoalBased:
 
 def _criterion_factory(
     models: GoalModels,
-    find_boxes: Callable[[tuple[int, ...] | None, bool], list[Boxes] | None],
+    find_boxes: Callable[[bool], list[Boxes]],
     factors: Total,
     power: float = 1.0,
 ) -> CriterionFactory:
     """Makes the criterion: ``power`` times the log gain, plus ``factors``."""
 
     def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
+        assert rows is None  # only comparisons of branches give rows
         if not np.any(models.feasible):
             return factors
         if not models.objectives:
             unlike = [Expected(m.posteriors, [0.0] * len(m.posteriors), LOG_SD) for m in models.limits]
             return Total([Scaled(Total(unlike), 1.0 / len(unlike)), *factors.parts])
         # Exploiting turns refine the front, others extend it.
-        boxes = find_boxes(None if rows is None else tuple(rows.tolist()), sd_share == 1.0)
-        if boxes is None:
-            return factors
-        gain = ExpectedHypervolumeImprovement(models.members, boxes, sd_share)
+        gain = ExpectedHypervolumeImprovement(models.members, find_boxes(sd_share == 1.0), sd_share)
         return Total([gain if power == 1.0 else Scaled(gain, power), *factors.parts])
 
     return make_criterion

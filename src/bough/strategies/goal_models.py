@@ -142,23 +142,18 @@ class GoalModels:
             for posteriors in self.members
         ]
 
-    def boxes(self, rows: Sequence[int] | None, wide: bool) -> list[Boxes] | None:
-        """Where an outcome improves the front of these feasible trials, for each sample; None without any.
+    def boxes(self, wide: bool) -> list[Boxes]:
+        """Where an outcome improves the front of feasible trials, for each sample. wide: see ``front_boxes``.
 
-        rows: finished trials; None for all of them and the running ones. wide: see ``front_boxes``.
+        At least one trial is feasible. Running trials count if their predicted outcome is.
         """
-        feasible = self.feasible
-        if rows is not None:
-            feasible = np.isin(np.arange(len(feasible)), rows) & feasible
-        if not np.any(feasible):
-            return None
         given = [
             model.transform.forward(each[None])[0]
             for model, each in zip(self.objectives, self.reference, strict=True)
         ]
         found = []
         for known, believed in zip(self._known, self._believed, strict=True):
-            points = known[feasible] if rows is not None else np.concatenate([known[feasible], believed])
+            points = np.concatenate([known[self.feasible], believed])
             found.append(front_boxes(points, np.array(given), wide))
         return found
 

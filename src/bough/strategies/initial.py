@@ -21,7 +21,7 @@ from bough.points import IntArray, Points
 from bough.space import Space
 from bough.space.sampling import latin_hypercube, path_points, sample_points, sobol_points, spread_points
 from bough.strategies import streams
-from bough.strategies.base import lowest_rows, tried_points
+from bough.strategies.base import lowest_rows, tried_points, tried_with_numbers
 from bough.strategies.fidelity_history import at_fidelity, first_trials
 from bough.strategies.first_look import MIDDLE_SHARE, first_look
 
@@ -116,13 +116,11 @@ class InitialDesign:
         believed = any(space.layout.switch[belief.column] for belief in history.beliefs)
         if believed or self.kind not in ("middle", "paths") or len(space.tree.all_paths(size)) > size:
             return nothing
-        numbers = np.concatenate([history.done_numbers, history.failed_numbers, history.pending_numbers])
+        tried, numbers = tried_with_numbers(history)
         if history.fidelity is None:
-            early = tried_points(history).take(lowest_rows(numbers, size))
+            early = tried.take(lowest_rows(numbers, size))
         else:  # a configuration is as early as its first trial, at any fidelity
-            tried = at_fidelity(
-                Points.concat([history.done, history.failed, history.pending]), history.fidelity
-            )
+            tried = at_fidelity(tried, history.fidelity)
             early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
         some_are_late = 0 < _paths_seen(space, early) < len(space.tree.all_paths(size))
         return early if len(early) == size and some_are_late else nothing

@@ -32,6 +32,7 @@ from bough.strategies.base import (
     check_exhausted,
     lowest_rows,
     noise_seen,
+    points_to_avoid,
     tried_points,
     unseen,
     working_rows,
@@ -181,9 +182,7 @@ class ModelBased:
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
-            avoid=history.pending
-            if space.size == np.inf and noise_seen(space, history)
-            else tried_points(history),
+            avoid=points_to_avoid(history, repeat=space.size == np.inf and noise_seen(space, history)),
             number=history.number,
             level=model.z,
             find_early=partial(self.initial.early_points, space, history),

@@ -104,7 +104,7 @@ class EncodedTrials:
 
     A trial that was stopped early gets a final value predicted from the curves of the trials done so far.
     This value is not updated later, so the history only grows. While no prediction is possible, the trial
-    counts as pending. So does a config that failed twice through no fault of the config: a method that knew
+    counts as pending. A config that failed twice through no fault of its own is given up: a method that knew
     nothing of it would propose it again and again.
     """
 
@@ -154,8 +154,8 @@ class EncodedTrials:
                 self._given_up.append(trial)
             else:  # a failure that says nothing about its config, and a retraction: as if it had never been
                 self._rows.pop(trial.number, None)
-        open_trials = [*(view.open[number] for number in sorted(view.open)), *self._given_up]
-        self._encode([*fresh, *open_trials])
+        open_trials = [view.open[number] for number in sorted(view.open)]
+        self._encode([*fresh, *open_trials, *self._given_up])
         if view.stopped or view.curves.count:
             valued = self._valued(fresh, view)
         else:
@@ -187,6 +187,8 @@ class EncodedTrials:
             sources=self._sources,
             spending=self._spending(view) if view.amendments else None,
             is_learned=self._is_learned,
+            given_up=self._points(self._given_up) if self._given_up else None,
+            given_up_numbers=np.array([trial.number for trial in self._given_up], np.intp),
         )
 
     def _is_given_up(self, trial: Trial) -> bool:

@@ -1,14 +1,15 @@
-"""Checks of a user's arguments about trials: which one, how many, and for how long."""
+"""Checks of a user's arguments about trials and configs: which ones, how many, and for how long."""
 
 from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Mapping, Sequence
 
-from bough.errors import TrialError
-from bough.trial import Trial
+from bough.errors import ConfigError, TrialError
+from bough.trial import Config, Trial
 
-__all__ = ["check_lease", "checked_count", "number_and_attempt"]
+__all__ = ["check_lease", "checked_configs", "checked_count", "number_and_attempt"]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -33,6 +34,13 @@ def checked_count(n: int) -> int:
     if count < 1:
         raise TrialError(f"ask for at least 1 trial, not {count}")
     return count
+
+
+def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
+    """The configs to predict; ConfigError if it is one config instead of a list."""
+    if isinstance(configs, Mapping):
+        raise ConfigError("predict takes a list of configs: write predict([config])")
+    return configs
 
 
 def check_lease(lease: float) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["RUN_NAMES", "STUDY_NAMES", "no_attribute"]
+__all__ = ["OPTION_NAMES", "RUN_NAMES", "STUDY_NAMES", "hinting", "no_attribute", "unexpected"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 STUDY_NAMES = {
     "add_trial": "study.add(config, value)",
@@ -24,6 +31,38 @@ RUN_NAMES = {
     "should_prune": "run.stop, which is also the answer of run.report(value, step)",
 }
 """Attributes of Optuna's trial, and their counterparts here."""
+
+OPTION_NAMES = {
+    "directions": "objectives",
+    "max_evals": "trials",
+    "n_iter": "trials",
+    "n_jobs": "workers",
+    "n_trials": "trials",
+    "pruner": "stopping",
+    "sampler": "method",
+    "study_name": "name",
+}
+"""Options of other packages, and their names here."""
+
+
+def unexpected(name: str, known: Sequence[str]) -> TypeError:
+    """The error for an unknown option; it suggests the one that was meant, or lists the known ones."""
+    meant = OPTION_NAMES.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    hint = f"did you mean {meant!r}?" if meant else f"the options are {', '.join(known)}"
+    return TypeError(f"unexpected keyword argument {name!r}: {hint}")
+
+
+def hinting(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function name its own option where it is given one of ``OPTION_NAMES``."""
+    others = OPTION_NAMES.keys() - inspect.signature(function).parameters.keys()
+
+    @functools.wraps(function)
+    def called(*args: P.args, **options: P.kwargs) -> R:
+        for name in sorted(others & options.keys()):
+            raise unexpected(name, [])
+        return function(*args, **options)
+
+    return called
 
 
 def no_attribute(owner: object, name: str, names: dict[str, str]) -> Any:

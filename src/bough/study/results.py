@@ -139,7 +139,11 @@ def outcome(trial: Trial, returned: Any, goals: Goals = VALUE) -> Trial:
         try:
             return told(trial.number, returned, attempt=trial.attempt, goals=goals)
         except TrialError as error:
-            return failure(trial.number, f"the objective returned a wrong result: {error}", trial.attempt)
+            why = f"the objective returned a wrong result: {error}"
+            if not isinstance(returned, Mapping) and len(goals.needed) > 1:
+                names = ", ".join(map(repr, goals.needed))
+                why = f"the objective returned {_short(returned)}, not a dict with {names}"
+            return failure(trial.number, why, trial.attempt)
     value = returned.get("value") if isinstance(returned, Mapping) else returned
     if isinstance(returned, Mapping) and "value" not in returned:
         names = ", ".join(_text(name) for name in returned) or "nothing"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Unpack, cast
 
@@ -11,14 +10,12 @@ from bough.registry import Method
 from bough.space import Space
 from bough.storage import Storage
 from bough.strategies.base import Strategy
+from bough.study.other_names import unexpected
 from bough.study.running.objective import check_objective
 from bough.study.running.run_options import LocalRunOptions, check_run, listing_options
 from bough.study.study import Study
 
 __all__ = ["maximize", "minimize", "optimize"]
-
-ELSEWHERE = {"n_trials": "trials", "max_evals": "trials", "n_iter": "trials", "n_jobs": "workers"}
-"""Names of these options in other packages; errors suggest ours."""
 
 _like_run = listing_options(Study.run, LocalRunOptions)
 
@@ -115,12 +112,9 @@ def _optimize(
     if isinstance(space, int):
         raise StudyError(f"the second argument is the space: write trials={space}")
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
-        known, wrong = ["trials", *wanted, *LocalRunOptions.__annotations__], min(unknown)
-        meant = ELSEWHERE.get(wrong) or next(iter(difflib.get_close_matches(wrong, known, n=1)), None)
-        hint = f"did you mean {meant!r}?" if meant else f"the options are {', '.join(known)}"
-        if wrong in ("objectives", "reference"):
-            hint = "bough.optimize takes it"
-        raise TypeError(f"unexpected keyword argument {wrong!r}: {hint}")
+        if (wrong := min(unknown)) in ("objectives", "reference"):
+            raise TypeError(f"unexpected keyword argument {wrong!r}: bough.optimize takes it")
+        raise unexpected(wrong, ["trials", *wanted, *LocalRunOptions.__annotations__])
 
     def study(**given: Any) -> Study:
         if space is not None:

@@ -127,7 +127,7 @@ def _study(given: Any, storage: Storage) -> Any:
 
 
 def _body(study: Any) -> dict[str, Any]:
-    """The stored form of an earlier study."""
+    """The stored form of an earlier study; StudyError if it has too few results."""
     goals: Goals = study.goals
     if not goals.is_single:
         raise StudyError(f"learn_from: study {study.name!r} has several objectives or constraints")
@@ -137,6 +137,14 @@ def _body(study: Any) -> dict[str, Any]:
         if trial.state == "done" and not trial.partial and trial.retracted is None
         if study.space.contains(trial.config)
     ]
+    if len(results) < MIN_RESULTS:
+        current = {trial.number for trial in study.current_trials}
+        earlier = sum(t.state == "done" and t.number not in current for t in study.trials)
+        found = "no results" if not results else f"only {len(results)} of them"
+        where = f" in its present space, and {earlier} in earlier ones" if earlier else ""
+        raise StudyError(
+            f"learn_from needs at least {MIN_RESULTS} results; study {study.name!r} has {found}{where}"
+        )
     rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
     kept = [list(results[row]) for row in rows.tolist()]
     return {"name": study.name, "space": study.space.to_dict(), "results": kept}

@@ -16,6 +16,7 @@ from bough.study.amendable_study import AmendableStudy
 from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.goals import parse_goals
 from bough.study.handles import number_and_attempt
+from bough.study.other_names import hinting
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
@@ -51,6 +52,7 @@ class Study(AmendableStudy):
                  results are stored with a new study.
     """
 
+    @hinting
     def __init__(
         self,
         space: Space,
@@ -207,6 +209,7 @@ class Study(AmendableStudy):
         """The tried configuration with the best predicted value, and its 95 % interval."""
         return recommend(self)
 
+    @hinting
     def run(
         self,
         objective: Callable[..., Any],
@@ -285,4 +288,7 @@ class Study(AmendableStudy):
 
                     result = with_standard_error(result, view, self.goals.sign)
         stored = self._storage.finish(self._record.id, completed(result, self.goals))
-        return own_copy(self.goals.judged(stored))
+        if self._fidelity is None and not self._view.curves.count:
+            return own_copy(self.goals.judged(stored))
+        with self._current() as view:  # for its curve, and the trial that it resumes
+            return own_copy(view.resuming(view.curves.shown(self.goals.judged(stored))))

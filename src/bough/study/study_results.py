@@ -15,7 +15,7 @@ from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGai
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials
 from bough.study.formats.table_export import table
-from bough.study.handles import number_and_attempt
+from bough.study.handles import checked_configs, number_and_attempt
 from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.revising.current_trials import nothing_current
 from bough.study.revising.model_space import model_space
@@ -206,7 +206,7 @@ class StudyResults(StoredStudy):
 
         Running trials are ignored. measure: the objective to predict, by default the first.
         """
-        names = self.goals.names
+        configs, names = checked_configs(configs), self.goals.names
         if measure is not None and measure not in names:
             there = ", ".join(map(repr, names)) or "none"
             raise StudyError(f"study {self.name!r} predicts its objectives ({there}), not {measure!r}")

@@ -44,6 +44,10 @@ def add_results(
 
     A row whose value is empty or not finite becomes a failed trial.
     """
+    if not isinstance(path, (str, Path)):
+        raise StudyError(
+            f"add_results reads a file, not {type(path).__name__}: study.add_many takes (config, value) pairs"
+        )
     names = dict(columns or {})
     if value is not None:
         names[value] = study.goals.names[0]
@@ -127,9 +131,9 @@ def _config(space: Space, row: Mapping[str, Any]) -> Config:
     active = space.layout.active(space.snap(x).on)[0]
     for column, parameter in enumerate(space.parameters):
         if active[column] and column not in values:
-            raise wrong.get(column) or ConfigError(
-                f"parameter {parameter.name!r} is active, but has no value"
-            )
+            known = parameter.name in row
+            why = "but has no value" if known else "but no column has its name or is mapped to it"
+            raise wrong.get(column) or ConfigError(f"parameter {parameter.name!r} is active, {why}")
     return space.validate({space.parameters[c].name: v for c, v in values.items() if active[c]})
 
 

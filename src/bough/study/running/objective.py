@@ -72,6 +72,10 @@ def check_objective(objective: Any, argument: str = "a config") -> None:
             f"the objective must be a function of {argument}, not {type(objective).__name__}; it comes "
             "first, then the space"
         )
+    if inspect.iscoroutinefunction(objective):
+        raise StudyError("the objective is async: write lambda config: asyncio.run(objective(config))")
+    if inspect.isgeneratorfunction(objective):
+        raise StudyError("the objective yields: let it return its result, and report others with run.report")
     try:
         signature = inspect.signature(objective)
     except (TypeError, ValueError):  # some builtins have no signature

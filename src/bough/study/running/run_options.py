@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat, SupportsIndex, TypedDict, TypeVar, Unpack
 
 from bough.errors import StudyError
+from bough.study.other_names import unexpected
 from bough.study.running.executors import check_pool
 from bough.study.running.objective import OnError
 from bough.study.running.progress import ProgressOption, reporter
@@ -86,6 +87,8 @@ def listing_options(source: Callable[..., Any], options: type) -> Callable[[F], 
 
 def check_run(study: object, trials: int | None = None, **options: Unpack[RunOptions]) -> RunPlan:
     """The plan of a run; StudyError if one of its options is wrong."""
+    if unknown := options.keys() - RunOptions.__annotations__.keys():
+        raise unexpected(min(unknown), ["trials", *LocalRunOptions.__annotations__])
     plan = RunPlan(trials=trials, **options)
     if trials is not None and (not isinstance(trials, SupportsIndex) or trials < 0):
         raise StudyError(f"trials must be a number of trials or None, not {trials!r}")
