@@ -1,6 +1,6 @@
 """``auto`` against a variant on noisy problems, judged by what the study recommends.
 
-    python -m benchmarks.recommended blind           # a quarter of an hour on two cores
+    python -m benchmarks.recommended blind           # five minutes on two cores
 
 Under noise the best of many results is lucky rather than good. So a study is judged by the true value of the
 configuration that ``study.recommend()`` names after 60, 100 and 150 trials. A line counts the pairs that
