@@ -250,6 +250,8 @@ def test_reported_noise_replaces_fitted_noise() -> None:
     assert mixed.observation_noise == pytest.approx(np.sqrt(0.255))
     told = posterior(model, theta, Data(points, y, np.array([0.1, 0.1])))
     assert told.observation_noise == pytest.approx(0.1)
+    running = flat_points(np.linspace(0.1, 0.9, 7)[:, None])
+    assert told.condition(running, np.zeros(7)).observation_noise == pytest.approx(0.1)
     assert log_likelihood(model, theta, exact.data)[1][-1] == 0.0
 
 

@@ -192,6 +192,10 @@ def test_names_of_optuna_have_a_counterpart() -> None:
         study.run(prunes, n_trials=1, progress=False)
     with pytest.raises(TypeError, match="'study_name': did you mean 'name'"):
         bough.Study(space, study_name="s")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'n_trials': bough calls it 'trials', an option of run and minimize"):
+        bough.Study(space, n_trials=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'sampler': bough calls it 'method', an option of Study"):
+        study.run(prunes, sampler="tpe")
     study.run(prunes, trials=1, progress=False)
     assert "no attribute 'should_prune': write run.stop" in str(study.trials[0].error)
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bough.acquisition.criterion import average
-from bough.acquisition.functions import log_ei
+from bough.acquisition.functions import SD_FLOOR, log_ei
 from bough.gp.posterior import Posterior
 from bough.points import FloatArray, Points
 
@@ -28,6 +28,7 @@ def log_augmented_ei(posteriors: Sequence[Posterior], best: Sequence[float], poi
     scores = []
     for posterior, incumbent in zip(posteriors, best, strict=True):
         (mean, sd), noise = posterior.predict(points), posterior.observation_noise
+        sd = np.maximum(sd, SD_FLOOR)
         total = np.hypot(sd, noise)
         # 1 − σ / t = s² / (t (t + σ)) with t = sqrt(s² + σ²), without cancellation
         log_share = np.log(sd / total) + np.log(sd / (total + noise))

@@ -215,7 +215,8 @@ class GPPosterior(Posterior):
     def observation_noise(self) -> float:
         if not self.has_noise:
             return 0.0
-        return float(np.sqrt(np.median(self.data.variances(self.theta[-1]))))
+        observed = self.data.noise != 0.0  # assumed values of running trials have no noise
+        return float(np.sqrt(np.median(self.data.variances(self.theta[-1])[observed])))
 
     @cached_property
     def covariance_with_data(self) -> Toward:

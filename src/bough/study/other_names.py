@@ -45,21 +45,32 @@ OPTION_NAMES = {
 """Options of other packages, and their names here."""
 
 
+OPTIONS_OF_A_RUN = ("trials", "workers")
+"""The options among these that ``run`` has; ``Study`` has the others."""
+
+
 def unexpected(name: str, known: Sequence[str]) -> TypeError:
-    """The error for an unknown option; it suggests the one that was meant, or lists the known ones."""
-    meant = OPTION_NAMES.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    """The error for an unknown option: the one that was meant, the function that has it, or all options."""
+    here = OPTION_NAMES.get(name)
+    if here is not None and here not in known:
+        owner = "run and minimize" if here in OPTIONS_OF_A_RUN else "Study"
+        return TypeError(
+            f"unexpected keyword argument {name!r}: bough calls it {here!r}, an option of {owner}"
+        )
+    meant = here or next(iter(difflib.get_close_matches(name, known, n=1)), None)
     hint = f"did you mean {meant!r}?" if meant else f"the options are {', '.join(known)}"
     return TypeError(f"unexpected keyword argument {name!r}: {hint}")
 
 
 def hinting(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function name its own option where it is given one of ``OPTION_NAMES``."""
-    others = OPTION_NAMES.keys() - inspect.signature(function).parameters.keys()
+    """Let a function say what bough calls an option where it is given one of ``OPTION_NAMES``."""
+    known = list(inspect.signature(function).parameters)
+    others = OPTION_NAMES.keys() - set(known)
 
     @functools.wraps(function)
     def called(*args: P.args, **options: P.kwargs) -> R:
         for name in sorted(others & options.keys()):
-            raise unexpected(name, [])
+            raise unexpected(name, known)
         return function(*args, **options)
 
     return called
