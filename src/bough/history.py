@@ -93,7 +93,7 @@ class History:
              Points of ``done`` below that position are results at a lower fidelity. Their configurations are
              also in ``pending``, at the highest fidelity, unless they have a result there.
     is_learned: whether the space is learned from the trials, so there may be branches that it lacks.
-    given_up: points whose trials failed again and again through no fault of theirs; None if there are none.
+    given_up: points that failed twice for reasons outside of their configs; None if there are none.
              A method proposes none of them again, and learns nothing from them.
     *_numbers: trial numbers of those rows (warm-start rows added by hand have numbers too).
     """

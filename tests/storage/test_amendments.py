@@ -21,16 +21,6 @@ RUNNING = Trial(-1, {"x": 0.5}, "running", worker="me")
 RETRACTION = Amendment("retract", {"reason": "the disk was full: ä \" '"}, trial=1)
 
 
-@pytest.fixture
-def storage(storage_url: str | None) -> Storage:
-    return open_storage(storage_url)
-
-
-@pytest.fixture
-def study(storage: Storage) -> int:
-    return storage.create(RECORD).id
-
-
 def amendments(storage: Storage, study: int) -> list[Amendment]:
     return storage.changes(study, 0).amendments
 

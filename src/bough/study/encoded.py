@@ -104,7 +104,7 @@ class EncodedTrials:
 
     A trial that was stopped early gets a final value predicted from the curves of the trials done so far.
     This value is not updated later, so the history only grows. While no prediction is possible, the trial
-    counts as pending. A config that failed twice through no fault of its own is given up: a method that knew
+    counts as pending. A config that failed twice for reasons outside of it is given up: a method that knew
     nothing of it would propose it again and again.
     """
 
