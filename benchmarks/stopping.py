@@ -8,8 +8,9 @@ trainings; a stopped trial costs the epochs it was trained, and a promoted one c
 too. Only results after all epochs count. The regret of a value is its distance to the best value for the
 task, in any of these runs or in a fixed random sample, divided by the distance of the sample's median. The
 share needed is the share of the epochs until a method reaches the final value of ``auto`` without stopping
-with the same seed; 1 if it never does. Rivals are Optuna's TPE and SMAC's multi-fidelity facade (Hyperband
-with a random forest). Runs are kept with ``--rows``.
+with the same seed; 1 if it never does. ``auto-fidelity-6`` starts at 6 epochs
+instead of 2. Rivals are Optuna's TPE and SMAC's multi-fidelity facade (Hyperband with a random forest). Runs
+are kept with ``--rows``.
 """
 
 from __future__ import annotations
@@ -120,9 +121,9 @@ def run_bough(curves: Curves, method: str, rule: str, spent: Spent, seed: int) -
             study.tell(trial, value)
 
 
-def run_fidelity(curves: Curves, method: str, spent: Spent, seed: int) -> None:
+def run_fidelity(curves: Curves, method: str, lowest: int, spent: Spent, seed: int) -> None:
     """Epochs as a fidelity; a promoted trial continues the training of the one that it resumes."""
-    epochs = bough.Int(LOWEST, curves.epochs, fidelity=True)
+    epochs = bough.Int(lowest, curves.epochs, fidelity=True)
     space = bough.Space({**curves.space.declared, "epoch": epochs}, curves.space.forbid)
     study = bough.Study(space, method=method, seed=seed)
     while not spent.over:
@@ -194,8 +195,8 @@ def run(name: str, method: str, trials: int, seed: int) -> dict[str, Any]:
     curves = Curves(name)
     spent = Spent(trials * curves.epochs)
     base, _, rule = method.partition("-")
-    if rule == "fidelity":
-        run_fidelity(curves, base, spent, seed)
+    if rule.startswith("fidelity"):
+        run_fidelity(curves, base, int(rule.removeprefix("fidelity").strip("-") or LOWEST), spent, seed)
     elif base == "optuna":
         run_optuna(curves, rule, spent, seed)
     elif base == "smac":
@@ -233,11 +234,13 @@ def main() -> None:
     parser.add_argument("--published", action="store_true", help="tasks that nothing was chosen by")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--trials", type=int, default=30)
     parser.add_argument("--rows", type=Path, default=RESULTS / "stopping.jsonl", help="where runs are kept")
     given = parser.parse_args()
     names = [n for n in (PUBLISHED if given.published else DEVELOPMENT) if "lcbench" in n]
-    kept, keys = KeptRows(given.rows), [(m, seed) for m in given.methods for seed in range(given.seeds)]
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    kept, keys = KeptRows(given.rows), [(method, seed) for method in given.methods for seed in seeds]
     found: dict[str, list[FloatArray]] = {method: [] for method in given.methods}
     needed: dict[str, list[float]] = {method: [] for method in given.methods}
     counts: dict[str, list[tuple[int, int]]] = {method: [] for method in given.methods}
