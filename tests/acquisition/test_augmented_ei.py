@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bough.acquisition.augmented_ei import log_augmented_ei
-from bough.acquisition.criterion import Expected
+from bough.acquisition.criterion import Expected, log_augmented_ei
 
 from .fakes import SquaredExponential, flat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bough.acquisition.criterion import Expected, Total, log_sum_exp
-from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
+from bough.acquisition.criterion import Expected, Total
+from bough.acquisition.functions import LOG_EI, LOG_PI, lcb, log_sum_exp
 from bough.acquisition.thompson import thompson
 
 from .fakes import SquaredExponential, flat

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from bough.acquisition.functions import LOG_EI, Acquisition, Price, log_ei, log_pi
+from bough.acquisition.functions import LOG_EI, SD_FLOOR, Acquisition, Price, average, log_ei, log_pi
 from bough.points import FloatArray, Points
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ __all__ = [
     "Moments",
     "Scaled",
     "Total",
-    "average",
-    "log_sum_exp",
+    "log_augmented_ei",
     "score",
 ]
 
@@ -181,22 +180,26 @@ def score(criterion: Criterion, points: Callable[[], Points], moments: Moments) 
     return criterion(points())
 
 
-def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArray]:
-    """The members' average score (n,), and its derivative (members, n) by the score of each.
+def log_augmented_ei(
+    posteriors: Sequence[Posterior], best: Sequence[float], points: Points, weights: Sequence[Criterion] = ()
+) -> FloatArray:
+    """(n,) log expected improvement as far as one noisy trial can show it, plus ``weights``.
 
-    log: the scores are logarithms, and the average is over their exponentials.
+    Beside an incumbent with many trials the latent function is still a little uncertain, so expected
+    improvement never quite vanishes there. But if that uncertainty is small compared to the noise, one more
+    trial reveals hardly anything of it. Augmented expected improvement (Huang et al. 2006, J. Global Optim.
+    34) is EI (1 − σ / sqrt(s² + σ²)) with s the standard deviation of the latent function and σ the noise.
+    Without noise it is EI.
+
+    best: the incumbent under each posterior; the improvement is averaged over posteriors.
     """
-    scores = np.stack(each)
-    if len(scores) == 1:
-        return scores[0], np.ones_like(scores)
-    if log:
-        shifted = scores - np.log(len(scores))
-        value = log_sum_exp(shifted)
-        return value, np.exp(shifted - value)
-    return scores.mean(axis=0), np.full_like(scores, 1.0 / len(scores))
-
-
-def log_sum_exp(terms: FloatArray) -> FloatArray:
-    """log of the sum of exp(terms) over the first axis, without overflow."""
-    top = terms.max(axis=0)
-    return np.asarray(top + np.log(np.sum(np.exp(terms - top), axis=0)))
+    scores = []
+    for posterior, incumbent in zip(posteriors, best, strict=True):
+        (mean, sd), noise = posterior.predict(points), posterior.observation_noise
+        sd = np.maximum(sd, SD_FLOOR)
+        total = np.hypot(sd, noise)
+        # 1 − σ / t = s² / (t (t + σ)) with t = sqrt(s² + σ²), without cancellation
+        log_share = np.log(sd / total) + np.log(sd / (total + noise))
+        scores.append(log_ei(mean, sd, incumbent)[0] + log_share)
+    gain, _ = average(scores, log=True)
+    return np.asarray(np.sum([gain, *(weight(points) for weight in weights)], axis=0))

@@ -10,7 +10,7 @@ al. (2017) print its negative; with that sign the score would rise with the mean
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,9 +26,11 @@ __all__ = [
     "Acquisition",
     "Price",
     "Score",
+    "average",
     "lcb",
     "log_ei",
     "log_pi",
+    "log_sum_exp",
     "lower_bound",
 ]
 
@@ -165,3 +167,24 @@ def _log_improvement(z: FloatArray) -> Score:
         np.where(near, mass / h, mills / r),
         np.where(near, density / h, 1.0 / r),
     )
+
+
+def average(each: Sequence[FloatArray], log: bool) -> tuple[FloatArray, FloatArray]:
+    """The average (n,) of scores under several posteriors, and its derivative (members, n) by each score.
+
+    log: the scores are logarithms, and the average is over their exponentials.
+    """
+    scores = np.stack(each)
+    if len(scores) == 1:
+        return scores[0], np.ones_like(scores)
+    if log:
+        shifted = scores - np.log(len(scores))
+        value = log_sum_exp(shifted)
+        return value, np.exp(shifted - value)
+    return scores.mean(axis=0), np.full_like(scores, 1.0 / len(scores))
+
+
+def log_sum_exp(terms: FloatArray) -> FloatArray:
+    """log of the sum of exp(terms) over the first axis, without overflow."""
+    top = terms.max(axis=0)
+    return np.asarray(top + np.log(np.sum(np.exp(terms - top), axis=0)))

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.acquisition.criterion import CompiledCriterion, Moments, average, log_sum_exp
-from bough.acquisition.functions import log_ei
+from bough.acquisition.criterion import CompiledCriterion, Moments
+from bough.acquisition.functions import average, log_ei, log_sum_exp
 from bough.gp.core import compiled_core
 from bough.points import BoolArray, FloatArray, IntArray, Points
 

@@ -135,7 +135,7 @@ def untried_point(context: ProposalContext, rng: np.random.Generator) -> Choice 
     A model that is sure and wrong about a branch learns nothing from more trials on other branches. Expected
     improvement with estimated hyperparameters may never find the optimum, and random trials make sure that
     it does (Bull 2011, JMLR 12). They replace trials from which the model expects nothing. Under noise a gain
-    counts only as far as one trial can show it (``acquisition.augmented_ei``). Otherwise the search would
+    counts only as far as one trial can show it (``criterion.log_augmented_ei``). Otherwise the search would
     stay beside its incumbent. Studies with a budget have no random trials: those would ignore cost.
     """
     points = sample_points(context.space, RANDOM_POINTS, rng)

@@ -22,8 +22,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, average
-from bough.acquisition.functions import log_ei
+from bough.acquisition.criterion import Criterion
+from bough.acquisition.functions import average, log_ei
 from bough.acquisition.maximise.candidates import best_of_each, spread
 from bough.acquisition.maximise.paths import search_boxes
 from bough.points import BoolArray, FloatArray, Points
