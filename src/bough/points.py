@@ -59,13 +59,17 @@ class Points:
         return Points(self.x[rows], self.on[rows], None if self.hashes is None else self.hashes[rows])
 
     @staticmethod
-    def concat(parts: Sequence[Points]) -> Points:
-        """All rows of ``parts`` (at least one), in order."""
-        hashes = [part.hashes for part in parts if part.hashes is not None]
+    def concat(parts: Sequence[Points | None]) -> Points:
+        """All rows of ``parts``, in order; None has no rows. If only one part has rows, it is returned."""
+        known = [part for part in parts if part is not None]
+        some = [part for part in known if len(part)]
+        if len(some) == 1:
+            return some[0]
+        hashes = [part.hashes for part in known if part.hashes is not None]
         return Points(
-            np.concatenate([part.x for part in parts]),
-            np.concatenate([part.on for part in parts]),
-            np.concatenate(hashes) if len(hashes) == len(parts) else None,
+            np.concatenate([part.x for part in known]),
+            np.concatenate([part.on for part in known]),
+            np.concatenate(hashes) if len(hashes) == len(known) else None,
         )
 
 

@@ -5,7 +5,6 @@ The functions are pure. All storages share them, so a trial goes through the sam
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -23,7 +22,6 @@ __all__ = [
     "finished",
     "handed_out",
     "is_news",
-    "own_copy",
     "renewed",
     "result_text",
 ]
@@ -148,17 +146,6 @@ class Trial:
         error = "" if self.error is None else table([("error", self.error[:500])])
         rows = [*self.config.items(), *self.measures.items()]
         return block(f"Trial {self.number} {faded(self.state + value + noise)}", table(rows) + error)
-
-
-def own_copy(trial: Trial) -> Trial:
-    """A copy of the trial whose dicts the user may change."""
-    return replace(
-        trial,
-        config=dict(trial.config),
-        measures=dict(trial.measures),
-        noises=dict(trial.noises),
-        notes=deepcopy(trial.notes),
-    )
 
 
 def available(trial: Trial, now: float) -> bool:

@@ -13,7 +13,7 @@ import bough
 from bough.history import History
 from bough.points import Points
 from bough.space.sampling import sample_points
-from bough.strategies.base import working_rows
+from bough.strategies.hyperparameters import working_rows
 from bough.strategies.model_based import ModelBased
 from bough.strategies.success import DOUBT, with_labels
 from bough.study import Study

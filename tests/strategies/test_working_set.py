@@ -8,7 +8,8 @@ from tests.strategies.histories import history
 
 import bough
 from bough.registry import build
-from bough.strategies.base import lowest_rows, working_rows
+from bough.strategies.base import lowest_rows
+from bough.strategies.hyperparameters import working_rows
 
 
 def test_small_histories_are_seen_whole() -> None:

@@ -53,9 +53,10 @@ def create_token(records: Records, name: str, scope: str) -> str:
 
 def principal_of_token(records: Records, token: str) -> Principal | None:
     match = _TOKEN.fullmatch(token)
+    hashed = _hash(match[2] if match else "")
     row = records.token(match[1]) if match else None
     # An unknown id takes the same comparison as a known one, so timing reveals nothing.
-    good = hmac.compare_digest(_hash(match[2] if match else ""), row.hash if row else "")
+    good = hmac.compare_digest(hashed, row.hash if row else "")
     return Principal(row.id, row.name, row.scope) if good and row is not None else None
 
 

@@ -57,7 +57,8 @@ def encode_exact(
     numbers: dict[int, FloatArray] = {}
     view = EncodedView(rules, x, numbers)
     for group in rules.groups:
-        on[:, group.index] = rules.holds(group.bound, view, on)
+        is_root = group.condition is None
+        on[:, group.index] = is_root or rules.holds(group.bound, view, on)
         rows = on[:, group.index].nonzero()[0]
         chosen = configs if len(rows) == count else [configs[row] for row in rows.tolist()]
         for column in group.columns if chosen else ():

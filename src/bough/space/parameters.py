@@ -12,6 +12,7 @@ so need no knowledge of logs, steps or options.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,8 +49,22 @@ LARGEST_LOG_INT = 2**36
 """The same for integers on a log scale, whose unit positions lie close together at the top."""
 
 
+class _EvenGrid:
+    """Values that share the unit interval evenly; each sits in the middle of its share."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> int: ...
+
+    def position(self, ranks: FloatArray) -> FloatArray:
+        return (ranks + 0.5) / self.levels
+
+    def rank_at(self, unit: FloatArray) -> FloatArray:
+        return np.clip(np.floor(unit * self.levels), 0, self.levels - 1)
+
+
 @dataclass(frozen=True, repr=False)
-class Float:
+class Float(_EvenGrid):
     """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``.
 
     likely: the range ``(low, high)`` where good values are expected.
@@ -135,7 +150,7 @@ class Float:
 
     def position(self, ranks: FloatArray) -> FloatArray:
         if self.step is not None:
-            return (ranks + 0.5) / self.levels
+            return super().position(ranks)
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
             unit = (np.log(ranks) - low) / (high - low)
@@ -145,7 +160,7 @@ class Float:
 
     def rank_at(self, unit: FloatArray) -> FloatArray:
         if self.step is not None:
-            return _grid_index(unit, self.levels)
+            return super().rank_at(unit)
         if self.log:
             low, high = math.log(self.low), math.log(self.high)
             number = np.exp(low + np.clip(unit, 0.0, 1.0) * (high - low))
@@ -160,7 +175,7 @@ class Float:
 
 
 @dataclass(frozen=True, repr=False)
-class Int:
+class Int(_EvenGrid):
     """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale.
 
     likely: the range ``(low, high)`` where good values are expected.
@@ -223,14 +238,14 @@ class Int:
 
     def position(self, ranks: FloatArray) -> FloatArray:
         if not self.log:
-            return (ranks + 0.5) / self.levels
+            return super().position(ranks)
         low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
         unit: FloatArray = (np.log(self.low + ranks) - low) / (high - low)
         return unit
 
     def rank_at(self, unit: FloatArray) -> FloatArray:
         if not self.log:
-            return _grid_index(unit, self.levels)
+            return super().rank_at(unit)
         low, high = math.log(self.low - 0.5), math.log(self.high + 0.5)
         number = np.rint(np.exp(low + np.clip(unit, 0.0, 1.0) * (high - low)))
         return np.clip(number, self.low, self.high) - self.low
@@ -240,7 +255,7 @@ class Int:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Categorical:
+class Categorical(_EvenGrid):
     """One of ``options`` (strings, numbers, booleans or None), with an order if ``ordered``.
 
     Options are told apart by type: ``1``, ``True`` and ``"1"`` differ. Only ``1`` and ``1.0`` are the
@@ -277,7 +292,7 @@ class Categorical:
     def kind(self) -> Kind:
         return "ordinal" if self.ordered else "nominal"
 
-    @property
+    @cached_property
     def levels(self) -> int:
         """Number of options."""
         return len(self.options)
@@ -313,12 +328,6 @@ class Categorical:
 
     def values(self, ranks: FloatArray) -> NDArray[np.object_]:
         return self._table[np.asarray(ranks).astype(np.intp)]
-
-    def position(self, ranks: FloatArray) -> FloatArray:
-        return (ranks + 0.5) / len(self.options)
-
-    def rank_at(self, unit: FloatArray) -> FloatArray:
-        return _grid_index(unit, len(self.options))
 
     def _identity(self) -> tuple[object, ...]:
         default = self.default if self.default is UNSET else scalar_key(self.default)
@@ -375,10 +384,6 @@ def _check_default_and_likely(parameter: Domain) -> None:
         _set(parameter, default=parameter.check(parameter.default))
     except ConfigError as error:
         raise SpaceError(f"{type(parameter).__name__} default {error}") from None
-
-
-def _grid_index(unit: FloatArray, levels: int) -> FloatArray:
-    return np.clip(np.floor(unit * levels), 0, levels - 1)
 
 
 def _given(parameter: object, *names: str) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -35,7 +35,6 @@ __all__ = [
     "tried_points",
     "tried_with_numbers",
     "unseen",
-    "working_rows",
 ]
 
 WORKING_SET_SIZE = 256
@@ -110,7 +109,7 @@ class ForeseesGain(Protocol):
 def tried_points(history: History) -> Points:
     """All points so far: finished, failed, pending and given up. With a fidelity, each at the highest one."""
     done = history.done if history.fidelity is None else history.done.take(~history.is_lower)
-    return _joined([done, history.failed, history.pending, history.given_up])
+    return Points.concat([done, history.failed, history.pending, history.given_up])
 
 
 def tried_with_numbers(history: History) -> tuple[Points, IntArray]:
@@ -119,20 +118,14 @@ def tried_with_numbers(history: History) -> tuple[Points, IntArray]:
     if history.given_up_numbers is not None:
         numbers.append(history.given_up_numbers)
     return (
-        _joined([history.done, history.failed, history.pending, history.given_up]),
+        Points.concat([history.done, history.failed, history.pending, history.given_up]),
         np.concatenate(numbers),
     )
 
 
 def points_to_avoid(history: History, repeat: bool) -> Points:
     """The points that a method must not propose. repeat: whether it may repeat trials that are finished."""
-    return _joined([history.pending, history.given_up]) if repeat else tried_points(history)
-
-
-def _joined(parts: Sequence[Points | None]) -> Points:
-    known = [part for part in parts if part is not None]
-    some = [part for part in known if len(part)]
-    return some[0] if len(some) == 1 else Points.concat(known)
+    return Points.concat([history.pending, history.given_up]) if repeat else tried_points(history)
 
 
 def noise_seen(space: Space, history: History) -> bool:
@@ -165,26 +158,6 @@ def noise_seen(space: Space, history: History) -> bool:
     first: dict[bytes, float] = {}
     keys = row_keys(space.layout, done.take(suspects))
     return any(first.setdefault(key, value) != value for key, value in zip(keys, y[suspects]))
-
-
-def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
-    """Row numbers of the working set of observations y (n,), in the order in which they came.
-
-    Inference costs n³. Beyond a limit, the option ``working_set``, a model sees that many observations. Half
-    of them are the best ones, which show where to refine. A quarter are the latest, so recent trials are not
-    proposed again. A quarter are spread evenly over the others in time; they represent distant regions and
-    other branches.
-    """
-    n = len(y)
-    if n <= limit:
-        return np.arange(n)
-    chosen = np.zeros(n, dtype=bool)
-    chosen[lowest_rows(y, limit // 2)] = True
-    chosen[n - limit // 4 :] = True
-    others = np.flatnonzero(~chosen)
-    free = limit - int(chosen.sum())
-    chosen[others[np.linspace(0, len(others) - 1, free).astype(np.intp)]] = True
-    return np.flatnonzero(chosen)
 
 
 def lowest_rows(y: FloatArray | IntArray, count: int) -> IntArray:

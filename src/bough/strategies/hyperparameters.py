@@ -1,4 +1,4 @@
-"""Hyperparameters of a prefix of the history: when to fit them, and where the search starts.
+"""Hyperparameters of a prefix of the history: when to fit them, to which rows, and where the search starts.
 
 The lengths of the prefixes follow a fixed sequence that grows by a given fraction, which spreads the cost of
 fitting over many trials. A proposal uses the hyperparameters of the longest scheduled prefix, and all the
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from bough.gp.likelihood import Data
 from bough.gp.output_transform import OutputTransform
 from bough.history import History
-from bough.points import FloatArray, Points
+from bough.points import FloatArray, IntArray, Points
 from bough.strategies import streams
-from bough.strategies.base import working_rows
+from bough.strategies.base import WORKING_SET_SIZE, lowest_rows
 from bough.surrogates.base import Surrogate
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "keep",
     "scheduled",
     "start_of",
+    "working_rows",
 ]
 
 K = TypeVar("K")
@@ -93,6 +94,26 @@ class Fitter:
             for count in ROUGH_ROWS
         )
         return self.surrogate.fit(more, rng, self.surrogate.fit(few, rng))
+
+
+def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
+    """Row numbers of the working set of observations y (n,), in the order in which they came.
+
+    Inference costs n³. Beyond a limit, the option ``working_set``, a model sees that many observations. Half
+    of them are the best ones, which show where to refine. A quarter are the latest, so recent trials are not
+    proposed again. A quarter are spread evenly over the others in time; they represent distant regions and
+    other branches.
+    """
+    n = len(y)
+    if n <= limit:
+        return np.arange(n)
+    chosen = np.zeros(n, dtype=bool)
+    chosen[lowest_rows(y, limit // 2)] = True
+    chosen[n - limit // 4 :] = True
+    others = np.flatnonzero(~chosen)
+    free = limit - int(chosen.sum())
+    chosen[others[np.linspace(0, len(others) - 1, free).astype(np.intp)]] = True
+    return np.flatnonzero(chosen)
 
 
 FEWEST_TO_START_FROM = 16

@@ -40,9 +40,6 @@ BELIEVED_POINTS = 3
 """Largest number of design points that are drawn from beliefs. Wrong beliefs cost about this many trials; if
 they are right, the model continues from there."""
 
-FEW_ROWS = 512
-"""Trials of a long history that are checked first, at a fixed cost: they usually cover all paths."""
-
 MAX_POINTS = 16
 """From here on the model chooses better than a design, whatever the number of paths."""
 
@@ -87,18 +84,21 @@ class InitialDesign:
         """The next design point, or None when the design is done.
 
         Points that came from elsewhere (defaults, queued or added trials) count: where the design has a point
-        per path, a path they cover is not visited again.
+        per path, a path they cover is not visited again. A path that comes late still gets its point.
         """
         tried = tried_points(history)
         if history.is_learned and len(tried) < MAX_POINTS and self.kind in ("middle", "paths"):
             rng = np.random.default_rng([history.seed, len(tried), streams.FIRST_LOOK])
             if (look := first_look(space, tried, rng)) is not None:
                 return look
-        if len(tried) >= self.size(space):
-            return self._of_new_path(space, history)
+        is_over = len(tried) >= self.size(space)
+        if is_over and not len(self.early_points(space, history)):  # nearly always: no path can be late
+            return None
         design, row = self.points(space, history.seed), len(tried)
         if self.kind in ("middle", "paths"):
             new = _rows_on_new_paths(space, design, tried)
+            if is_over:
+                return design.take(new[:1]) if len(new) else None
             row = int(new[0]) if len(new) else row
         turn, believes = divmod(len(tried), 2)
         if history.beliefs and believes and turn < BELIEVED_POINTS:
@@ -122,22 +122,10 @@ class InitialDesign:
         else:  # a configuration is as early as its first trial, at any fidelity
             tried = at_fidelity(tried, history.fidelity)
             early = tried.take(list(first_trials(space, tried, numbers).values())[:size])
-        some_are_late = 0 < _paths_seen(space, early) < len(space.tree.all_paths(size))
+        # Points of an earlier space may be on no path of this one.
+        seen = len(np.unique(space.tree.branch_ids(early)[space.legal(early)]))
+        some_are_late = 0 < seen < len(space.tree.all_paths(size))
         return early if len(early) == size and some_are_late else nothing
-
-    def _of_new_path(self, space: Space, history: History) -> Points | None:
-        """The design's point on a path that came late and has no trial yet."""
-        paths = len(space.tree.all_paths(self.size(space)))
-        if _paths_seen(space, history.done.take(slice(0, FEW_ROWS))) >= paths:  # nearly always
-            return None
-        if not len(self.early_points(space, history)):
-            return None
-        tried = tried_points(history)
-        if _paths_seen(space, tried) >= paths:
-            return None
-        design = self.points(space, history.seed)
-        new = _rows_on_new_paths(space, design, tried)
-        return design.take(new[:1]) if len(new) else None
 
     def _believed(self, space: Space, history: History, design: Points) -> Points:
         """The design drawn from the beliefs, on likely branches; its points take turns with the plain ones.
@@ -156,11 +144,6 @@ def initial_design(option: InitialOption) -> InitialDesign:
         kind, count = option
         return InitialDesign(int(count), str(kind))
     return InitialDesign(kind=option) if isinstance(option, str) else InitialDesign(option)
-
-
-def _paths_seen(space: Space, points: Points) -> int:
-    """How many paths of the space the points are on; points of an earlier space may be on none."""
-    return len(np.unique(space.tree.branch_ids(points)[space.legal(points)]))
 
 
 def _rows_on_new_paths(space: Space, points: Points, known: Points) -> IntArray:

@@ -14,8 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bough.acquisition.augmented_ei import log_augmented_ei
-from bough.acquisition.criterion import Criterion, Expected, Total
+from bough.acquisition.criterion import Criterion, Expected, Total, log_augmented_ei
 from bough.acquisition.functions import Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.gp.likelihood import Data
@@ -35,7 +34,6 @@ from bough.strategies.base import (
     points_to_avoid,
     tried_points,
     unseen,
-    working_rows,
 )
 from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.context import (
@@ -48,7 +46,15 @@ from bough.strategies.context import (
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
-from bough.strategies.hyperparameters import Fitted, Fitter, content, digest, keep, scheduled
+from bough.strategies.hyperparameters import (
+    Fitted,
+    Fitter,
+    content,
+    digest,
+    keep,
+    scheduled,
+    working_rows,
+)
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
@@ -178,7 +184,7 @@ class ModelBased:
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
-            improvement=partial(_improvement, model, success),
+            improvement=partial(log_augmented_ei, model.posteriors, model.best, weights=success),
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
@@ -317,12 +323,6 @@ def _criterion(
         best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
     gain = Expected(model.posteriors, best, counted)
     return Total([gain, *weights]) if weights else gain
-
-
-def _improvement(model: ConditionedModel, success: Sequence[Criterion], points: Points) -> FloatArray:
-    """See ``ProposalContext.improvement``."""
-    gain = log_augmented_ei(model.posteriors, model.best, points)
-    return np.asarray(np.sum([gain, *(part(points) for part in success)], axis=0))
 
 
 def mixture_moments(posteriors: Sequence[Posterior], points: Points) -> tuple[FloatArray, FloatArray]:

@@ -113,7 +113,7 @@ class Options:
 class ModelOptions(Options):
     """Options that all methods with a Gaussian process share.
 
-    working_set: with more observations than this, the model sees only this many (``base.working_rows``).
+    working_set: with more observations than this, the model sees only this many (``working_rows``).
     """
 
     refit_growth: float = option(0.05, REFIT_GROWTH)

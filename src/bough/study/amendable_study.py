@@ -162,7 +162,7 @@ class AmendableStudy(StudyResults):
                 made = replace(made, body={**made.body, "by": by})
             with contextlib.suppress(ConflictError):
                 text = None if space is None else space.to_json()
-                stored = self._storage.amend(self._record.id, made, after=seen, space=text)
+                stored = self._storage.amend(self.record.id, made, after=seen, space=text)
                 with self._current():
                     return stored
         raise ConflictError("other processes keep changing the study: try again later")

@@ -136,7 +136,7 @@ class LearnedStudy(Study):
             made = Amendment("learned", body, result.number, len(trials))
             text = new.to_json() if moved else None
             with contextlib.suppress(ConflictError):
-                self._storage.amend(self._record.id, made, after=len(amendments), space=text, moved=moved)
+                self._storage.amend(self.record.id, made, after=len(amendments), space=text, moved=moved)
                 return result.plain()
         raise ConflictError("other processes keep changing the study: try again later")
 

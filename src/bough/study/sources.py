@@ -24,7 +24,6 @@ from bough.space import Space
 from bough.space.parameters import Categorical, Domain
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
-from bough.strategies.base import working_rows
 from bough.study.goals import Goals
 
 __all__ = ["check_sources", "present_sources", "source_amendments"]
@@ -145,6 +144,8 @@ def _body(study: Any) -> dict[str, Any]:
         raise StudyError(
             f"learn_from needs at least {MIN_RESULTS} results; study {study.name!r} has {found}{where}"
         )
+    from bough.strategies.hyperparameters import working_rows  # loads the models
+
     rows = working_rows(np.array([value for _, value in results]), MAX_RESULTS)
     kept = [list(results[row]) for row in rows.tolist()]
     return {"name": study.name, "space": study.space.to_dict(), "results": kept}

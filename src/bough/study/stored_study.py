@@ -43,6 +43,8 @@ MAX_RACES_LOST = 3
 class StoredStudy:
     """The core of a ``Study``: its record, its trials as last read, its method, and ``ask``."""
 
+    record: StudyRecord
+    """The stored description of the study, without its trials."""
     _model: ModelSpace | None  # both are built on first use, and again when the space changes
     _made_strategy: Strategy | None
     _blas_threads: contextlib.AbstractContextManager[None]  # made with the strategy
@@ -62,10 +64,10 @@ class StoredStudy:
         """A study in memory is pickled with its trials; one in a database is opened by name instead."""
         if not isinstance(self._storage, MemoryStorage):
             raise TypeError(f"study {self.name!r} is in a database: open it there with bough.open_study")
-        return type(self).of_record, (self._record, self._storage)
+        return type(self).of_record, (self.record, self._storage)
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
-        self._record, self._storage = record, storage
+        self.record, self._storage = record, storage
         self.space, self._revisions, self._adopted = space, [Revision(space)], 0
         self._now = CurrentSpace(self._revisions)
         self._method_object: Any = None
@@ -93,7 +95,7 @@ class StoredStudy:
         self._revisions = revisions_of(self._revisions[0].space, view.amendments)
         self._adopted = view.space_changes
         self.space = self._revisions[-1].space
-        self._record = replace(self._record, space=self.space.to_json())
+        self.record = replace(self.record, space=self.space.to_json())
         self._model = self._made_strategy = None
         self._now = CurrentSpace(self._revisions)
         view.change_space(self._now)
@@ -158,29 +160,24 @@ class StoredStudy:
             self._forget()
 
     @property
-    def record(self) -> StudyRecord:
-        """The stored description of the study, without its trials."""
-        return self._record
-
-    @property
     def name(self) -> str:
-        return self._record.name
+        return self.record.name
 
     @property
     def seed(self) -> int:
-        return self._record.seed
+        return self.record.seed
 
     @property
     def stopping(self) -> str:
         """The rule that stops trials early; "none" in a study with a fidelity."""
         if self._fidelity is not None:
             return "none"
-        return self._record.stopping or STOPPING_RULES[0]
+        return self.record.stopping or STOPPING_RULES[0]
 
     @property
     def direction(self) -> str:
         """The direction of the objective, or of the first of several."""
-        return self._record.direction
+        return self.record.direction
 
     @overload
     def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
@@ -263,7 +260,7 @@ class StoredStudy:
                 if room <= 0:
                     return None
                 if waiting:
-                    taken = self._storage.take(self._record.id, worker, lease, holder)
+                    taken = self._storage.take(self.record.id, worker, lease, holder)
                     if taken is None or not self._keeps(taken):
                         continue
                     found = [taken]
@@ -273,7 +270,7 @@ class StoredStudy:
                         config, within = self._propose(model, strategy, history, halving, number, room)
                     trial = Trial(-1, config, "running", worker=worker, holder=holder)
                     found = self._storage.insert(
-                        self._record.id, [trial], within=within, lease=lease, seen=seen
+                        self.record.id, [trial], within=within, lease=lease, seen=seen
                     )
                 if found:
                     with self._reading:
@@ -329,17 +326,17 @@ class StoredStudy:
                 return True
         result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
         with contextlib.suppress(ConflictError):  # its earlier worker may report a value at this moment
-            self._storage.finish(self._record.id, result)
+            self._storage.finish(self.record.id, result)
         return False
 
     @contextlib.contextmanager
     def _current(self) -> Iterator[TrialIndex]:
         """The view, up to date, and locked for this thread until the block ends."""
         with self._reading:
-            self._view.update(self._storage.changes(self._record.id, self._view.revision))
+            self._view.update(self._storage.changes(self.record.id, self._view.revision))
             if self._view.space_changes != self._adopted:
                 if names_asked(self._view.amendments):  # configs that were read before have changed too
                     self._view = TrialIndex(self.goals)
-                    self._view.update(self._storage.changes(self._record.id, 0))
+                    self._view.update(self._storage.changes(self.record.id, 0))
                 self._adopt(self._view)
             yield self._view

@@ -22,8 +22,8 @@ from bough.study.results import completed, failure, told
 from bough.study.sources import check_sources, source_amendments
 from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.reporting import checked_report
-from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial, own_copy
+from bough.study.trial_index import TrialIndex, own_copy
+from bough.trial import Config, Trial
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -161,7 +161,7 @@ class Study(AmendableStudy):
     def _store_report(self, trial: Trial | int, value: Any, step: int) -> Trial:
         number, attempt = number_and_attempt(trial)
         report = checked_report(number, attempt, value, step, self.goals, self.name)
-        return self._storage.report(self._record.id, report)
+        return self._storage.report(self.record.id, report)
 
     def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
         """Add a known result; the method learns from it, but ``run`` does not count it."""
@@ -201,7 +201,7 @@ class Study(AmendableStudy):
             rows = [
                 replace(trial, config=self._validated(config), request=request) for config, trial in given
             ]
-            inserted = self._storage.insert(self._record.id, rows, seen=seen)
+            inserted = self._storage.insert(self.record.id, rows, seen=seen)
             if len(inserted) == len(rows):
                 return [own_copy(self.goals.judged(row)) for row in inserted]
 
@@ -277,7 +277,7 @@ class Study(AmendableStudy):
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""
-        self._storage.renew(self._record.id, trials, lease)
+        self._storage.renew(self.record.id, trials, lease)
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
@@ -287,7 +287,7 @@ class Study(AmendableStudy):
                     from bough.study.stopping.races import with_standard_error
 
                     result = with_standard_error(result, view, self.goals.sign)
-        stored = self._storage.finish(self._record.id, completed(result, self.goals))
+        stored = self._storage.finish(self.record.id, completed(result, self.goals))
         if self._fidelity is None and not self._view.curves.count:
             return own_copy(self.goals.judged(stored))
         with self._current() as view:  # for its curve, and the trial that it resumes

@@ -24,8 +24,8 @@ from bough.study.running.settling import check_foresees, gain_after
 from bough.study.running.spending import budget_of
 from bough.study.stopping.fidelities import promotion_reason
 from bough.study.stored_study import StoredStudy
-from bough.study.trial_index import Status, TrialIndex
-from bough.trial import Config, Trial, own_copy
+from bough.study.trial_index import Status, TrialIndex, own_copy
+from bough.trial import Config, Trial
 
 __all__ = ["StudyResults"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 from bough.storage.base import Amendment, Changes
@@ -13,9 +14,9 @@ from bough.study.running.spending import Costs
 from bough.study.stopping.curves import CurveIndex
 from bough.study.stopping.fidelities import config_key, resumed_by
 from bough.study.stopping.race_values import instances_of
-from bough.trial import Trial, available, own_copy
+from bough.trial import Trial, available
 
-__all__ = ["Status", "TrialIndex"]
+__all__ = ["Status", "TrialIndex", "own_copy"]
 
 
 @dataclass(frozen=True)
@@ -265,3 +266,14 @@ class TrialIndex:
         return sum(
             trial.expires is not None and not available(trial, self.now) for trial in self.open.values()
         )
+
+
+def own_copy(trial: Trial) -> Trial:
+    """A copy of the trial whose dicts the user may change."""
+    return replace(
+        trial,
+        config=dict(trial.config),
+        measures=dict(trial.measures),
+        noises=dict(trial.noises),
+        notes=deepcopy(trial.notes),
+    )
