@@ -10,6 +10,7 @@ import pytest
 
 import bough
 from bough.space import Choice, Float, Space
+from bough.strategies.goal_models import chebyshev
 from bough.study import Study
 
 optimize = partial(bough.optimize, progress=False)
@@ -118,3 +119,12 @@ def test_the_unit_of_one_measure_changes_no_proposal(measure: str) -> None:
         assert one == pytest.approx(other, abs=1e-6)
     for one, other in zip(configs(1.0, 0.0), configs(1.0, 32.0), strict=True):
         assert one == pytest.approx(other, abs=1e-3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_objectives_at_both_ends_of_the_range_have_a_finite_norm() -> None:
+    largest = float(np.finfo(float).max)
+    values = np.array([[largest, -largest], [-largest, largest], [0.0, 0.0]])
+    norm, noise = chebyshev(values, np.full((3, 2), np.nan), np.ones(3, dtype=bool), np.array([0.5, 0.5]))
+    assert norm == pytest.approx([0.5 + 0.025, 0.5 + 0.025, 0.25 + 0.025])
+    assert np.isnan(noise).all()

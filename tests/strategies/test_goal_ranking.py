@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.strategies.test_goal_based import SPACE, proposals, toy
 
 from bough.history import Outcomes
@@ -49,6 +50,22 @@ def test_a_measure_at_the_end_of_the_range_is_a_violation_as_any_other() -> None
     slacks = np.array([-1.0, 2.0, *[largest] * 4])
     assert np.isfinite(usual_size(slacks))
     assert np.all(np.diff(bilog(slacks)[:3]) > 0)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("objectives", [2, 3, 5])
+def test_the_order_does_not_depend_on_the_size_of_numbers(objectives: int) -> None:
+    values = np.random.default_rng(0).random((40, objectives)) - 0.5
+    expected = positions(outcomes(values)).tolist()
+    for power in (-900, 900, 1024):
+        assert positions(outcomes(np.ldexp(values, power))).tolist() == expected
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_violation_far_beyond_the_usual_ones_is_finite() -> None:
+    slacks = np.array([5e-324] * 16 + [1.0, 1e300, -1e300])
+    assert np.isfinite(bilog(slacks)).all()
+    assert positions(outcomes(np.zeros((19, 1)), slacks[:, None])).tolist() == [*range(1, 19), 0]
 
 
 def test_tpe_ignores_units() -> None:

@@ -26,7 +26,7 @@ from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
 from bough.strategies.context import ConditionedModel
-from bough.strategies.goal_ranking import usual_size
+from bough.strategies.goal_ranking import LARGEST_SIZE, in_usual_sizes, usual_size
 from bough.strategies.model_based import ModelBased, mixture_moments
 
 __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "outcomes_of"]
@@ -63,12 +63,13 @@ def fit_limits(model: ModelBased, history: History) -> list[ConditionedModel]:
 
 def bilog(slack: FloatArray) -> FloatArray:
     """sgn(c) log(1 + |c|) with c in units of its usual size, so the unit of the measure does not matter."""
-    return np.asarray(np.sign(slack) * np.log1p(np.abs(slack) / usual_size(slack)))
+    return np.asarray(np.sign(slack) * np.log1p(in_usual_sizes(slack)))
 
 
 def _bilog_noise(slack: FloatArray, noise: FloatArray) -> FloatArray:
     """Reported noise of a slack on the scale of ``bilog``. Its slope is 1 / (u + |c|), u: the usual size."""
-    return np.asarray(noise / (usual_size(slack) + np.abs(slack)))
+    with np.errstate(over="ignore"):
+        return np.asarray(noise / (usual_size(slack) + np.abs(slack)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +176,7 @@ def chebyshev(
     Objectives are scaled by the ideal and the worst values of the feasible front. The norm is
     max_j w_j v_j + 0.05 sum_j w_j v_j, so the noise of v_j counts in full where j is the largest term.
     """
+    values = np.clip(values, -LARGEST_SIZE, LARGEST_SIZE)
     known = values[feasible]
     front = known[non_dominated(known)]
     ideal, extent = front.min(axis=0), np.ptp(front, axis=0)

@@ -18,7 +18,7 @@ from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import Explains, Strategy
 
-__all__ = ["GoalRanking", "positions", "usual_size"]
+__all__ = ["LARGEST_SIZE", "GoalRanking", "in_usual_sizes", "positions", "usual_size"]
 
 MAX_MEASURED_OBJECTIVES = 4
 """With more objectives a hypervolume takes too long; then the sum of the scaled objectives orders a layer."""
@@ -26,9 +26,8 @@ MAX_MEASURED_OBJECTIVES = 4
 SCALE_ROWS = 16
 """The unit of a slack is its median size over this many first trials; later ones do not change it."""
 
-
 LARGEST_SIZE = 1e300
-"""Larger slacks are reduced to this: the mean of two of them must stay finite."""
+"""Larger numbers are reduced to this: sums and differences of two of them must stay finite."""
 
 
 class _Ranks(Strategy, Explains, Protocol):
@@ -54,6 +53,12 @@ def usual_size(slack: FloatArray) -> float:
     """The unit of the slack (n,) of a limit, so that the unit of the measure does not matter."""
     early = np.minimum(np.abs(slack[:SCALE_ROWS]), LARGEST_SIZE)
     return float(np.median(early[early > 0])) if np.any(early > 0) else 1.0
+
+
+def in_usual_sizes(slack: FloatArray) -> FloatArray:
+    """(n,) |slack| in units of its usual size."""
+    unit = usual_size(slack)
+    return np.asarray(np.minimum(np.abs(slack), unit * LARGEST_SIZE) / unit)
 
 
 def _ranked(history: History) -> History:
@@ -89,6 +94,9 @@ def _exclusive(layer: FloatArray, rest: FloatArray) -> FloatArray:
     """How much each row of a layer adds to the others: the volume that it alone dominates."""
     if len(layer) == 1:
         return np.ones(1)
+    # Powers of two change no digit, and products of large numbers stay finite.
+    power = np.frexp(np.abs(layer).max(axis=0))[1]
+    layer, rest = np.ldexp(layer, -power), np.ldexp(rest, -power)
     if layer.shape[1] > MAX_MEASURED_OBJECTIVES:
         extent = np.ptp(rest, axis=0)
         scaled = (layer - layer.min(axis=0)) / np.where(extent > 0, extent, 1.0)
@@ -101,6 +109,6 @@ def _exclusive(layer: FloatArray, rest: FloatArray) -> FloatArray:
 def _by_violation(slacks: FloatArray, infeasible: BoolArray) -> list[int]:
     total = np.zeros(len(slacks))
     for slack in slacks.T:
-        total += np.maximum(slack, 0.0) / usual_size(slack)
+        total += np.where(slack > 0, in_usual_sizes(slack), 0.0)
     rows = np.flatnonzero(infeasible)
     return [int(row) for row in rows[np.argsort(total[rows], kind="stable")]]
