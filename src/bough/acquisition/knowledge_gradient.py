@@ -2,7 +2,7 @@
 
 After a trial at x the posterior means of points a are mu(a) + s(a) Z with Z ~ N(0, 1) and
 
-    s(a) = cov(f(a), f(x)) / sqrt(var f(x) + noise)        (Frazier, Powell & Dayanik 2009).
+    s(a) = cov(f(a), f(x)) / sqrt(var f(x) + noise²)        (Frazier, Powell & Dayanik 2009).
 
 The minimum over a finite set of points is the lower envelope of lines in Z, so its expectation is a finite
 sum. The set holds tried points and x itself (Scott, Frazier & Powell 2011).
@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from bough.gp.posterior import GPPosterior
+from bough.gp.posterior import SMALLEST_VARIANCE, GPPosterior
 from bough.points import FloatArray, Points
+from bough.surrogates.shifted import Shifted
 
 __all__ = ["expected_minimum", "knowledge_gradient"]
 
@@ -50,14 +51,14 @@ def expected_minimum(level: FloatArray, slope: FloatArray) -> float:
     return float(np.sum(a * np.diff(mass) - b * np.diff(density)))
 
 
-def knowledge_gradient(posterior: GPPosterior, points: Points, known: Points) -> FloatArray:
+def knowledge_gradient(posterior: GPPosterior | Shifted, points: Points, known: Points) -> FloatArray:
     """(n,) the expected fall of the smallest posterior mean over ``known`` and x, for a trial at each x."""
     mean, covariance = posterior.joint(Points.concat([known, points]))
-    m, noise = len(known), float(np.exp(posterior.theta[-1]))
+    m, noise = len(known), posterior.observation_noise
     gains = np.empty(len(points))
     for i in range(len(points)):
         rows = np.append(np.arange(m), m + i)
-        spread = np.sqrt(max(float(covariance[m + i, m + i]), 0.0) + noise)
+        spread = np.sqrt(max(float(covariance[m + i, m + i]), SMALLEST_VARIANCE) + noise**2)
         level, slope = mean[rows], covariance[rows, m + i] / spread
         gains[i] = level.min() - expected_minimum(level, slope)
     return np.maximum(gains, 0.0)

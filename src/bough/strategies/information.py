@@ -16,6 +16,7 @@ from bough.points import FloatArray, Points, distinct
 from bough.space.neighbourhood import perturb
 from bough.strategies.context import Choice, Decision, ProposalContext
 from bough.strategies.decisions import random_candidates
+from bough.surrogates.shifted import Shifted
 
 __all__ = ["INFORMATION"]
 
@@ -50,7 +51,7 @@ def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) 
     def value(points: Points) -> FloatArray:
         gains = []
         for posterior in context.model.posteriors:
-            assert isinstance(posterior, GPPosterior)
+            assert isinstance(posterior, (GPPosterior, Shifted))
             gains.append(knowledge_gradient(posterior, points, known))
         return np.asarray(np.mean(gains, axis=0))
 

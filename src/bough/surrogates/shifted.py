@@ -55,7 +55,7 @@ class PriorMean:
 class Shifted(Posterior):
     """The prior mean plus ``rest``, the posterior of the residual r, whose sd is scaled."""
 
-    rest: Posterior
+    rest: GPPosterior
     mean: PriorMean
     scale: float
 
@@ -75,6 +75,11 @@ class Shifted(Posterior):
         centre = self.rest.predict(points)[0]
         drawn = self.rest.sample(points, n, rng)
         return self.mean(points) + centre + self.scale * (drawn - centre)
+
+    def joint(self, points: Points) -> tuple[FloatArray, FloatArray]:
+        """Mean (n,) and covariance (n, n) of the latent function."""
+        mean, covariance = self.rest.joint(points)
+        return mean + self.mean(points), self.scale**2 * covariance
 
     @property
     def has_noise(self) -> bool:
