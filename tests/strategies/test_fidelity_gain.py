@@ -11,11 +11,15 @@ from scipy.stats import norm
 from tests.strategies.histories import history
 
 import bough
+from bough.gp.kernels import SE
+from bough.gp.likelihood import Data, GPModel
+from bough.gp.posterior import posterior
 from bough.history import Spending
+from bough.points import Points
 from bough.registry import build
 from bough.space.beliefs import beliefs_of
 from bough.space.fidelity import full_space
-from bough.strategies.fidelity_gain import NORMAL, Contest, _index, next_evaluation
+from bough.strategies.fidelity_gain import NORMAL, Contest, _gains_under, _index, next_evaluation
 from bough.strategies.fidelity_history import at_fidelity
 from bough.study.stopping.fidelities import Fidelity
 
@@ -44,6 +48,38 @@ def test_looking_first_pays_only_where_it_is_cheap_and_tells_something() -> None
         left = np.sqrt(1 - moved**2)
         after = np.array([[improvement(0.5 + moved * u, left) for u in NORMAL]])
         assert (_index(after, np.array([cost]))[0] > at_once) == pays
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+@pytest.mark.parametrize("between", [False, True])
+def test_the_gain_of_looking_first_by_simulated_results(noise: float, between: bool) -> None:
+    """Draw results at the lower rung, condition on each, and solve for the price at which looking pays.
+
+    A result between the two rungs makes them vary in opposite directions.
+    """
+    active = np.ones((1, 1), dtype=bool)
+    x = np.array([[0.1, 1.0], [0.9, 0.0], [0.4, 0.4] if between else [0.7, 1.0]])
+    data = Data(Points(x, np.repeat(active, 3, axis=0)), np.array([0.2, -0.3, 0.1]), np.full(3, noise))
+    model, theta = GPModel(SE((0, 1))), np.log([0.5, 0.5, 1e-6])
+    gp = posterior(model, theta, data)
+    contest = Contest(Points(np.array([[0.4, 1.0]]), active), np.array([-1]), 1, (0.0, 1.0))
+    cost, best = 0.05, -0.1
+    low, high = (at_fidelity(contest.points, (1, rung)) for rung in (0.0, 1.0))
+    mean, sd = (float(part[0]) for part in gp.predict(low))
+    covariance = gp.joint(Points.concat([low, high]))[1][0, 1]
+    assert (covariance < 0) == between
+    after = []
+    for quantile in NORMAL:
+        told = mean + np.hypot(sd, noise) * quantile
+        both = Points.concat([data.points, low])
+        then = posterior(model, theta, Data(both, np.append(data.y, told), np.append(data.noise, noise)))
+        at_top = [float(part[0]) for part in then.predict(high)]
+        after.append(improvement(at_top[0] - best, at_top[1]))
+    gain = np.array(after)
+    expected = brentq(lambda price: np.mean(np.maximum(gain - price, 0.0)) - price * cost, 1e-12, 10.0)
+    found = _gains_under(gp, best, contest, np.array([[cost, 1.0]]))
+    mean, sd = (float(part[0]) for part in gp.predict(high))
+    assert np.exp(found[0]) == pytest.approx([expected, improvement(mean - best, sd)], rel=1e-3)
 
 
 EPOCHS = bough.Int(1, 27, fidelity=True)

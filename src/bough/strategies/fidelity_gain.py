@@ -9,7 +9,7 @@ if it is still worth it. Either way is worth its expected gain divided by its ex
 EI is the expected improvement at the highest rung, EI' the same once the result at rung r is known, and c the
 cost. L is the index of Weitzman 1979 ("Optimal search for the best alternative") for one inspection. The
 result at rung r moves the prediction at the highest one by a normal variable with standard deviation
-cov(f_r, f_top) / sd(f_r). A new configuration and those that wait at lower rungs compete by this number,
+|cov(f_r, f_top)| / sqrt(var f_r + noise²). A new configuration and those that wait at lower rungs compete by this number,
 cooled like every cost (``strategies.cost_aware``). It replaces the criterion of Jenatton et al. 2017, sec. 5,
 which as printed always chooses the lowest fidelity.
 """
@@ -140,7 +140,8 @@ def _gains_under(posterior: GPPosterior, best: float, contest: Contest, shares: 
     gains = np.empty((n, rungs))
     gains[:, -1] = log_ei(mean, sd, best)[0]
     for rung in range(rungs - 1):
-        moved = np.clip(covariance[:, rung, -1] / np.sqrt(variance[:, rung]), 0.0, sd)
+        told = np.sqrt(variance[:, rung] + posterior.observation_noise**2)
+        moved = np.minimum(np.abs(covariance[:, rung, -1]) / told, sd)
         left = np.sqrt(sd**2 - moved**2)
         after = mean[:, None] + moved[:, None] * NORMAL
         logs = log_ei(after.ravel(), np.repeat(left, len(NORMAL)), best)[0].reshape(n, -1)
