@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,8 +15,9 @@ import bough
 from bough.acquisition.functions import log_ei
 from bough.acquisition.hypervolume import free_boxes, log_ehvi
 from bough.errors import MethodError
-from bough.history import History
+from bough.history import History, Outcomes
 from bough.space import Choice, Float, Int, Space
+from bough.strategies.goal_based import _rank
 from bough.strategies.goal_models import bilog, chebyshev, front_boxes
 from bough.study import Study, open_study
 
@@ -256,3 +259,21 @@ def test_failures_are_avoided_with_several_objectives() -> None:
 
     study = optimize(fails, SPACE, 18, seed=0, **GOALS)
     assert sum(trial.state == "failed" for trial in study.trials[10:]) <= 2
+
+
+def test_ranks_of_a_long_study_need_little_memory() -> None:
+    values = np.random.default_rng(0).random((4000, 3))
+    none = np.full(values.shape, np.nan)
+    told = Outcomes(values, values - 0.9, none[0], (), (), none, none)
+    known = replace(history(Study(SPACE)), outcomes=told)
+    tracemalloc.start()
+    rank = _rank(known)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2e7
+    feasible = told.feasible
+    for row in np.flatnonzero(feasible)[[0, 1, -1]]:
+        assert rank[row] == np.all(values[feasible] < values[row], axis=1).sum()
+    violation = np.maximum(told.slacks, 0.0).max(axis=1)
+    assert rank[~feasible].min() > rank[feasible].max()
+    assert rank[np.argmax(violation)] > rank[~feasible].min()

@@ -9,9 +9,9 @@ if it is still worth it. Either way is worth its expected gain divided by its ex
 EI is the expected improvement at the highest rung, EI' the same once the result at rung r is known, and c the
 cost. L is the index of Weitzman 1979 ("Optimal search for the best alternative") for one inspection. The
 result at rung r moves the prediction at the highest one by a normal variable with standard deviation
-|cov(f_r, f_top)| / sqrt(var f_r + noise²). A new configuration and those that wait at lower rungs compete by this number,
-cooled like every cost (``strategies.cost_aware``). It replaces the criterion of Jenatton et al. 2017, sec. 5,
-which as printed always chooses the lowest fidelity.
+|cov(f_r, f_top)| / sqrt(var f_r + noise²). A new configuration and those that wait at lower rungs compete by
+this number, cooled like every cost (``strategies.cost_aware``). It replaces the criterion of Jenatton et al.
+2017, sec. 5, which as printed always chooses the lowest fidelity.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Scaled, Total
 from bough.acquisition.functions import LOG_SD
-from bough.acquisition.hypervolume import Boxes, ExpectedHypervolumeImprovement
+from bough.acquisition.hypervolume import BLOCK_ROWS, Boxes, ExpectedHypervolumeImprovement
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
@@ -201,9 +201,11 @@ def _rank(history: History) -> FloatArray:
     """(n,) how many feasible trials dominate each one; infeasible trials follow, by their violation."""
     outcomes = outcomes_of(history)
     values, feasible = outcomes.values, outcomes.feasible
-    no_worse = np.all(values[None, feasible] <= values[:, None], axis=2)
-    better = np.any(values[None, feasible] < values[:, None], axis=2)
-    rank = np.sum(no_worse & better, axis=1).astype(float)
+    rank, known = np.empty(len(values)), values[feasible]
+    for first in range(0, len(values), BLOCK_ROWS):
+        block = values[first : first + BLOCK_ROWS, None]
+        dominates = np.all(known <= block, axis=2) & np.any(known < block, axis=2)
+        rank[first : first + BLOCK_ROWS] = dominates.sum(axis=1)
     violation = np.array([bilog(slack) for slack in outcomes.slacks.T]).reshape(-1, len(values))
     total = np.maximum(violation, 0.0).sum(axis=0)
     order = np.empty(len(values))
