@@ -54,5 +54,7 @@ def best_answer(
     if not len(points):
         return None
     mean, sd = strategy.predict(history, points)
-    best = int(np.argmax(log_ei(mean, sd, float(history.y.min()))[0]))
+    power = -np.frexp(sd.max())[1]  # a power of two changes no digit, and no sd is negligible
+    gain, _, _ = log_ei(np.ldexp(mean, power), np.ldexp(sd, power), np.ldexp(history.y.min(), power))
+    best = int(np.argmax(gain))
     return space.decode(points.take([best]))[0][name]
