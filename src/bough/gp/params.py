@@ -185,6 +185,11 @@ class JointPrior:
     params: tuple[Param, ...]
 
     @cached_property
+    def _priors(self) -> list[Prior]:
+        """The prior of each entry of theta."""
+        return [param.prior for param in self.params for _ in range(param.size)]
+
+    @cached_property
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of theta, each (p,)."""
         sizes = [param.size for param in self.params]
@@ -195,9 +200,7 @@ class JointPrior:
     @cached_property
     def median(self) -> FloatArray:
         """theta with every hyperparameter at the median of its prior, inside its bounds."""
-        medians = [np.full(param.size, param.prior.median) for param in self.params]
-        theta: FloatArray = np.concatenate([np.empty(0), *medians])
-        return np.clip(theta, *self.bounds)
+        return np.asarray(np.clip([prior.median for prior in self._priors], *self.bounds))
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """theta drawn from the prior, inside its bounds."""
@@ -208,44 +211,35 @@ class JointPrior:
     @cached_property
     def variances(self) -> FloatArray:
         """(p,) the variance of each entry; 1 where it is not normal."""
-        variances = [p.prior.sd**2 if isinstance(p.prior, LogNormal) else 1.0 for p in self.params]
-        return np.repeat(variances, [param.size for param in self.params])
+        return np.array([p.sd**2 if isinstance(p, LogNormal) else 1.0 for p in self._priors])
 
     @cached_property
-    def _entries(self) -> list[tuple[Prior, IntArray]]:
-        owner = np.repeat(np.arange(len(self.params)), [param.size for param in self.params])
+    def _others(self) -> list[tuple[Prior, IntArray]]:
+        """The priors that are neither normal nor pools, each with the positions of its entries in theta."""
         found: dict[Prior, list[int]] = {}
-        for entry, param in enumerate(owner):
-            found.setdefault(self.params[param].prior, []).append(entry)
-        return [
-            (prior, np.array(entries))
-            for prior, entries in found.items()
-            if not isinstance(prior, (Pooled, LogNormal))
-        ]
+        for entry, prior in enumerate(self._priors):
+            if not isinstance(prior, (Pooled, LogNormal)):
+                found.setdefault(prior, []).append(entry)
+        return [(prior, np.array(entries)) for prior, entries in found.items()]
 
     @cached_property
     def _normal(self) -> tuple[IntArray, FloatArray, FloatArray, float]:
         """The entries that are normal, with their means and sds, and the constant of their log density."""
-        priors = [param.prior for param in self.params for _ in range(param.size)]
-        normal = [(entry, prior) for entry, prior in enumerate(priors) if isinstance(prior, LogNormal)]
+        normal = [(entry, prior) for entry, prior in enumerate(self._priors) if isinstance(prior, LogNormal)]
         entries, means, sds = [i for i, _ in normal], [p.mean for _, p in normal], [p.sd for _, p in normal]
-        constant = -float(np.log(sds).sum()) - 0.5 * len(sds) * math.log(2 * math.pi)
+        constant = -float(np.log(sds).sum()) - 0.5 * len(sds) * _LOG_2PI
         return np.array(entries, dtype=np.intp), np.array(means), np.array(sds), constant
 
     @cached_property
     def _pools(self) -> list[tuple[Pooled, IntArray, FloatArray]]:
         """Each pool (of one name and widths), the positions of its entries in theta, and their means."""
         found: dict[Pooled, list[tuple[int, float]]] = {}
-        entry = 0
-        for param in self.params:
-            if isinstance(param.prior, Pooled):
-                members = found.setdefault(replace(param.prior, mean=0.0), [])
-                members += [(entry + i, param.prior.mean) for i in range(param.size)]
-            entry += param.size
+        for entry, prior in enumerate(self._priors):
+            if isinstance(prior, Pooled):
+                found.setdefault(replace(prior, mean=0.0), []).append((entry, prior.mean))
         return [
             (pool, np.array([e for e, _ in members]), np.array([mean for _, mean in members]))
             for pool, members in found.items()
-            if members
         ]
 
     def log_density(self, theta: FloatArray) -> tuple[float, FloatArray]:
@@ -254,7 +248,7 @@ class JointPrior:
         gradient, z = np.empty_like(theta), (theta[normal] - means) / sds
         value -= 0.5 * float(z @ z)
         gradient[normal] = -z / sds
-        for prior, entries in self._entries:
+        for prior, entries in self._others:
             density, gradient[entries] = prior.log_density(theta[entries])
             value += float(density.sum())
         for pool, entries, means in self._pools:

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from bough.gp.core import compiled_core
-from bough.gp.kernels.base import Kernel, Toward
+from bough.gp.kernels.base import Toward
 from bough.gp.kernels.nested import Nested, core_model, core_points
 from bough.gp.likelihood import Data, GPModel, factorise
 from bough.gp.solvers import Dense, Solver, factor_lower
@@ -153,12 +153,9 @@ class GPPosterior(Posterior):
             found = (np.empty(len(points)), np.empty(len(points)), np.empty(shape), np.empty(shape))
             compiled.core.predict(*compiled.member(), core_points(points), *found)
             return found
-        cross, pull = self.covariance_with_data(points)
-        prior, pull_prior = self.model.kernel.diag(self.theta[:-1], points)
-        mean, sd, slopes = self.moments(cross, prior)
-        by_cross, by_prior = slopes()
-        d_mean = pull.a(np.broadcast_to(self.alpha, cross.shape))
-        return mean, sd, d_mean, pull_prior.a(by_prior) + pull.a(by_cross)
+        mean, sd, pull = self.predict_pull(points)
+        one, none = np.ones(len(points)), np.zeros(len(points))
+        return mean, sd, pull(one, none), pull(none, one)
 
     def predict_pull(self, points: Points) -> tuple[FloatArray, FloatArray, PullMoments]:
         if self.compiled is not None:
@@ -174,13 +171,6 @@ class GPPosterior(Posterior):
             return pull.a(weight) + pull_prior.a(by_sd * by_prior)
 
         return mean, sd, pull_moments
-
-    def predict_term(self, term: Kernel, theta: FloatArray, points: Points) -> tuple[FloatArray, FloatArray]:
-        """Mean and sd (n,) of one term of an additive kernel, at its theta, given all the data."""
-        cross, _ = term(theta, points, self.data.points)
-        prior, _ = term.diag(theta, points)
-        mean, sd, _ = self.moments(cross, prior)
-        return mean, sd
 
     def condition(self, points: Points, y: FloatArray) -> Self:
         new = Data(points, y, np.zeros(len(y)))

@@ -15,8 +15,8 @@ A function of a weighted distance is a ``stationary.Stationary`` with a ``profil
   pullback is called; ``a is b`` holds for a Gram matrix. The pullback may keep K, so callers never write
   into it;
 * ``diag(theta, a) -> (diagonal (n,), DiagPullback)``, or subclass ``Correlation`` if k(x, x) = 1;
-* if it saves time, ``add_to`` (touch only a part of the matrix), ``toward`` (read the second points once for
-  many first ones) and ``add_a`` of the pullbacks.
+* if it saves time, ``add_to`` (touch only a part of the matrix) and ``toward`` (read the second points once for
+  many first ones).
 
 Gradients by inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not read and
 in nominal ones. ``tests/gp/kernel_list.py`` lists all kernels; the tests check all of this for each entry.
@@ -25,7 +25,7 @@ in nominal ones. ``tests/gp/kernel_list.py`` lists all kernels; the tests check 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -37,9 +37,6 @@ from bough.points import FloatArray, Points
 
 __all__ = ["Correlation", "DiagPullback", "Kernel", "Product", "Pullback", "Sum", "Toward", "zero_pullback"]
 
-Adder = Callable[[FloatArray, FloatArray], None]
-"""(out (n, columns), W) -> None: adds a gradient to ``out``."""
-
 
 @dataclass(frozen=True, slots=True)
 class Pullback:
@@ -47,13 +44,11 @@ class Pullback:
 
     theta: W -> ∂L/∂theta (p,);  a: W -> ∂L/∂a.x (n, columns);  b: W -> ∂L/∂b.x (m, columns).
     a and b count as different variables even if they are the same object.
-    add_a: (out, W) -> None: adds a(W) to out (n, columns), for kernels that touch only some of its rows.
     """
 
     theta: Callable[[FloatArray], FloatArray]
     a: Callable[[FloatArray], FloatArray]
     b: Callable[[FloatArray], FloatArray]
-    add_a: Adder | None = None
 
     def __call__(self, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self.theta(w), self.a(w), self.b(w)
@@ -65,7 +60,6 @@ def zero_pullback(size: int, a: Points, b: Points) -> Pullback:
         theta=lambda w: np.zeros(size),
         a=lambda w: np.zeros(a.x.shape),
         b=lambda w: np.zeros(b.x.shape),
-        add_a=lambda out, w: None,
     )
 
 
@@ -75,7 +69,6 @@ class DiagPullback:
 
     theta: Callable[[FloatArray], FloatArray]
     a: Callable[[FloatArray], FloatArray]
-    add_a: Adder | None = None
 
 
 Toward = Callable[[Points], tuple[FloatArray, Pullback]]
@@ -152,7 +145,7 @@ class Sum(Kernel):
         pulls = [term.add_to(out, theta[part], a, b) for term, part in zip(self.terms, self.parts)]
         return Pullback(
             theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for pull in pulls)]),
-            a=lambda w: _total(pulls, w, a),
+            a=lambda w: sum((pull.a(w) for pull in pulls), np.zeros(a.x.shape)),
             b=lambda w: sum((pull.b(w) for pull in pulls), np.zeros(b.x.shape)),
         )
 
@@ -160,19 +153,8 @@ class Sum(Kernel):
         found = [term.diag(theta[part], a) for term, part in zip(self.terms, self.parts)]
         return sum((k for k, _ in found), np.zeros(len(a))), DiagPullback(
             theta=lambda w: np.concatenate([np.empty(0), *(pull.theta(w) for _, pull in found)]),
-            a=lambda w: _total([pull for _, pull in found], w, a),
+            a=lambda w: sum((pull.a(w) for _, pull in found), np.zeros(a.x.shape)),
         )
-
-
-def _total(pulls: Sequence[Pullback | DiagPullback], w: FloatArray, a: Points) -> FloatArray:
-    """The sum of the gradients by a."""
-    out = np.zeros(a.x.shape)
-    for pull in pulls:
-        if pull.add_a is not None:
-            pull.add_a(out, w)
-        else:
-            out += pull.a(w)
-    return out
 
 
 @dataclass(frozen=True)

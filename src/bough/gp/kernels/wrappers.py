@@ -85,30 +85,17 @@ class WhereActive(Kernel):
         else:
             k, pull = self.inner(theta, some_a, some_b)
             out[where] += k
-
-        def add_a(gradient: FloatArray, w: FloatArray) -> None:
-            gradient[rows] += pull.a(w[where])
-
         return Pullback(
             theta=lambda w: pull.theta(w[where]),
             a=lambda w: scatter(pull.a(w[where]), rows, a.x.shape),
             b=lambda w: scatter(pull.b(w[where]), cols, b.x.shape),
-            add_a=add_a,
         )
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
         rows = rows_of(a.on[:, self.group])
         k, pull = self.inner.diag(theta, a.take(rows))
-        out = np.zeros(len(a))
-        out[rows] = k
-
-        def add_a(gradient: FloatArray, w: FloatArray) -> None:
-            gradient[rows] += pull.a(w[rows])
-
-        return out, DiagPullback(
-            theta=lambda w: pull.theta(w[rows]),
-            a=lambda w: scatter(pull.a(w[rows]), rows, a.x.shape),
-            add_a=add_a,
+        return scatter(k, rows, (len(a),)), DiagPullback(
+            theta=lambda w: pull.theta(w[rows]), a=lambda w: scatter(pull.a(w[rows]), rows, a.x.shape)
         )
 
 

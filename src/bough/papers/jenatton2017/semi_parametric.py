@@ -54,7 +54,8 @@ class PathGP(GPPosterior):
         kernel = self.model.kernel
         whole = kernel if isinstance(kernel, Sum) else Sum((kernel,))
         shared = next(i for i, term in enumerate(whole.terms) if isinstance(term, Dot))
-        return self.predict_term(whole.terms[shared], self.theta[whole.parts[shared]], points)
+        term, theta = whole.terms[shared], self.theta[whole.parts[shared]]
+        return self.moments(term(theta, points, self.data.points)[0], term.diag(theta, points)[0])[:2]
 
 
 @dataclass(frozen=True, eq=False)
