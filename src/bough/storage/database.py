@@ -142,9 +142,9 @@ class Database:
                 done = shortcut(Transaction(self, retried))
                 if done is not None:
                     return done
-            self._execute(_BEGIN[self.dialect], {})
             began = time.monotonic()
             try:
+                self._execute(_BEGIN[self.dialect], {})
                 result = work(Transaction(self, retried))
                 self._check_file()
                 self._execute("COMMIT", {})
@@ -259,8 +259,8 @@ class Database:
             )
 
     def _roll_back(self) -> None:
-        if self._connection is None:
-            return
+        if self._connection is None or not getattr(self._connection, "in_transaction", True):
+            return  # SQLite had the file locked, or its COMMIT was the last that was done
         try:
             self._execute("ROLLBACK", {})
         except self._dialect.loaded_dbapi.Error:

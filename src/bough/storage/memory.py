@@ -18,35 +18,30 @@ __all__ = ["MemoryStorage"]
 
 @dataclass
 class _StudyState:
-    """One study: its trials by number, the numbers of unfinished trials, and a journal of all changes.
+    """One study: its trials by number, and a journal of all changes.
 
     The revision of a study is the length of its journal, so the changes since a revision are a slice. An
     entry is the number of a trial that changed, or a report. curves: reports by step, by number and attempt.
+
+    Ctrl-C may end a change after any statement. So each change is written to the journal first, and then
+    made by one statement. An entry whose change was not made is ignored.
     """
 
     record: StudyRecord
     trials: list[Trial] = field(default_factory=list)
-    open: dict[int, None] = field(default_factory=dict)
     journal: list[int | Report | None] = field(default_factory=list)  # None for an amendment
     amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
     curves: dict[tuple[int, int], dict[int, Report]] = field(default_factory=dict)
 
-    def put(self, trial: Trial) -> Trial:
-        if trial.number == len(self.trials):
-            self.trials.append(trial)
-        else:
-            self.trials[trial.number] = trial
-        if trial.is_finished:
-            self.open.pop(trial.number, None)
-        else:
-            self.open[trial.number] = None
-        self.journal.append(trial.number)
-        return trial
+    def insert(self, trials: list[Trial]) -> list[Trial]:
+        self.journal += [trial.number for trial in trials]
+        self.trials += trials
+        return trials
 
-    def append(self, amendment: Amendment) -> Amendment:
-        self.journal.append(None)
-        self.amendments.append((len(self.journal), amendment))
-        return amendment
+    def put(self, trial: Trial) -> Trial:
+        self.journal.append(trial.number)
+        self.trials[trial.number] = trial
+        return trial
 
     def trial(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):
@@ -57,15 +52,17 @@ class _StudyState:
         """The trials that a request inserted, or the trial that runs for it."""
         if request is not None and (found := [trial for trial in self.trials if trial.request == request]):
             return found
-        running = [self.trials[number] for number in self.open] if holder is not None else []
-        return [trial for trial in running if trial.state == "running" and trial.holder == holder]
+        if holder is None:
+            return []
+        return [trial for trial in self.trials if trial.state == "running" and trial.holder == holder]
 
     def curve(self, number: int, attempt: int) -> dict[int, Report]:
         return self.curves.setdefault((number, attempt), {})
 
     def put_report(self, report: Report) -> None:
-        self.curve(report.number, report.attempt)[report.step] = report
+        curve = self.curve(report.number, report.attempt)
         self.journal.append(report)
+        curve[report.step] = report
 
 
 class MemoryStorage:
@@ -99,15 +96,14 @@ class MemoryStorage:
                 raise StudyError(f"study {record.name!r} exists already")
             self._ids += 1
             record = replace(record, id=self._ids, created=time.time(), trials=len(trials))
-            state = self._states[record.id] = _StudyState(record)
-            for trial in trials:
-                state.put(trial)
             # Results come in the order of their times, as from a database.
-            state.journal = [t.number for t in sorted(trials, key=lambda t: (t.finished or 0.0, t.number))]
-            for amendment in amendments:
-                state.append(amendment)
+            order = sorted(trials, key=lambda trial: (trial.finished or 0.0, trial.number))
+            state = _StudyState(record, list(trials), [trial.number for trial in order])
+            state.amendments = [(1, amendment) for amendment in amendments]
             for report in reports:
                 state.put_report(report)
+            state.journal.append(None)  # so the first revision is not 0, after which everything is read
+            self._states[record.id] = state
             return record
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
@@ -126,10 +122,15 @@ class MemoryStorage:
         with self._lock:
             state = self._state(study)
             news = state.journal[since:]
-            reports = [entry for entry in news if isinstance(entry, Report)]
+            reports = [
+                entry
+                for entry in news
+                if isinstance(entry, Report)
+                and state.curve(entry.number, entry.attempt).get(entry.step) is entry
+            ]
             # A trial that changed twice is listed once, at the place of its last change.
             latest = dict.fromkeys(entry for entry in reversed(news) if isinstance(entry, int))
-            trials = [state.trials[number] for number in reversed(latest)]
+            trials = [state.trials[number] for number in reversed(latest) if number < len(state.trials)]
             amendments = [amendment for revision, amendment in state.amendments if revision > since]
             return Changes(trials, len(state.journal), time.time(), amendments, reports)
 
@@ -150,12 +151,16 @@ class MemoryStorage:
                 raise amended_meanwhile()
             if any(state.trial(trial.number).state != trial.state for trial in moved):
                 raise amended_meanwhile()
+            trials = list(state.trials) if moved else state.trials
             for trial in moved:
-                state.trials[trial.number] = replace(state.trials[trial.number], config=trial.config)
-            if space is not None:
-                state.record = replace(state.record, space=space)
+                trials[trial.number] = replace(trials[trial.number], config=trial.config)
+            record = state.record if space is None else replace(state.record, space=space)
             position, since = len(state.amendments), len(state.trials)
-            return state.append(replace(amendment, since=since, position=position, at=time.time()))
+            stored = replace(amendment, since=since, position=position, at=time.time())
+            state.journal.append(None)
+            amendments = [*state.amendments, (len(state.journal), stored)]
+            state.trials, state.record, state.amendments = trials, record, amendments
+            return stored
 
     def insert(
         self,
@@ -176,7 +181,7 @@ class MemoryStorage:
                 return []
             if seen is not None and state.amendments and state.amendments[-1][0] > seen:
                 return []
-            return [state.put(begun(trial, first + i, now, lease)) for i, trial in enumerate(trials)]
+            return state.insert([begun(trial, first + i, now, lease) for i, trial in enumerate(trials)])
 
     def take(
         self, study: int, worker: str, lease: float | None = None, holder: str | None = None
@@ -185,12 +190,11 @@ class MemoryStorage:
             state, now = self._state(study), time.time()
             if theirs := state.of_mark(None, holder):
                 return theirs[0]
-            for number in list(state.open):
-                trial = state.trials[number]
+            for trial in state.trials:
                 if available(trial, now):
-                    trial = state.put(handed_out(trial, worker, now, lease, holder))
-                    if trial.state == "running":
-                        return trial
+                    taken = state.put(handed_out(trial, worker, now, lease, holder))
+                    if taken.state == "running":
+                        return taken
             return None
 
     def finish(self, study: int, result: Trial) -> Trial:

@@ -11,7 +11,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from bough.errors import ConflictError, ExhaustedError, MethodError, SpaceError, StorageError
+from bough.errors import BoughError, ConflictError, ExhaustedError, MethodError, SpaceError, StorageError
 from bough.history import History
 from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
@@ -68,7 +68,7 @@ class StoredStudy:
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self.record, self._storage = record, storage
-        self.space, self._revisions, self._adopted = space, [Revision(space)], 0
+        self.space, self._revisions = space, [Revision(space)]
         self._now = CurrentSpace(self._revisions)
         self._method_object: Any = None
         self.method = method_of(record)
@@ -140,15 +140,17 @@ class StoredStudy:
             return self._in_use(view)[1]
 
     def _forget(self) -> None:
-        """Reset to a state in which nothing was read: everything can be read from the storage again."""
+        """Reset to a state in which nothing was read, with new locks."""
         import socket  # slow to import, and only a study needs it
 
         self._asking = threading.Lock()  # threads ask one at a time, so each sees the others' trials
         self._reading = threading.Lock()  # guards the view and its encoding
         self._this_process = f"{socket.gethostname()}:{os.getpid()}"
-        self._view = TrialIndex(self.goals)
-        if len(self._revisions) > 1:
-            self._view.change_space(self._now)
+        self._read_again()
+
+    def _read_again(self) -> None:
+        """Drop everything that was read or made from it; the next use reads the storage from the start."""
+        self._view, self._adopted = TrialIndex(self.goals), 0
         self._model = self._made_strategy = None
 
     def before_fork(self) -> None:
@@ -333,10 +335,16 @@ class StoredStudy:
     def _current(self) -> Iterator[TrialIndex]:
         """The view, up to date, and locked for this thread until the block ends."""
         with self._reading:
-            self._view.update(self._storage.changes(self.record.id, self._view.revision))
-            if self._view.space_changes != self._adopted:
-                if names_asked(self._view.amendments):  # configs that were read before have changed too
-                    self._view = TrialIndex(self.goals)
-                    self._view.update(self._storage.changes(self.record.id, 0))
-                self._adopt(self._view)
-            yield self._view
+            try:
+                self._view.update(self._storage.changes(self.record.id, self._view.revision))
+                if self._view.space_changes != self._adopted:
+                    if names_asked(self._view.amendments):  # configs that were read before have changed too
+                        self._view = TrialIndex(self.goals)
+                        self._view.update(self._storage.changes(self.record.id, 0))
+                    self._adopt(self._view)
+                yield self._view
+            except BoughError:
+                raise
+            except BaseException:  # Ctrl-C, perhaps halfway through an update of the view or its encoding
+                self._read_again()
+                raise
