@@ -369,3 +369,15 @@ def test_runs_in_a_thread() -> None:
     thread.start()
     thread.join()
     assert len(studies[0].trials) == 3
+
+
+def test_a_run_that_waits_for_others_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(study_loop, "_WAIT_SECONDS", 0.0)
+    study = Study(LINE, method="random", seed=0)
+    study.ask(lease=1.0)  # of a worker that is gone
+    study.run(lambda config: config["x"], 2, progress=False)
+    assert study.status().finished == 2
+    assert [r.message for r in caplog.records if "waiting for 1 trials that other runs hold" in r.message]
+    assert sum("waiting" in r.message for r in caplog.records) == 1

@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bough.errors import StudyError
@@ -39,6 +40,34 @@ def test_closures_run_in_other_processes() -> None:
     )
     assert [trial.value for trial in study.trials] == [2 * trial.config["x"] for trial in study.trials]
     assert all(trial.cost == 1.0 for trial in study.trials)
+
+
+def test_a_worker_keeps_what_the_objective_refers_to() -> None:
+    """A generator that began again in every trial would give all of them the same noise."""
+    rng, calls = np.random.default_rng(0), []
+
+    def noisy(config: dict[str, float]) -> dict[str, float]:
+        calls.append(config)
+        return {"value": float(rng.normal()), "calls": len(calls)}
+
+    alone = [trial.value for trial in run(noisy, 4).trials]
+    rng, calls = np.random.default_rng(0), []
+    study = run(noisy, 4, trial_timeout=600)  # one worker process
+    assert [trial.value for trial in study.trials] == alone
+    assert [trial.measures["calls"] for trial in study.trials] == [1, 2, 3, 4]
+    assert not calls, "the worker has its own copy"
+
+
+def test_what_the_objective_needs_and_a_worker_lacks_is_named(tmp_path: Path) -> None:
+    class Unreadable:
+        def __reduce__(self) -> Any:
+            return open, (str(tmp_path / "missing"),)
+
+        def __call__(self, config: dict[str, float]) -> float:
+            return 0.0
+
+    with pytest.raises(StudyError, match=r"worker process could not be started: FileNotFoundError.*missing"):
+        run(Unreadable(), 3, workers=2)
 
 
 def variables_in_workers(workers: int) -> set[str | None]:

@@ -3,11 +3,15 @@
 Each pool has the same interface: ``ready`` (whether it can take one more evaluation), ``submit``, ``collect``
 (the result of an evaluation that ended), ``stop`` (kill an evaluation) and ``close``. ``starting`` holds the
 futures of workers that are still starting; the loop waits for these, too.
+
+A worker process gets the evaluation once, when it starts, and keeps it. Then data are sent once, caches of
+the objective last, and a random generator that the objective refers to moves on from trial to trial.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
@@ -43,13 +47,14 @@ class Pool(Protocol):
     @property
     def starting(self) -> list[Future[Any]]: ...
     def ready(self) -> bool: ...
-    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]: ...
+    def submit(self, trial: Trial) -> Future[Trial]: ...
     def collect(self, future: Future[Trial], trial: Trial) -> Trial: ...
     def stop(self, future: Future[Trial]) -> None: ...
     def close(self) -> None: ...
 
 
 def open_pool(
+    evaluate: Evaluate,
     workers: int | None,
     executor: Executor | None,
     trial_timeout: float | None,
@@ -57,10 +62,10 @@ def open_pool(
 ) -> Pool:
     """The pool for ``run``'s arguments, which ``check_pool`` must have checked."""
     if executor is not None:
-        return _External(executor, _at_a_time(workers, executor))
+        return _External(evaluate, executor, _at_a_time(workers, executor))
     if workers in (None, 1) and trial_timeout is None:
-        return _Inline(interruptible)
-    return _Processes(workers or 1)
+        return _Inline(evaluate, interruptible)
+    return _Processes(evaluate, workers or 1)
 
 
 def check_pool(workers: int | None, executor: Executor | None, trial_timeout: float | None) -> None:
@@ -88,19 +93,19 @@ def _at_a_time(workers: int | None, executor: Executor) -> int:
 class _Inline:
     """Evaluates in the calling thread."""
 
-    def __init__(self, interruptible: Callable[[], AbstractContextManager[None]]) -> None:
-        self._interruptible = interruptible
+    def __init__(self, evaluate: Evaluate, interruptible: Callable[[], AbstractContextManager[None]]) -> None:
+        self._evaluate, self._interruptible = evaluate, interruptible
         self._busy = False
         self.starting: list[Future[Any]] = []
 
     def ready(self) -> bool:
         return not self._busy
 
-    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
+    def submit(self, trial: Trial) -> Future[Trial]:
         future: Future[Trial] = Future()
         try:
             with self._interruptible():
-                result = evaluate(trial)
+                result = self._evaluate(trial)
             future.set_result(result)
         except ObjectiveRaised as raised:
             future.set_exception(raised)
@@ -121,17 +126,17 @@ class _Inline:
 class _External:
     """Evaluates in the user's executor, ``at_a_time`` trials at once; it is not shut down afterwards."""
 
-    def __init__(self, executor: Executor, at_a_time: int) -> None:
-        self._executor, self._at_a_time = executor, at_a_time
+    def __init__(self, evaluate: Evaluate, executor: Executor, at_a_time: int) -> None:
+        self._evaluate, self._executor, self._at_a_time = evaluate, executor, at_a_time
         self._futures: set[Future[Trial]] = set()
         self.starting: list[Future[Any]] = []
 
     def ready(self) -> bool:
         return len(self._futures) < self._at_a_time
 
-    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
+    def submit(self, trial: Trial) -> Future[Trial]:
         try:
-            future = self._executor.submit(in_worker, evaluate, trial)
+            future = self._executor.submit(in_worker, self._evaluate, trial)
         except RuntimeError as error:  # broken, or shut down
             raise StudyError(f"the executor accepts no more trials: {error}") from error
         self._futures.add(future)
@@ -153,13 +158,13 @@ class _External:
 class _Processes:
     """Evaluates in worker processes. Each is a separate executor, so killing one does not affect others."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, evaluate: Evaluate, count: int) -> None:
+        self._sent = _pickled(evaluate)
         self._guardian = Guardian()
         self._groups: dict[Executor, int] = {}
         self._idle: list[Executor] = []
         self._busy: dict[Future[Trial], Executor] = {}
         self._starting: dict[Future[Any], Executor] = {}
-        self._sendable = False
         self._environment = thread_limits(count)
         for _ in range(count):
             self._start()
@@ -178,10 +183,9 @@ class _Processes:
             self._idle.append(executor)
         return bool(self._idle)
 
-    def submit(self, evaluate: Evaluate, trial: Trial) -> Future[Trial]:
-        self._check_sendable(evaluate)
+    def submit(self, trial: Trial) -> Future[Trial]:
         executor = self._idle.pop()
-        future = executor.submit(in_worker, evaluate, trial)
+        future = executor.submit(_evaluate_kept, trial)
         self._busy[future] = executor
         return future
 
@@ -203,33 +207,44 @@ class _Processes:
             self._kill(executor)
         self._guardian.close()
 
-    def _check_sendable(self, evaluate: Evaluate) -> None:
-        """Once per run: an objective that cannot be sent would fail every trial."""
-        if self._sendable:
-            return
-        from loky.backend.reduction import dumps
-
-        try:
-            dumps(evaluate)
-        except Exception as error:
-            raise StudyError(
-                f"the objective cannot be sent to a worker process ({type(error).__name__}: {error}): run it "
-                "without workers= and trial_timeout=, or let it open files, connections and locks itself"
-            ) from None
-        self._sendable = True
-
     def _start(self) -> None:
         from loky.process_executor import ProcessPoolExecutor
 
         executor = ProcessPoolExecutor(max_workers=1, initializer=_detach, env=self._environment)
         # A worker gets trials only after it has answered, so a trial's time does not include Python's start.
-        self._starting[executor.submit(os.getpid)] = executor
+        self._starting[executor.submit(_keep, self._sent)] = executor
 
     def _kill(self, executor: Any) -> None:
         executor.shutdown(wait=True, kill_workers=True)
         if (group := self._groups.pop(executor, None)) is not None:
             signal_group(group, KILL)  # processes that the objective started
             self._guardian.release(group)
+
+
+def _pickled(evaluate: Evaluate) -> bytes:
+    from loky.backend.reduction import dumps
+
+    try:
+        return bytes(dumps(evaluate))
+    except Exception as error:
+        raise StudyError(
+            f"the objective cannot be sent to a worker process ({type(error).__name__}: {error}): run it "
+            "without workers= and trial_timeout=, or let it open files, connections and locks itself"
+        ) from None
+
+
+_kept: list[Evaluate] = []
+"""In a worker process: the evaluation that it was started for."""
+
+
+def _keep(evaluate: bytes) -> int:
+    """Keep an evaluation in a worker process; returns the worker's process group."""
+    _kept[:] = [pickle.loads(evaluate)]
+    return os.getpid()
+
+
+def _evaluate_kept(trial: Trial) -> Trial:
+    return in_worker(_kept[0], trial)
 
 
 def thread_limits(workers: int) -> dict[str, str]:

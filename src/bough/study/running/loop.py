@@ -36,6 +36,9 @@ _MAX_FAILURES = 10
 _POLL_SECONDS = 0.25
 """Seconds between checks of the storage while other workers evaluate the last trials."""
 
+_WAIT_SECONDS = 5.0
+"""Seconds that a run waits for the last trials of other runs before it says so."""
+
 _log = logging.getLogger("bough")
 
 
@@ -58,10 +61,10 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
     if plan.budget is not None:
         study.set_budget(plan.budget)
     with Interruption() as interruption:
-        pool = open_pool(plan.workers, plan.executor, plan.trial_timeout, interruption.allowed)
+        pool = open_pool(evaluate, plan.workers, plan.executor, plan.trial_timeout, interruption.allowed)
         # Exits in reverse order: the pool ends all evaluations, then their trials go back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
-            this = _Run(study, evaluate, plan, pool, leases, interruption)
+            this = _Run(study, plan, pool, leases, interruption)
             this.report("start")
             try:
                 this.until_done()
@@ -87,13 +90,12 @@ class _Run:
     def __init__(
         self,
         study: RunnableStudy,
-        evaluate: Evaluate,
         plan: RunPlan,
         pool: Pool,
         leases: Leases,
         interruption: Interruption,
     ) -> None:
-        self._study, self._evaluate, self._plan = study, evaluate, plan
+        self._study, self._plan = study, plan
         self._pool, self._leases, self._interruption = pool, leases, interruption
         self._report = reporter(plan.progress)
         self._settling = None if plan.until is None else Settling(cast(ForeseenStudy, study))
@@ -101,6 +103,7 @@ class _Run:
         self._began = time.monotonic()
         self._limit = math.inf if plan.trials is None else plan.trials
         self._stopped = False
+        self._active, self._said_waiting = self._began, False
         self._status = study.status()
         self._requests_before = self._status.stop_requests
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
@@ -113,6 +116,7 @@ class _Run:
                 if self._exhausted is not None and self._status.finished < self._limit < math.inf:
                     _log.warning("the run ends early: %s", self._exhausted)
                 return
+            self._say_waiting()
             self._wait(more)
             self._record_results()
             self._stop_overdue()
@@ -133,7 +137,7 @@ class _Run:
                 return self._status.finished < self._limit
             self._leases.hold(trial)
             deadline = time.monotonic() + (self._plan.trial_timeout or math.inf)
-            self._running[self._pool.submit(self._evaluate, trial)] = trial, deadline
+            self._running[self._pool.submit(trial)] = trial, deadline
         return False
 
     def _over(self) -> bool:
@@ -146,6 +150,18 @@ class _Run:
             _log.warning("the run was asked to stop: it starts no further trial")
             self._stopped = True
         return self._stopped or late or spent or self._interruption.signal is not None
+
+    def _say_waiting(self) -> None:
+        """Say once that other runs hold the last trials: after a crash, these may be runs that are gone."""
+        now = time.monotonic()
+        if self._running or not self._pool.ready():
+            self._active = now
+        elif not self._said_waiting and now - self._active >= _WAIT_SECONDS:
+            self._said_waiting = True
+            _log.warning(
+                "waiting for %d trials that other runs hold; those of a run that is gone are tried again "
+                "when their lease of %g s ends", self._status.leased, LEASE,
+            )  # fmt: skip
 
     def _wait(self, more: bool) -> None:
         """Wait until an evaluation ends or is overdue, or it is time to check for trials that others lost."""
