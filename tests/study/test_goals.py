@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,8 @@ def test_the_short_forms_take_constraints(search: Any, best: float) -> None:
         ({"objectives": ["a"], "constraints": ["value <= 1"]}, "no objective is called that"),
         ({"objectives": ["a"], "reference": {"b": 1}}, "'b', which is not an objective: they are a"),
         ({"objectives": ["a"], "reference": {"a": math.nan}}, "the reference of 'a' must be a finite number"),
+        ({"objectives": ["a"], "reference": {"a": 1}}, r"only one: .* write constraints=\['a <= 1'\]"),
+        ({"direction": "maximize", "reference": {"value": 2}}, r"constraints=\['value >= 2'\]"),
     ],
 )  # fmt: skip
 def test_goals_that_make_no_sense_are_refused_in_one_line(given: dict[str, Any], message: str) -> None:
@@ -230,3 +234,14 @@ def test_values_near_the_largest_float_have_an_infinite_hypervolume(names: list[
         study.add({"x": 0.5}, {name: value * (-1) ** place for place, name in enumerate(names)})
     assert study.hypervolume() == study.hypervolume(dict.fromkeys(names, 1.7e308)) == math.inf
     assert len(bough.plot.hypervolume(study).data) > 0
+
+
+def test_a_reference_of_one_objective_that_an_earlier_version_stored_still_opens(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    goals = {"objectives": {"a": "minimize"}, "constraints": [], "reference": {"a": 1.0}}
+    Study(SPACE, objectives=["a"], name="s", storage=url)
+    with sqlite3.connect(tmp_path / "s.db") as database:
+        database.execute("UPDATE bough_studies SET goals = ?", (json.dumps(goals),))
+    database.close()
+    assert open_study("s", url).goals.reference == (("a", 1.0),)
+    Study(SPACE, objectives=["a"], reference={"a": 1.0}, name="s", storage=url)

@@ -23,6 +23,16 @@ async def _asynchronous(config: Any) -> float:
     return 1.0
 
 
+class _AsynchronousCall:
+    async def __call__(self, config: dict[str, Any]) -> float:
+        return 0.0
+
+
+class _YieldingCall:
+    def __call__(self, config: dict[str, Any]) -> Any:
+        yield 0.0
+
+
 def _yielding(config: Any) -> Any:
     yield 1.0
 
@@ -55,6 +65,12 @@ def changed(**parameters: Any) -> bough.Space:
         ),
         (lambda study: study.predict({"x": 0.5}), ConfigError, r"takes a list of configs: .*\[config\]"),
         (lambda study: study.run(_asynchronous, 3), StudyError, "the objective is async: .*asyncio.run"),
+        (
+            lambda study: study.run(_AsynchronousCall(), 3),
+            StudyError,
+            "the objective is async: .*asyncio.run",
+        ),
+        (lambda study: study.run(_YieldingCall(), 3), StudyError, "the objective yields: let it return"),
         (lambda study: study.run(_yielding, 3), StudyError, "the objective yields: let it return"),
         (lambda study: study.run(5, 3), StudyError, "the objective must be a function of a config, not int"),
         (lambda study: study.run(lambda: 1.0, 3), StudyError, "called with a config, .* too many positional"),

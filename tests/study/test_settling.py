@@ -6,6 +6,7 @@ import logging
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bough
@@ -36,6 +37,15 @@ def test_a_run_ends_when_nothing_is_left_to_gain_and_says_so(caplog: pytest.LogC
     before = len(study.trials)
     study.run(value, trials=60, until="settled", progress=False)  # resumed: it is still settled
     assert len(study.trials) == before
+
+
+def test_noise_does_not_keep_a_run_going() -> None:
+    """A gain counts only as far as one noisy trial can show it; otherwise 120 trials would not be enough."""
+    rng = np.random.default_rng(1)
+    study = bough.Study(SPACE, seed=1)
+    study.run(lambda config: value(config) + 0.2 * rng.normal(), trials=120, until="settled", progress=False)
+    assert len(study.trials) < 100
+    assert value(dict(study.recommend().trial.config)) < 0.1
 
 
 def test_the_answer_follows_from_the_stored_results(tmp_path) -> None:
@@ -81,6 +91,9 @@ def test_several_objectives_are_refused() -> None:
     study = bough.Study(SPACE, objectives=["a", "b"], seed=0)
     with pytest.raises(StudyError, match="one objective"):
         study.run(value, until="settled", progress=False)
+    with pytest.raises(StudyError, match="one objective") as raised:
+        study.run(value, until="settled", progress=False)
+    assert "'auto' cannot" not in str(raised.value)
 
 
 def test_results_of_stopped_trials_count() -> None:

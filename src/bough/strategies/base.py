@@ -88,8 +88,9 @@ class Predicts(Protocol):
 class RemainingGain:
     """The gain that is left, in units of the objective.
 
-    expected: the expected improvement of the best candidate. possible: an upper bound (about 95 % confidence)
-    on how much better the optimum is than the best tried point. settled: whether nothing is left to gain.
+    expected: the expected improvement of the best candidate, as far as one trial can show it. possible: an
+    upper bound (about 95 % confidence) on how much better the optimum is than the best tried point. settled:
+    whether nothing is left to gain.
     """
 
     expected: float

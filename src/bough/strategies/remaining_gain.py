@@ -3,7 +3,10 @@
 A search has settled when even the best candidate is expected to improve the incumbent by no more than
 NEGLIGIBLE_GAIN_SDS standard deviations of all observations (expected improvement as a stopping rule: Nguyen
 et al. 2017, PMLR 77), and no branch may still reach a better value by the bound of ``branch_exploration``. A
-run waits for several such answers in a row, because a single one is often an accident of the fit.
+run waits for several such answers in a row, because a single one is often an accident of the fit. Under noise
+a gain counts only as far as one trial can show it (``acquisition.augmented_ei``); otherwise the uncertainty
+around the incumbent would keep a search going for hundreds of trials. Such a gain may be largest away from
+the largest expected improvement, so random points are candidates, too.
 
 ``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
 optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
@@ -14,18 +17,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from bough.acquisition.augmented_ei import log_augmented_ei
 from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
+from bough.points import Points
 from bough.strategies.base import RemainingGain
 from bough.strategies.branch_exploration import other_branches, promising
 from bough.strategies.context import ProposalContext
+from bough.strategies.decisions import random_candidates
 
 __all__ = ["remaining_gain"]
 
 NEGLIGIBLE_GAIN_SDS = 0.01
 BOUND_SDS = 2.0
 SEARCH_STARTS = 8
+RANDOM_POINTS = 1000
 
 
 def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> RemainingGain:
@@ -34,7 +41,8 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     none = context.avoid.take([])
     gain = Expected(model.posteriors, model.best)
     best = search_paths(space, gain, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
-    log_gain = float(gain(best)[0]) if len(best) else -np.inf
+    candidates = Points.concat([best, random_candidates(context, RANDOM_POINTS, rng)])
+    log_gain = float(log_augmented_ei(model.posteriors, model.best, candidates).max(initial=-np.inf))
     low = Expected(model.posteriors, model.best, lcb(BOUND_SDS))
     lowest = search_paths(space, low, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
     moments = [posterior.predict(context.done) for posterior in model.posteriors]

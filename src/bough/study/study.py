@@ -14,7 +14,7 @@ from bough.storage import Storage, is_absent, open_storage
 from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.analysis.recommend import Recommendation, recommend
-from bough.study.goals import parse_goals
+from bough.study.goals import Goals, parse_goals
 from bough.study.handles import number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import check_same, new_record
@@ -76,6 +76,7 @@ class Study(AmendableStudy):
         opened = open_storage(None if absent else storage)
         existing = found = opened.find(wanted.name)
         if not found:
+            _check_reference(goals)
             # Before anything is stored, because an optional package may be missing.
             strategy = build(method, space, several=not goals.is_single)
             sources = source_amendments(learn_from, space, opened)
@@ -292,3 +293,17 @@ class Study(AmendableStudy):
             return own_copy(self.goals.judged(stored))
         with self._current() as view:  # for its curve, and the trial that it resumes
             return own_copy(view.resuming(view.curves.shown(self.goals.judged(stored))))
+
+
+def _check_reference(goals: Goals) -> None:
+    """StudyError if there is a reference for one objective, where it would guide nothing.
+
+    Earlier versions stored such goals, so only new studies are checked.
+    """
+    if goals.reference and len(goals.names) == 1:
+        name, value = goals.reference[0]
+        sign = "<=" if goals.direction == "minimize" else ">="
+        raise StudyError(
+            f"reference is for several objectives, and {name!r} is the only one: to limit it, write "
+            f"constraints=['{name} {sign} {value:g}']"
+        )

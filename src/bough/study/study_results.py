@@ -239,7 +239,7 @@ class StudyResults(StoredStudy):
 
     def can_foresee(self) -> ForeseesGain:
         """The method, if it can predict the remaining gain; StudyError if not."""
-        return check_foresees(self._strategy, self.method.name)
+        return check_foresees(self._strategy, self.method.name, self.goals)
 
     def count_results(self) -> int:
         """The number of results that the method sees: of done trials, and predictions for stopped ones."""
@@ -254,7 +254,9 @@ class StudyResults(StoredStudy):
             history = self._history(view)
         if not len(history.done):
             raise StudyError(f"study {self.name!r} has no result yet")
-        return gain_after(check_foresees(strategy, self.method.name), model.space, history, results)
+        return gain_after(
+            check_foresees(strategy, self.method.name, self.goals), model.space, history, results
+        )
 
     def status(self) -> Status:
         """The progress of the study in numbers."""

@@ -86,10 +86,13 @@ def goal_arguments(definition: Json) -> Json:
         for each in definition["metrics"]
         if each["strategy"] == "constraint"
     ]
+    several = len(wanted) > 1  # the threshold of a single metric is shown, and guides nothing
     return {
         "objectives": {each["name"]: each["objective"] for each in wanted},
         "constraints": [str(limit) for limit in limits],
-        "reference": {each["name"]: each["threshold"] for each in wanted if each["threshold"] is not None},
+        "reference": {
+            each["name"]: each["threshold"] for each in wanted if several and each["threshold"] is not None
+        },
     }
 
 

@@ -239,7 +239,7 @@ _kept: list[Evaluate] = []
 
 def _keep(evaluate: bytes) -> int:
     """Keep an evaluation in a worker process; returns the worker's process group."""
-    _kept[:] = [pickle.loads(evaluate)]
+    _kept[:] = [pickle.loads(evaluate)]  # noqa: S301 (from the process that started this one)
     return os.getpid()
 
 

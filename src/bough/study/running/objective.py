@@ -72,9 +72,10 @@ def check_objective(objective: Any, argument: str = "a config") -> None:
             f"the objective must be a function of {argument}, not {type(objective).__name__}; it comes "
             "first, then the space"
         )
-    if inspect.iscoroutinefunction(objective):
+    called = [objective, type(objective).__call__]  # an object may have an async __call__
+    if any(map(inspect.iscoroutinefunction, called)):
         raise StudyError("the objective is async: write lambda config: asyncio.run(objective(config))")
-    if inspect.isgeneratorfunction(objective):
+    if any(map(inspect.isgeneratorfunction, called)) or any(map(inspect.isasyncgenfunction, called)):
         raise StudyError("the objective yields: let it return its result, and report others with run.report")
     try:
         signature = inspect.signature(objective)

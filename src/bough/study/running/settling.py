@@ -15,6 +15,7 @@ from bough.space import Space
 from bough.storage import Amendment
 from bough.strategies import streams
 from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
+from bough.study.goals import Goals
 
 __all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
 
@@ -53,15 +54,17 @@ def check_until(until: str | None, study: object) -> None:
     foreseen = getattr(study, "can_foresee", None)
     if foreseen is None:
         raise StudyError("until='settled' needs the study's storage: a served study cannot say what is left")
-    foreseen()
+    try:
+        foreseen()
+    except StudyError as error:
+        raise StudyError(f"until='settled' cannot work: {error}") from None
 
 
-def check_foresees(strategy: Strategy, method: str) -> ForeseesGain:
+def check_foresees(strategy: Strategy, method: str, goals: Goals) -> ForeseesGain:
+    if not goals.is_single:
+        raise StudyError("what is left to gain is known for one objective without constraints only")
     if not isinstance(strategy, ForeseesGain):
-        raise StudyError(
-            f"until='settled' needs one objective and a method that can say what is left to gain, such as "
-            f"'auto'; {method!r} cannot"
-        )
+        raise StudyError(f"method {method!r} cannot say what is left to gain; 'auto' can")
     return strategy
 
 
