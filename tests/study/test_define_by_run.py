@@ -119,6 +119,24 @@ def test_a_coin_toss_becomes_a_hidden_switch() -> None:
     assert [("y" in trial.config) for trial in study.trials] == [False, True] * 4
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_first_guess_that_was_wrong_does_not_change_the_order_of_the_questions(workers: int) -> None:
+    """After two trials, either answer may tell when ``l2`` exists; its place in a config is then a guess."""
+
+    def objective(trial: Any) -> float:
+        k = trial.int("k", 1, 20) if trial.choice("pre", ["none", "pca"]) == "pca" else 0
+        if trial.choice("model", ["lin", "boost"]) == "boost":
+            depth, rate = trial.int("depth", 1, 8), trial.float("rate", 1e-3, 1, log=True)
+            return float(0.1 + abs(rate - 0.1) + abs(depth - 5) * 0.02)
+        return 0.5 - 0.01 * k + (0.1 if trial.categorical("l2", [True, False, None]) is None else 0)
+
+    for seed in range(3):
+        study = bough.minimize(objective, trials=20, seed=seed, workers=workers, progress=False)
+        assert "asked for" not in str(study.space)
+        assert study.space["model=boost/rate"].condition is not None
+        assert study.space["model=lin/l2"].condition is not None
+
+
 def test_a_range_that_changes_fails_its_trial_in_one_line() -> None:
     study = quietly(lambda trial: trial.float("x", 0, 1 + trial.number % 2), 4)
     assert [trial.state for trial in study.trials] == ["done", "failed"] * 2

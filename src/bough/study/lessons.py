@@ -4,9 +4,13 @@ A trial's *run* is the parameters that its objective asked for, with the answers
 configuration of the space learned so far, the space is learned again from all runs (``space.discovery``), and
 each trial gets its run as its config. This is stored as an amendment of the kind "learned" about the trial:
 
-- "asked": the names in the trial's run. Its config may have more names: a failed or stopped trial may have
-  ended before it asked for them.
+- "asked": the names in the trial's run, in the order of the questions. Its config may have more names: a
+  failed or stopped trial may have ended before it asked for them.
 - "space": the new space, if configs of trials changed.
+
+The order matters, because a condition reads only what was asked before. A config has the order of its space,
+which may be another one. So the first trial that asks for its names in some other order than its config also
+has an amendment, and trials that ask for the same names are taken to ask in that order.
 """
 
 from __future__ import annotations
@@ -55,7 +59,8 @@ def is_news(result: AskedResult, trial: Trial, names: Names) -> bool:
         return set(result.config) != set(names.get(trial.number, ())) or not (
             result.config.items() <= trial.config.items()
         )
-    return result.config != _run(trial, names)
+    expected, asked = _run(trial, names), list(result.config)
+    return result.config != expected or (asked != list(expected) and asked not in names.values())
 
 
 def taught(
@@ -99,11 +104,12 @@ def _discovered(
 
 
 def _run(trial: Trial, names: Names) -> dict[str, Any]:
-    """The parameters that a trial is known to have asked for, without switches that the study invented."""
-    asked = names.get(trial.number, trial.config)
-    return {
-        name: value for name, value in trial.config.items() if name in asked and not name.startswith(ASKED)
-    }
+    """The parameters that a trial is known to have asked for, in this order if it is known."""
+    asked = names.get(trial.number)
+    if asked is None:
+        own = [name for name in trial.config if not name.startswith(ASKED)]
+        asked = next((each for each in names.values() if set(each) == set(own)), own)
+    return {name: trial.config[name] for name in asked if name in trial.config}
 
 
 def _choices(space: Space) -> frozenset[str]:
