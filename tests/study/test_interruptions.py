@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+
 from bough.space import Choice, Float, Space
 from bough.storage import Storage, open_storage
 from bough.study import Study, open_study
@@ -131,5 +132,3 @@ def test_the_next_proposal_is_the_same_after_an_interruption() -> None:
     expected = proposals(None)
     for moment in range(5, 100, 19):
         assert proposals(moment) == expected, moment
-
-

@@ -4,9 +4,9 @@ A search has settled when even the best candidate is expected to improve the inc
 NEGLIGIBLE_GAIN_SDS standard deviations of all observations (expected improvement as a stopping rule: Nguyen
 et al. 2017, PMLR 77), and no branch may still reach a better value by the bound of ``branch_exploration``. A
 run waits for several such answers in a row, because a single one is often an accident of the fit. Under noise
-a gain counts only as far as one trial can show it (``acquisition.augmented_ei``); otherwise the uncertainty
-around the incumbent would keep a search going for hundreds of trials. Such a gain may be largest away from
-the largest expected improvement, so random points are candidates, too.
+a gain counts only as far as one trial can show it (``log_augmented_ei``); otherwise the uncertainty around
+the incumbent would keep a search going for hundreds of trials. Such a gain may be largest away from the
+largest expected improvement, so random points are candidates, too.
 
 ``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
 optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.acquisition.augmented_ei import log_augmented_ei
-from bough.acquisition.criterion import Expected
+from bough.acquisition.criterion import Expected, log_augmented_ei
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.points import Points

@@ -15,8 +15,8 @@ A function of a weighted distance is a ``stationary.Stationary`` with a ``profil
   pullback is called; ``a is b`` holds for a Gram matrix. The pullback may keep K, so callers never write
   into it;
 * ``diag(theta, a) -> (diagonal (n,), DiagPullback)``, or subclass ``Correlation`` if k(x, x) = 1;
-* if it saves time, ``add_to`` (touch only a part of the matrix) and ``toward`` (read the second points once for
-  many first ones).
+* if it saves time, ``add_to`` (touch only a part of the matrix) and ``toward`` (read the second points once
+  for many first ones).
 
 Gradients by inputs are arrays (n, columns) as wide as ``a.x``, zero in columns the kernel does not read and
 in nominal ones. ``tests/gp/kernel_list.py`` lists all kernels; the tests check all of this for each entry.
