@@ -18,30 +18,39 @@ __all__ = ["MemoryStorage"]
 
 @dataclass
 class _StudyState:
-    """One study: its trials by number, and a journal of all changes.
+    """One study: its trials by number, the numbers of unfinished trials, and a journal of all changes.
 
     The revision of a study is the length of its journal, so the changes since a revision are a slice. An
     entry is the number of a trial that changed, or a report. curves: reports by step, by number and attempt.
 
     Ctrl-C may end a change after any statement. So each change is written to the journal first, and then
-    made by one statement. An entry whose change was not made is ignored.
+    made by one statement. An entry whose change was not made is ignored; so is a number in ``open`` whose
+    trial is finished or was not inserted.
     """
 
     record: StudyRecord
     trials: list[Trial] = field(default_factory=list)
+    open: dict[int, None] = field(default_factory=dict)
     journal: list[int | Report | None] = field(default_factory=list)  # None for an amendment
     amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
     curves: dict[tuple[int, int], dict[int, Report]] = field(default_factory=dict)
 
     def insert(self, trials: list[Trial]) -> list[Trial]:
         self.journal += [trial.number for trial in trials]
+        self.open.update((trial.number, None) for trial in trials if not trial.is_finished)
         self.trials += trials
         return trials
 
     def put(self, trial: Trial) -> Trial:
         self.journal.append(trial.number)
+        self.open[trial.number] = None
         self.trials[trial.number] = trial
+        if trial.is_finished:
+            del self.open[trial.number]
         return trial
+
+    def unfinished(self) -> list[Trial]:
+        return [self.trials[number] for number in self.open if number < len(self.trials)]
 
     def trial(self, number: int) -> Trial:
         if not 0 <= number < len(self.trials):
@@ -52,9 +61,8 @@ class _StudyState:
         """The trials that a request inserted, or the trial that runs for it."""
         if request is not None and (found := [trial for trial in self.trials if trial.request == request]):
             return found
-        if holder is None:
-            return []
-        return [trial for trial in self.trials if trial.state == "running" and trial.holder == holder]
+        running = self.unfinished() if holder is not None else []
+        return [trial for trial in running if trial.state == "running" and trial.holder == holder]
 
     def curve(self, number: int, attempt: int) -> dict[int, Report]:
         return self.curves.setdefault((number, attempt), {})
@@ -98,7 +106,9 @@ class MemoryStorage:
             record = replace(record, id=self._ids, created=time.time(), trials=len(trials))
             # Results come in the order of their times, as from a database.
             order = sorted(trials, key=lambda trial: (trial.finished or 0.0, trial.number))
-            state = _StudyState(record, list(trials), [trial.number for trial in order])
+            state = _StudyState(record)
+            state.insert(list(trials))
+            state.journal = [trial.number for trial in order]
             state.amendments = [(1, amendment) for amendment in amendments]
             for report in reports:
                 state.put_report(report)
@@ -190,7 +200,7 @@ class MemoryStorage:
             state, now = self._state(study), time.time()
             if theirs := state.of_mark(None, holder):
                 return theirs[0]
-            for trial in state.trials:
+            for trial in state.unfinished():
                 if available(trial, now):
                     taken = state.put(handed_out(trial, worker, now, lease, holder))
                     if taken.state == "running":
