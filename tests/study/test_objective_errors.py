@@ -192,7 +192,7 @@ def test_an_objective_that_cannot_be_sent_is_refused_at_once() -> None:
     study = Study(LINE, method="random", seed=0)
     with pytest.raises(StudyError, match="the objective cannot be sent to a worker process"):
         study.run(lambda config: lock.locked() + 1.0, 5, workers=2, progress=False)
-    assert [trial.state for trial in study.trials] == ["queued"]
+    assert not study.trials
 
 
 # ---- silence ----------------------------------------------------------------------------------------
