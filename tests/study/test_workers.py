@@ -58,6 +58,24 @@ def test_a_worker_keeps_what_the_objective_refers_to() -> None:
     assert not calls, "the worker has its own copy"
 
 
+@pytest.mark.parametrize("limit", ["1", None])
+def test_a_worker_whose_memory_grows(limit: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """loky replaces such a worker. Then its trial is tried again; by default nothing is replaced."""
+    pytest.importorskip("psutil")
+    if limit is not None:
+        monkeypatch.setenv("LOKY_MAX_MEMORY_LEAK_SIZE", limit)
+    held: list[bytearray] = []
+
+    def growing(config: dict[str, float]) -> dict[str, float]:
+        time.sleep(1.1)  # loky looks once per second
+        held.append(bytearray(b"x" * (0 if held else 310_000_000)))
+        return {"value": config["x"], "held": len(held)}
+
+    study = run(growing, 2, trial_timeout=600)
+    assert [trial.state for trial in study.trials] == ["done", "done"]
+    assert [trial.measures["held"] for trial in study.trials] == ([1, 2] if limit is None else [1, 1])
+
+
 def test_what_the_objective_needs_and_a_worker_lacks_is_named(tmp_path: Path) -> None:
     class Unreadable:
         def __reduce__(self) -> Any:

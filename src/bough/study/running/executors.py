@@ -165,7 +165,9 @@ class _Processes:
         self._idle: list[Executor] = []
         self._busy: dict[Future[Trial], Executor] = {}
         self._starting: dict[Future[Any], Executor] = {}
-        self._environment = thread_limits(count)
+        # Otherwise loky would replace a worker that has filled a cache, or loaded a large library.
+        leak = os.environ.get("LOKY_MAX_MEMORY_LEAK_SIZE", "1e18")
+        self._environment = {"LOKY_MAX_MEMORY_LEAK_SIZE": leak, **thread_limits(count)}
         for _ in range(count):
             self._start()
 
@@ -244,6 +246,8 @@ def _keep(evaluate: bytes) -> int:
 
 
 def _evaluate_kept(trial: Trial) -> Trial:
+    if not _kept:  # loky replaced the process that kept it
+        raise BrokenExecutor("it was restarted, because it used much more memory than at its start")
     return in_worker(_kept[0], trial)
 
 
