@@ -59,7 +59,7 @@ def is_news(result: AskedResult, trial: Trial, names: Names) -> bool:
         return set(result.config) != set(names.get(trial.number, ())) or not (
             result.config.items() <= trial.config.items()
         )
-    expected, asked = _run(trial, names), list(result.config)
+    expected, asked = _runs([trial], names)[trial.number], list(result.config)
     return result.config != expected or (asked != list(expected) and asked not in names.values())
 
 
@@ -83,7 +83,7 @@ def _discovered(
     trials: Sequence[Trial], names: Names, result: AskedResult, space: Space, seed: int
 ) -> tuple[Space, dict[int, dict[str, Any]]]:
     """The space learned from all runs, and the configs of all trials in it."""
-    runs = {trial.number: _run(trial, names) for trial in trials} | {result.number: dict(result.config)}
+    runs = _runs(trials, names) | {result.number: dict(result.config)}
     over = [
         trial.number
         for trial in trials
@@ -103,13 +103,15 @@ def _discovered(
     return learned, {n: exact[n] if n in exact else _fitted(learned, runs[n], seed) for n in runs}
 
 
-def _run(trial: Trial, names: Names) -> dict[str, Any]:
-    """The parameters that a trial is known to have asked for, in this order if it is known."""
-    asked = names.get(trial.number)
-    if asked is None:
+def _runs(trials: Sequence[Trial], names: Names) -> dict[int, dict[str, Any]]:
+    """The parameters that each trial is known to have asked for, in this order if it is known."""
+    orders = {frozenset(asked): asked for asked in reversed(list(names.values()))}  # the first one counts
+    runs = {}
+    for trial in trials:
         own = [name for name in trial.config if not name.startswith(ASKED)]
-        asked = next((each for each in names.values() if set(each) == set(own)), own)
-    return {name: trial.config[name] for name in asked if name in trial.config}
+        asked = names.get(trial.number, orders.get(frozenset(own), own))
+        runs[trial.number] = {name: trial.config[name] for name in asked if name in trial.config}
+    return runs
 
 
 def _choices(space: Space) -> frozenset[str]:
