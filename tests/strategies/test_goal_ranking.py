@@ -68,6 +68,15 @@ def test_a_violation_far_beyond_the_usual_ones_is_finite() -> None:
     assert positions(outcomes(np.zeros((19, 1)), slacks[:, None])).tolist() == [*range(1, 19), 0]
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_limit_as_far_away_as_numbers_reach() -> None:
+    """The measure minus the limit is infinite."""
+    study = Study(SPACE, objectives=["a"], constraints=["c <= -1.7e308"], seed=0)
+    for row in range(10):
+        trial = study.ask()
+        study.tell(trial, {"a": float(row), "c": (-1) ** row * 1.7e308})
+
+
 def test_tpe_ignores_units() -> None:
     goals: dict[str, Any] = {"objectives": ["error", "time"], "constraints": ["memory <= 70"]}
 

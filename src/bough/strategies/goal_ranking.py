@@ -58,7 +58,7 @@ def usual_size(slack: FloatArray) -> float:
 def in_usual_sizes(slack: FloatArray) -> FloatArray:
     """(n,) |slack| in units of its usual size."""
     unit = usual_size(slack)
-    return np.asarray(np.minimum(np.abs(slack), unit * LARGEST_SIZE) / unit)
+    return np.asarray(np.minimum(np.abs(slack), min(unit, 1.0) * LARGEST_SIZE) / unit)
 
 
 def _ranked(history: History) -> History:
