@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +13,11 @@ from bough.errors import BoughError
 from bough.space import Space
 from bough.storage import Amendment, open_storage
 from bough.storage.database import Database, Transaction
+from bough.storage.rows import Row
 from bough.storage.schema import MIGRATIONS, migrate
+from bough.storage.sql import SqlStorage
 from bough.study import Study, open_study, studies
-from bough.trial import Report
+from bough.trial import Report, Trial
 
 DUMP = Path(__file__).with_name("written_by_0_1.sql")
 MARK_OF_ASK, MARK_OF_ENQUEUE = "YRLJxpn7lkLE9JZj9qxN", "7Lfkfn0VK7lRoxjYiong"
@@ -125,6 +129,37 @@ def test_an_old_study_is_amended(old_url: str) -> None:
     stored = storage.amend(study, Amendment("note", {"text": "from 0.1"}), after=0)
     assert (stored.since, stored.position) == (6, 0)
     assert reader.changes(study, 0).amendments == [stored]
+
+
+@pytest.mark.parametrize("moment", range(6))
+def test_a_reader_misses_nothing_if_another_process_upgrades_the_tables(
+    old_url: str, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upgrade, and results that need its columns, come before the reader's statement ``moment``."""
+    reader, writer = SqlStorage(old_url, create=False), SqlStorage(old_url, create=False)
+    study = writer.find("old")[0].id
+    new = replace(writer.find("old")[0], name="new", goals='{"objectives": {}}')
+    read, statements, stored = Database.read, [], []
+
+    def upgrade_before(database: Database, sql: str, **parameters: Any) -> list[Row]:
+        if database is reader._database:
+            statements.append(sql)
+            if len(statements) == moment + 1:
+                writer.finish(study, Trial(4, {}, "done", 1.0, measures={"memory": 2.0}))
+                stored.append(writer.amend(study, Amendment("note", {"text": "upgraded"})))
+                writer.create(new)
+        return read(database, sql, **parameters)
+
+    monkeypatch.setattr(Database, "read", upgrade_before)
+    first = reader.changes(study, 0)
+    found = {record.name: record.goals for record in reader.find()}
+    later = reader.changes(study, first.revision)
+    assert stored, "the reader executed as many statements"
+    assert [t.measures for t in [*first.trials, *later.trials] if t.state == "done" and t.number == 4] == [
+        {"memory": 2.0}
+    ]
+    assert [*first.amendments, *later.amendments] == stored
+    assert found.get("new", new.goals) == new.goals
 
 
 @pytest.mark.slow

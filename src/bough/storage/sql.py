@@ -15,13 +15,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 from bough.errors import StorageError, StudyError, TrialError
 from bough.storage import amendment_rows, postgres_sql, report_rows
 from bough.storage.base import Amendment, Changes, StudyRecord
 from bough.storage.database import Database, Transaction
-from bough.storage.rows import COLUMNS, row_of, trials_of
+from bough.storage.rows import COLUMNS, Row, row_of, trials_of
 from bough.storage.schema import ADDED_COLUMNS, MIGRATIONS, check_version, migrate, schema_version
 from bough.trial import Report, Trial, begun, finished, handed_out, renewed
 
@@ -96,15 +97,10 @@ class SqlStorage:
         self._database = Database(url, patience)
         self._on_server = self._database.dialect == "postgresql"
         self._renewing = Database(url, patience) if self._on_server else self._database
-        self._version = 0  # of the tables, when last checked
         if create:
             self._upgrade()
-            return
-        if not self._database.exists:
-            raise StorageError(f"{self._database.where}: there is no such file")
-        self._look()
-        if not self._version:
-            raise StorageError(f"{self._database.where} has no bough studies")
+        else:
+            self._version = self._look()
 
     def __repr__(self) -> str:
         return f"SqlStorage({self._database.where!r})"
@@ -112,27 +108,31 @@ class SqlStorage:
     def _upgrade(self) -> None:
         """Create the tables, or apply missing migrations."""
         migrate(self._database)
-        self._read_version(len(MIGRATIONS))
+        self._version = len(MIGRATIONS)  # of the tables, when last checked
 
-    def _look(self) -> None:
-        """Find out the version of the tables; another process may upgrade them at any time."""
+    def _look(self) -> int:
+        """The version of the tables; StorageError if there are none."""
+        if not self._database.exists:
+            raise StorageError(f"{self._database.where}: there is no such file")
         version = schema_version(self._database)
         check_version(version, self._database)
-        self._read_version(version)
+        if not version:
+            raise StorageError(f"{self._database.where} has no bough studies")
+        return version
 
-    def _read_version(self, version: int) -> None:
-        """Read tables of this version from now on; columns that they lack are NULL."""
-        study, trial = (
-            ", ".join(
-                f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= version else f"NULL AS {column}"
-                for column in columns
-            )
-            for table, columns in (("", _STUDY), ("t.", COLUMNS))
-        )
-        latest = "s.amended, s.reported" if version > 1 else "0, 0"
-        self._find = _FIND.replace("{study}", study)
-        self._changes = _CHANGES.replace("{trial}", trial).replace("{latest}", latest)
-        self._version = version  # last, because other threads look at it before they use a statement
+    def _read(self, statement: Callable[[int], str], **parameters: Any) -> list[Row]:
+        """The rows of a statement, which depends on the version of the tables.
+
+        Another process may upgrade old tables at any time. A statement for the old version then still works,
+        but it misses the new columns. So the version is checked after it.
+        """
+        while True:
+            version = self._version
+            rows = self._database.read(statement(version), **parameters)
+            if version < len(MIGRATIONS):
+                self._version = self._look()
+            if self._version == version:
+                return rows
 
     def _write(
         self, work: Callable[[Transaction], T], shortcut: Callable[[Transaction], T | None] | None = None
@@ -173,18 +173,13 @@ class SqlStorage:
     def find(self, name: str | None = None) -> list[StudyRecord]:
         if name is not None and "\0" in name:  # no database can hold such a name
             return []
-        if self._version < len(MIGRATIONS):
-            self._look()
-        rows = self._database.read(self._find, name=name) if self._version else []
-        return [StudyRecord(*row) for row in rows]
+        return [StudyRecord(*row) for row in self._read(_find, name=name)]
 
     def delete(self, study: int) -> None:
         self._write(lambda transaction: transaction.execute(_DELETE, study=study))
 
     def changes(self, study: int, since: int) -> Changes:
-        if self._version < len(MIGRATIONS):
-            self._look()
-        rows = self._database.read(self._changes, study=study, since=since)
+        rows = self._read(_changes, study=study, since=since)
         if not rows:
             raise _deleted()
         *_, revision, now, amended, reported = rows[0]
@@ -320,6 +315,26 @@ class SqlStorage:
         # A statement that waits for a silent server must not block the leases of other trials.
         free = self._database.is_idle_within(LEASE_WAIT_SECONDS)
         (self._database if free else self._renewing).write(work)
+
+
+@cache
+def _find(version: int) -> str:
+    return _FIND.replace("{study}", _selected(_STUDY, version))
+
+
+@cache
+def _changes(version: int) -> str:
+    latest = "s.amended, s.reported" if version > 1 else "0, 0"
+    trial = _selected(COLUMNS, version, "t.")
+    return _CHANGES.replace("{trial}", trial).replace("{latest}", latest)
+
+
+def _selected(columns: Sequence[str], version: int, table: str = "") -> str:
+    """The columns for a SELECT from tables of this version; those that they lack are NULL."""
+    return ", ".join(
+        f"{table}{column}" if ADDED_COLUMNS.get(column, 1) <= version else f"NULL AS {column}"
+        for column in columns
+    )
 
 
 def _lock(transaction: Transaction, study: int) -> tuple[int, float]:
