@@ -199,6 +199,23 @@ def test_nothing_is_told_into_a_file_that_is_gone(tmp_path: Path, how: str) -> N
     assert path.exists() == (how == "replaced")
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+def test_nothing_is_told_into_a_log_that_was_removed(tmp_path: Path, suffix: str) -> None:
+    url = f"sqlite:///{tmp_path}/s.db"
+    study = Study(SPACE, name="s", storage=url, method="random", seed=0)
+    trials = study.ask(2)
+    study.tell(trials[0], 1.0)
+    os.remove(tmp_path / f"s.db{suffix}")
+    for _ in range(2):
+        with pytest.raises(StorageError, match=rf"s\.db{suffix}: the file was removed, moved or replaced"):
+            study.tell(trials[1], 2.0)
+    del study
+    gc.collect()  # SQLite copies what it has from the log to the file
+    study = open_study("s", url)
+    assert [trial.value for trial in study.trials] == [1.0, None]
+    study.tell(trials[1], 2.0)
+
+
 @pytest.mark.parametrize("name", ["a%41.db", "a b.db", "a#b.db", "ä.db", "a%3Fb.db"])
 def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
     url = f"sqlite:///{tmp_path}/{name}"

@@ -73,6 +73,7 @@ class Database:
         self._in_memory = self.dialect == "sqlite" and self._url.database in (None, "", ":memory:")
         self._path = sqlite_file(self._url)
         self._identity: tuple[int, int] | None = None  # of the file that was opened
+        self._logs: dict[str, tuple[int, int] | None] = {}  # likewise, of the open connection's other files
         self._patience = patience
         self._statements: dict[str, str] = {}
         # Moving average of transaction times in seconds, used as the retry interval for a lock: retrying
@@ -249,14 +250,18 @@ class Database:
         self._connection, self._only_cursor, self._writes = connection, cursor, write
         if self._path is not None and self._identity is None:
             self._identity = _identity(self._path)
+        self._logs = {suffix: _identity(f"{self._path}{suffix}") for suffix in ("-wal", "-shm")}
 
     def _check_file(self) -> None:
-        """StorageError if the file was removed or replaced: writing to it would lose the data."""
-        if self._path is not None and _identity(self._path) != self._identity:
-            raise StorageError(
-                f"{self.where}: the file was removed, moved or replaced while it was open; "
-                "new results would be lost"
-            )
+        """StorageError if a file of the database was removed or replaced: writing would lose the data."""
+        if self._path is None:
+            return
+        for suffix, opened in (("", self._identity), *self._logs.items()):
+            if opened is not None and _identity(f"{self._path}{suffix}") != opened:
+                raise StorageError(
+                    f"{self.where}{suffix}: the file was removed, moved or replaced while it was open; "
+                    "new results would be lost"
+                )
 
     def _roll_back(self) -> None:
         if self._connection is None or not getattr(self._connection, "in_transaction", True):
@@ -269,6 +274,7 @@ class Database:
     def _drop_connection(self) -> None:
         connection, cursor = self._connection, self._only_cursor
         self._connection = self._only_cursor = self._log = None
+        self._logs = {}  # SQLite removes them with the last connection
         if connection is not None:
             with contextlib.suppress(self._dialect.loaded_dbapi.Error):
                 cursor.close()  # an open statement would keep SQLite's file open behind a closed connection
