@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.cli.programs import bough_here
 from bough.errors import StorageError
 from bough.space import Float, Space
 from bough.storage import MemoryStorage, Storage, open_storage
-from bough.storage.driver_errors import fault_of
+from bough.storage.driver_errors import Fault, fault_of
 from bough.storage.sql import SqlStorage
 from bough.study import Study, delete_study, export_study, open_study, studies
 
@@ -255,9 +256,28 @@ def test_the_command_line_shows_no_password(postgresql_url: str, tmp_path: Path)
         assert "has no bough studies" in done.stderr and "geheim" not in done.stdout + done.stderr
 
 
-def test_a_name_that_no_database_can_hold_is_not_found(storage_url: str | None) -> None:
+@pytest.mark.parametrize("name", ["a\0b", "\udcff"])
+def test_a_name_that_no_database_can_hold_is_not_found(storage_url: str | None, name: str) -> None:
     storage: Storage = MemoryStorage() if storage_url is None else open_storage(storage_url)
-    assert storage.find("a\0b") == []
+    assert storage.find(name) == []
+
+
+@pytest.mark.parametrize("worker", ["a\0b", "\udcff"])
+def test_a_worker_whose_name_no_database_can_hold_gets_a_trial(storage_url: str | None, worker: str) -> None:
+    study = Study(SPACE, name="s", storage=storage_url, method="random", seed=0)
+    study.tell(study.ask(worker=worker), 1.0)
+    assert study.trials[0].worker in ("a\\x00b", "\\udcff")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text here")
+def test_a_folder_whose_name_is_not_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / os.fsdecode(b"\xff")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for url in ("sqlite:///s.db", f"sqlite:///{folder}/s.db"):
+        with pytest.raises(StorageError, match=r"udcff/s\.db' is not UTF-8: use another folder"):
+            open_storage(url)
+    assert files(folder) == {}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +315,18 @@ def test_no_statement_is_prepared_on_the_server(postgresql_url: str) -> None:
 def test_a_cancelled_statement_is_tried_again() -> None:
     cancelled = type("QueryCanceled", (Exception,), {"sqlstate": "57014"})("canceling statement")
     assert fault_of(cancelled, "postgresql").passing
+
+
+def test_a_value_that_the_driver_refuses_is_not_blamed_on_the_server() -> None:
+    refused = type("DataError", (Exception,), {})("PostgreSQL text fields cannot contain NUL")
+    assert fault_of(refused, "postgresql") == Fault("PostgreSQL text fields cannot contain NUL")
+
+
+def test_a_disk_without_room_for_the_index_of_the_log_is_full() -> None:
+    full = type("OperationalError", (Exception,), {"sqlite_errorname": "SQLITE_IOERR_SHMSIZE"})(
+        "disk I/O error"
+    )
+    assert fault_of(full, "sqlite") == Fault("the disk is full", passing=True, lost=True)
 
 
 def test_a_damaged_schema_is_one_clear_line(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_an_ask_sent_again(storage_url: str | None) -> None:
     assert {trial.worker for trial in study.trials[:2]} == {"w"}
 
 
-@pytest.mark.parametrize("lease", [0, -5, math.nan, math.inf, "60", True])
+@pytest.mark.parametrize("lease", [0, -5, math.nan, math.inf, "60", True, 10**400])
 def test_odd_leases(lease: Any) -> None:
     study = new_study()
     with pytest.raises(TrialError, match="lease must be a positive number of seconds"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,11 @@ def changed(**parameters: Any) -> bough.Space:
         (lambda study: study.run(_asynchronous, 3), StudyError, "the objective is async: .*asyncio.run"),
         (
             lambda study: study.run(_AsynchronousCall(), 3),
+            StudyError,
+            "the objective is async: .*asyncio.run",
+        ),
+        (
+            lambda study: study.run(functools.partial(_AsynchronousCall()), 3),
             StudyError,
             "the objective is async: .*asyncio.run",
         ),

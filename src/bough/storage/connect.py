@@ -60,8 +60,11 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
                 f"{display_url(text)!r} names a host, not a file: a file takes three slashes, sqlite:///{url.host}"
             )
         if url.database and not url.database.startswith((":", "file:")):
-            url = url.set(database=os.path.abspath(url.database))
-            if os.path.isdir(str(url.database)):
+            path = os.path.abspath(url.database)
+            url = url.set(database=path)
+            if path.encode(errors="ignore").decode() != path:
+                raise StorageError(f"the path {path!r} is not UTF-8: use another folder or name")
+            if os.path.isdir(path):
                 raise StorageError(f"{display_url(text)!r} names a folder, not a file: {_ADVICE}")
         return url, sa.create_engine(url, paramstyle="named").dialect
     if url.drivername in ("postgresql", "postgresql+psycopg"):

@@ -25,9 +25,10 @@ _SQLITE = {
     "SQLITE_BUSY": _LOCKED,
     "SQLITE_LOCKED": _LOCKED,
     "SQLITE_FULL": Fault("the disk is full", passing=True),
+    "SQLITE_IOERR_SHMSIZE": Fault("the disk is full", passing=True, lost=True),  # even readers need this file
     "SQLITE_READONLY": Fault("the file or its folder is read-only"),
     "SQLITE_CANTOPEN": Fault(
-        "the file cannot be opened: check that its folder exists and is writable", lost=True
+        "the file cannot be opened: check that its folder exists, and that both are writable", lost=True
     ),
     "SQLITE_NOTADB": Fault("the file is not an SQLite database", lost=True),
     "SQLITE_CORRUPT": Fault("the file is damaged (see PRAGMA integrity_check)", lost=True),
@@ -79,8 +80,9 @@ def fault_of(error: Exception, dialect: str) -> Fault:
             if re.search(words, text):
                 return fault
         kinds = {kind.__name__ for kind in type(error).__mro__}
-        gone = not kinds.isdisjoint(("OperationalError", "InterfaceError"))
-        return Fault(f"the server cannot be reached ({text})", passing=gone, lost=gone)
+        if kinds.isdisjoint(("OperationalError", "InterfaceError")):
+            return Fault(text)
+        return Fault(f"the server cannot be reached ({text})", passing=True, lost=True)
     for length in (5, 3, 2):
         if state[:length] in _POSTGRESQL:
             return _POSTGRESQL[state[:length]]

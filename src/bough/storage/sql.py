@@ -171,7 +171,7 @@ class SqlStorage:
         return self._write(work)
 
     def find(self, name: str | None = None) -> list[StudyRecord]:
-        if name is not None and "\0" in name:  # no database can hold such a name
+        if name is not None and not name.isprintable():  # no study has such a name
             return []
         return [StudyRecord(*row) for row in self._read(_find, name=name)]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import operator
+import sys
 from collections.abc import Mapping, Sequence
 
 from bough.errors import ConfigError, TrialError
@@ -46,5 +46,5 @@ def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
 def check_lease(lease: float) -> None:
     """TrialError unless the lease is a positive number of seconds."""
     number = isinstance(lease, (int, float)) and not isinstance(lease, bool)
-    if not (number and 0 < lease < math.inf):
+    if not (number and 0 < lease <= sys.float_info.max):
         raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")

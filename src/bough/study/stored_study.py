@@ -22,7 +22,7 @@ from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
 from bough.study.handles import check_lease, checked_count
 from bough.study.records import STOPPING_RULES, method_of
-from bough.study.results import failure
+from bough.study.results import failure, storable
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
@@ -246,7 +246,7 @@ class StoredStudy:
         """
         if lease is not None:
             check_lease(lease)
-        worker = worker or self._this_process
+        worker = storable(worker or self._this_process)
         with self._asking:
             races_lost = 0
             while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping
@@ -72,7 +73,10 @@ def check_objective(objective: Any, argument: str = "a config") -> None:
             f"the objective must be a function of {argument}, not {type(objective).__name__}; it comes "
             "first, then the space"
         )
-    called = [objective, type(objective).__call__]  # an object may have an async __call__
+    function = objective
+    while isinstance(function, functools.partial):
+        function = function.func
+    called = [function, type(function).__call__]  # an object may have an async __call__
     if any(map(inspect.iscoroutinefunction, called)):
         raise StudyError("the objective is async: write lambda config: asyncio.run(objective(config))")
     if any(map(inspect.isgeneratorfunction, called)) or any(map(inspect.isasyncgenfunction, called)):
