@@ -246,7 +246,7 @@ class StoredStudy:
         """
         if lease is not None:
             check_lease(lease)
-        worker = storable(worker or self._this_process)
+        worker = storable(worker) if worker else self._this_process
         with self._asking:
             races_lost = 0
             while True:
