@@ -24,6 +24,7 @@ __all__ = [
     "is_news",
     "renewed",
     "result_text",
+    "storable",
 ]
 
 Config = dict[str, Any]
@@ -270,3 +271,8 @@ def result_text(trial: Trial) -> str:
     told: dict[str, object] = {"value": trial.value, "noise": trial.noise, "cost": trial.cost}
     told |= {**trial.measures, "noises": trial.noises or None, "notes": trial.notes or None}
     return ", ".join(f"{name}={number!r}" for name, number in told.items() if number is not None)
+
+
+def storable(text: str) -> str:
+    """The text in a form that every storage can hold: without NUL, without halves of surrogate pairs."""
+    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()

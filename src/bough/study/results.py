@@ -11,9 +11,9 @@ from typing import Any
 
 from bough.errors import TrialError
 from bough.study.goals import VALUE, Goals
-from bough.trial import Trial
+from bough.trial import Trial, storable
 
-__all__ = ["completed", "failure", "outcome", "real_number", "stopped", "storable", "told"]
+__all__ = ["completed", "failure", "outcome", "real_number", "stopped", "told"]
 
 
 def told(
@@ -253,11 +253,6 @@ def _optional(value: Any, what: str) -> float | None:
     if not (math.isfinite(result) and result >= 0.0):
         raise TrialError(f"{what} must be finite and not negative, not {result}")
     return result
-
-
-def storable(text: str) -> str:
-    """The text in a form that every storage can hold: without NUL, without halves of surrogate pairs."""
-    return text.replace("\0", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def _text(value: Any) -> str:

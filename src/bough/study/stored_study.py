@@ -22,14 +22,14 @@ from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
 from bough.study.handles import check_lease, checked_count
 from bough.study.records import STOPPING_RULES, method_of
-from bough.study.results import failure, storable
+from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial, available
+from bough.trial import Config, Trial, available, storable
 
 __all__ = ["StoredStudy"]
 

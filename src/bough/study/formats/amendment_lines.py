@@ -10,10 +10,10 @@ from bough.space import Space
 from bough.storage import Amendment
 from bough.study.formats.trial_fields import FIELDS, is_number
 from bough.study.goals import Goals
-from bough.study.results import completed, storable
+from bough.study.results import completed
 from bough.study.revising.corrections import CORRECTED
 from bough.study.running.spending import checked_budget
-from bough.trial import Trial
+from bough.trial import Trial, storable
 
 __all__ = ["amendment_row", "read_amendment"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bough.study.results import storable
+from bough.trial import storable
 
 __all__ = ["FIELDS", "is_number"]
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import Amendment
 from bough.study.goals import Goals
-from bough.study.results import storable, told
-from bough.trial import Trial
+from bough.study.results import told
+from bough.trial import Trial, storable
 
 if TYPE_CHECKING:
     from bough.study.trial_index import TrialIndex

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from bough.errors import StudyError, Transient
 from bough.study.goals import VALUE, Goals
 from bough.study.other_names import RUN_NAMES, no_attribute
-from bough.study.results import failure, outcome, stopped, storable
+from bough.study.results import failure, outcome, stopped
 from bough.study.running.runnable import Evaluate
-from bough.trial import Trial
+from bough.trial import Trial, storable
 
 __all__ = [
     "NoResult", "ObjectiveRaised", "OnError", "ReportTo", "Run", "check_objective", "crashed",
