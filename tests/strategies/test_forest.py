@@ -57,3 +57,11 @@ def test_explanations_name_the_trials_that_were_drawn_at_random() -> None:
         assert told["reason"] == ("drawn at random, to check the model" if drawn else "the middle")
         reasons.add(told["reason"])
     assert len(reasons) == 2
+
+
+def test_a_queued_trial_was_not_drawn_at_random() -> None:
+    seen, queued = history(SPACE, [({"x": 0.1}, 1.0)]), SPACE.encode([{"x": 0.7}])
+    strategy = Interleaved(Middle(), random_fraction=0.25)  # type: ignore[arg-type]
+    told = [strategy.explain(SPACE, seen, queued, np.random.default_rng([0, i])) for i in range(40)]
+    assert not any("drawn at random" in each["reason"] for each in told)
+    assert any(each.get("rule") == "not the method" for each in told)

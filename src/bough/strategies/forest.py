@@ -15,6 +15,7 @@ from bough.history import History
 from bough.points import FloatArray, Points
 from bough.space import Space
 from bough.strategies.base import Strategy
+from bough.strategies.context import Choice, repeated_choice
 from bough.strategies.decisions import maximise_with
 from bough.strategies.designs import RandomSearch
 from bough.strategies.initial import initial_design
@@ -65,18 +66,25 @@ class Interleaved:
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         if self._random_turn(history, rng):
-            return RandomSearch().propose(space, history, rng)
+            return self._draw(space, history, rng).points
         return self.main.propose(space, history, rng)
 
     def explain(
         self, space: Space, history: History, point: Points, rng: np.random.Generator
     ) -> dict[str, Any]:
-        random = self._random_turn(history, rng)
+        if not self._random_turn(history, rng):
+            return self.main.explain(space, history, point, rng)
+        chosen = repeated_choice(space, point, lambda: self._draw(space, history, rng))
         told = self.main.explain(space, history, point, rng)
-        return {**told, "rule": "random", "reason": "drawn at random, to check the model"} if random else told
+        return {**told, "rule": chosen.rule, "reason": chosen.reason}
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         return self.main.predict(history, points)
+
+    @staticmethod
+    def _draw(space: Space, history: History, rng: np.random.Generator) -> Choice:
+        point = RandomSearch().propose(space, history, rng)
+        return Choice(point, "drawn at random, to check the model", "random")
 
     def _random_turn(self, history: History, rng: np.random.Generator) -> bool:
         return bool(len(history.done)) and rng.random() < self.random_fraction
