@@ -50,14 +50,8 @@ def alternate_search(
     open_ = layout.active(starts.on) & (low < high)
     real, loose = open_ & (layout.levels == 0), open_ & (layout.levels > MAX_LISTED_LEVELS) & ~layout.nominal
     discrete = open_ & (layout.levels > 0)
-    core, members = compiled_core(), CompiledCriterion.of(criterion)
-    if core is not None and members is not None and not (space.require or space.forbid):
-        rows, value = core_points(starts), np.empty(len(starts))
-        found = rows[1].copy()
-        boxes = (np.ascontiguousarray(part) for part in (real, loose, discrete, low, high))
-        grids = _core_grids(layout, space.rules.grids)
-        core.search(members, tuple(RULES), grids, EXCHANGE_ROUNDS, RACE_MARGIN, rows, *boxes, found, value)
-        return Points(found, starts.on), value
+    if (found := _compiled_search(space, criterion, starts, low, high, (real, loose, discrete))) is not None:
+        return found
     points, value = _ascend(space, criterion, starts, low, high, real | loose)
     points = _on_grid(space, points, loose)
     if space.require:
@@ -66,17 +60,7 @@ def alternate_search(
     for turn in range(EXCHANGE_ROUNDS):
         if not len(active):
             break
-        moves = exchanges(space, points.take(active), low[active], high[active])
-        if space.require:  # repair the other values, so a search can move along a face
-            moved = moves.points()
-            moved = repair(space.rules, moved, locked=moved.x != moves.bases.take(moves.owner).x)
-            score = np.where(space.legal(moved), criterion(moved), -np.inf)
-        else:
-            score = score_moves(criterion, moves)
-            if space.forbid:
-                score = np.where(space.legal(moves.points()), score, -np.inf)
-        best = best_of_each(score, moves.owner, len(active))
-        reached, gain = (moved.take(best) if space.require else moves.points(best)), score[best]
+        reached, gain = _best_exchanges(space, criterion, points.take(active), low[active], high[active])
         if turn == 0:  # rounding to grids may have made it worse than the start
             begin = starts.take(active)
             start_value = np.where(space.legal(begin), criterion(begin), -np.inf)
@@ -97,6 +81,47 @@ def alternate_search(
         value[active] = there
         active = active[hope >= np.max(value, where=np.isfinite(value), initial=-np.inf)]
     return points, value
+
+
+def _compiled_search(
+    space: Space,
+    criterion: Criterion,
+    starts: Points,
+    low: FloatArray,
+    high: FloatArray,
+    masks: tuple[BoolArray, BoolArray, BoolArray],
+) -> tuple[Points, FloatArray] | None:
+    """The whole search by the compiled core; None if it does not know the criterion or the space.
+
+    masks: (n, columns) each, the open columns that are real, long grids, and discrete.
+    """
+    core, members = compiled_core(), CompiledCriterion.of(criterion)
+    if core is None or members is None or space.require or space.forbid:
+        return None
+    rows, value = core_points(starts), np.empty(len(starts))
+    found = rows[1].copy()
+    boxes = (np.ascontiguousarray(part) for part in (*masks, low, high))
+    grids = _core_grids(space.layout, space.rules.grids)
+    core.search(members, tuple(RULES), grids, EXCHANGE_ROUNDS, RACE_MARGIN, rows, *boxes, found, value)
+    return Points(found, starts.on), value
+
+
+def _best_exchanges(
+    space: Space, criterion: Criterion, points: Points, low: FloatArray, high: FloatArray
+) -> tuple[Points, FloatArray]:
+    """The best legal exchange from each point, which may be to stay, and its value."""
+    moves = exchanges(space, points, low, high)
+    if space.require:  # repair the other values, so a search can move along a face
+        moved = moves.points()
+        moved = repair(space.rules, moved, locked=moved.x != moves.bases.take(moves.owner).x)
+        score = np.where(space.legal(moved), criterion(moved), -np.inf)
+        best = best_of_each(score, moves.owner, len(points))
+        return moved.take(best), score[best]
+    score = score_moves(criterion, moves)
+    if space.forbid:
+        score = np.where(space.legal(moves.points()), score, -np.inf)
+    best = best_of_each(score, moves.owner, len(points))
+    return moves.points(best), score[best]
 
 
 @lru_cache(maxsize=16)
