@@ -38,13 +38,8 @@ def model_based(
     if acquisition == THOMPSON:
         return model_based(surrogate, options, decide=thompson_sampling, flat=flat)
     chosen = decide or maximise_with(search_paths)
-    parts = (
-        surrogate,
-        chosen,
-        ACQUISITIONS[acquisition],
-        initial_design(options.initial),
-        options.refit_growth,
-    )
+    parts = surrogate, chosen, ACQUISITIONS[acquisition], initial_design(options.initial)
+    growth, rows = options.refit_growth, options.working_set
     if flat is None:
-        return ModelBased(*parts, working_set=options.working_set)
-    return FlatModelBased(*parts, working_set=options.working_set, layout=flat)
+        return ModelBased(*parts, refit_growth=growth, working_set=rows)
+    return FlatModelBased(*parts, refit_growth=growth, working_set=rows, layout=flat)

@@ -17,18 +17,14 @@ trials. The unit of costs does not matter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected
 from bough.acquisition.functions import Acquisition, Price
 from bough.history import History
 from bough.points import Points
-
-if TYPE_CHECKING:
-    from bough.strategies.context import ConditionedModel
-    from bough.strategies.model_based import ModelBased
+from bough.strategies.context import ConditionedModel
+from bough.strategies.history_model import HistoryModel
 
 __all__ = ["cost_model", "cost_weights", "predicted_cost"]
 
@@ -45,10 +41,10 @@ MIN_COSTS = 3
 """Trials with a known cost that the cost model needs: fewer say too little about other trials."""
 
 
-def cost_model(model: ModelBased | None, history: History) -> ConditionedModel | None:
+def cost_model(model: HistoryModel | None, history: History) -> ConditionedModel | None:
     """The model of log cost given the trials whose cost is known; None without a budget or such trials.
 
-    model: a method whose surrogate is fitted to log costs.
+    model: its surrogate is fitted to log costs.
     """
     spending = history.spending
     if model is None or spending is None:
@@ -60,7 +56,7 @@ def cost_model(model: ModelBased | None, history: History) -> ConditionedModel |
     return model.model(history.of_results(points, log_costs, history.done_numbers[known]))
 
 
-def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
+def cost_weights(model: HistoryModel | None, history: History) -> list[Criterion]:
     """The amount by which cost lowers the log gain; empty if costs are unknown or all the same."""
     fitted, spending = cost_model(model, history), history.spending
     if fitted is None or spending is None or spending.left == 0 or not np.ptp(fitted.z):
@@ -79,7 +75,7 @@ def cost_weights(model: ModelBased | None, history: History) -> list[Criterion]:
     return [Expected(fitted.posteriors, most, Acquisition(price, log=True))]
 
 
-def predicted_cost(model: ModelBased | None, history: History, point: Points) -> dict[str, float]:
+def predicted_cost(model: HistoryModel | None, history: History, point: Points) -> dict[str, float]:
     """The expected cost of a point, as an entry of an explanation; empty where cost does not count."""
     fitted = cost_model(model, history)
     if fitted is None:

@@ -34,6 +34,7 @@ from bough.strategies.beliefs import belief_weights, count_beliefs
 from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
 from bough.strategies.cost_aware import cost_weights
 from bough.strategies.goal_models import GoalModels, bilog, chebyshev, fit_limits, fit_objectives, outcomes_of
+from bough.strategies.history_model import HistoryModel
 from bough.strategies.model_based import ModelBased, early_choice, mixture_moments, most_viable
 
 __all__ = ["GoalBased"]
@@ -50,7 +51,7 @@ class GoalBased:
     """
 
     objective: ModelBased
-    limit: ModelBased
+    limit: HistoryModel
     decide: Decision
     find_feasible: Decision
     uses_beliefs: ClassVar[bool] = True

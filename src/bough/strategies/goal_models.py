@@ -27,7 +27,8 @@ from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
 from bough.strategies.context import ConditionedModel
 from bough.strategies.goal_ranking import LARGEST_SIZE, in_usual_sizes, usual_size
-from bough.strategies.model_based import ModelBased, mixture_moments
+from bough.strategies.history_model import HistoryModel
+from bough.strategies.model_based import mixture_moments
 
 __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "outcomes_of"]
 
@@ -43,7 +44,7 @@ def outcomes_of(history: History) -> Outcomes:
 
 
 def fit_objectives(
-    model: ModelBased, history: History, values: FloatArray, noise: FloatArray
+    model: HistoryModel, history: History, values: FloatArray, noise: FloatArray
 ) -> list[ConditionedModel]:
     """A model of each column of ``values`` (n, m) with reported noise of the same shape."""
     return [
@@ -52,7 +53,7 @@ def fit_objectives(
     ]
 
 
-def fit_limits(model: ModelBased, history: History) -> list[ConditionedModel]:
+def fit_limits(model: HistoryModel, history: History) -> list[ConditionedModel]:
     """A model of the slack of each limit."""
     outcomes = outcomes_of(history)
     return [

@@ -1,14 +1,12 @@
-"""Bayesian optimization: fit a surrogate to the history, then decide what to try next.
+"""Bayesian optimization: model the history (``history_model``), then decide what to try next.
 
-Everything here is a function of the history. Hyperparameters and the output transform are fitted to a
-scheduled prefix of it (``hyperparameters``). Fits are cached by the content of that prefix, and dropping the
-cache changes no proposal.
+Everything here is a function of the history.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,16 +15,12 @@ import numpy as np
 from bough.acquisition.criterion import Criterion, Expected, Total, log_augmented_ei
 from bough.acquisition.functions import Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
-from bough.gp.likelihood import Data
-from bough.gp.output_transform import OutputTransform
-from bough.gp.posterior import GPPosterior, Posterior
-from bough.history import History, Source
+from bough.gp.posterior import Posterior
+from bough.history import History
 from bough.points import FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
-from bough.strategies import streams
 from bough.strategies.base import (
-    WORKING_SET_SIZE,
     RemainingGain,
     check_exhausted,
     lowest_rows,
@@ -45,60 +39,34 @@ from bough.strategies.context import (
 )
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.designs import RandomSearch
-from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, learned, next_of_portfolio, portfolio
-from bough.strategies.hyperparameters import (
-    Fitted,
-    Fitter,
-    content,
-    digest,
-    keep,
-    scheduled,
-    working_rows,
-)
+from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, next_of_portfolio, portfolio
+from bough.strategies.history_model import HistoryModel
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
 from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.viability import viability
-from bough.surrogates.base import KernelGP, Surrogate
+from bough.surrogates.base import KernelGP
 
 __all__ = ["ModelBased", "early_choice", "mixture_moments", "most_viable"]
-
-_CACHED_MODELS = 4
-
-PENDING_BLOCK = 8
-"""A model is conditioned on this many running trials at a time, and whole blocks are cached."""
 
 MAX_NEAR = 2000
 """Best observations that a search sees; it adds candidates around the best one of each branch."""
 
 
 @dataclass(frozen=True, eq=False)
-class ModelBased:
+class ModelBased(HistoryModel):
     """A surrogate, an acquisition function, a decision and an initial design make a method.
 
-    refit_growth: hyperparameters are fitted again when the data have grown by this fraction.
-    fit_transform: fits the output transform to the observed values.
     success: the log probability that a trial succeeds, used once a trial has failed.
-    working_set: largest number of observations that the surrogate sees (``working_rows``).
     cost_model: the model of log costs, if the study has a budget (``strategies.cost_aware``).
     """
 
-    surrogate: Surrogate
     decide: Decision
     acquisition: Acquisition
     initial: InitialDesign
-    refit_growth: float = 0.05
-    fit_transform: Callable[[FloatArray], OutputTransform] = OutputTransform.fit
     success: Callable[[Space, History], Criterion] = viability
-    working_set: int = WORKING_SET_SIZE
-    cost_model: ModelBased | None = None
+    cost_model: HistoryModel | None = None
     uses_beliefs: ClassVar[bool] = True
-    _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)
-    _models: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
-    _source_models: dict[bytes, Posterior] = field(default_factory=dict, init=False, repr=False)
-    _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -125,12 +93,12 @@ class ModelBased:
             "rule": chosen.rule,
             "reason": chosen.reason or prospect if len(chosen.points) else f"{prospect} ({chosen.reason})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
-            **({"earlier_studies": self._weights(history, context.model)} if history.sources else {}),
+            **({"earlier_studies": self._source_weights(history, context.model)} if history.sources else {}),
             **predicted_cost(self.cost_model, history, point),
         }
 
     @staticmethod
-    def _weights(history: History, model: ConditionedModel) -> dict[str, float]:
+    def _source_weights(history: History, model: ConditionedModel) -> dict[str, float]:
         """How much each earlier study counts for the model, from 0 to 1."""
         names = [source.name for source in history.sources]
         return {name: round(weight, 3) for name, weight in zip(names, model.source_weights, strict=True)}
@@ -201,90 +169,18 @@ class ModelBased:
             seed=history.seed,
         )
 
-    def model(self, history: History) -> ConditionedModel:
-        """The posteriors given all observations, with the hyperparameters of the scheduled prefix.
-
-        Posteriors given the finished trials are cached, so a batch of proposals computes them only once.
-        """
-        key = digest(history.done, history.y, history.noise, history.seed)
-        model = self._models.get(key)
-        if model is None:
-            fitter = Fitter(
-                self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
-            )
-            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
-            rows = working_rows(history.y, self.working_set)
-            z, points = fitted.transform.forward(history.y), history.done.take(rows)
-            data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
-            posteriors = self.surrogate.posterior(fitted.theta, data)
-            best = [p.incumbent(points, data.y) for p in posteriors]
-            model = ConditionedModel(fitted.transform, posteriors, best, z)
-            keep(self._models, key, model, _CACHED_MODELS)
-        if history.sources:
-            model = self._learn(history, model)
-        return self._with_pending(model, history.pending) if len(history.pending) else model
-
-    def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
-        """The model conditioned on the predicted values of running trials (Ginsbourger et al. 2010).
-
-        A predicted value does not change the posterior mean, so trials can be added block by block. Whole
-        blocks are cached for the next trial of a batch. Blocks begin at fixed rows, whatever is cached, so a
-        reopened study computes the same numbers as the one that handed these trials out.
-        """
-        conditioned, first = model, len(pending) // PENDING_BLOCK * PENDING_BLOCK
-        while first > 0:
-            if known := self._pending.get((model, content(pending.take(slice(0, first))))):
-                conditioned = known
-                break
-            first -= PENDING_BLOCK
-        for row in range(first, len(pending), PENDING_BLOCK):
-            block = pending.take(slice(row, row + PENDING_BLOCK))
-            believed = [p.predict_mean(block) for p in conditioned.posteriors]
-            conditioned = replace(
-                conditioned,
-                posteriors=[p.condition(block, z) for p, z in zip(conditioned.posteriors, believed)],
-                # Predicted values count as incumbents, or the next trial would be close to a running one.
-                best=[min(b, float(z.min())) for b, z in zip(conditioned.best, believed)],
-            )
-            if len(block) == PENDING_BLOCK:
-                key = model, content(pending.take(slice(0, row + PENDING_BLOCK)))
-                keep(self._pending, key, conditioned, _CACHED_MODELS)
-        return conditioned
-
     @property
     def can_learn(self) -> bool:
         """Whether earlier studies can inform the model: it is a Gaussian process with a log acquisition."""
         return isinstance(self.surrogate, KernelGP) and self.acquisition.log
 
-    def _learn(self, history: History, model: ConditionedModel) -> ConditionedModel:
-        """The model with a prior mean from earlier studies, weighted by how well they rank these results."""
-        members = [self._source_model(source, history.seed) for source in history.sources]
-        rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
-        found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
-        rows, posteriors = working_rows(history.y, self.working_set), [posterior for posterior, _ in found]
-        points, z = history.done.take(rows), model.z[rows]
-        best = [p.incumbent(points, z) for p in posteriors]
-        return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
-
     def _of_portfolio(self, space: Space, history: History) -> Points | None:
-        members = [self._source_model(source, history.seed) for source in history.sources]
+        members = [self.source_model(source, history.seed) for source in history.sources]
         candidates = [
             source.points.take(np.argsort(source.y, kind="stable")[:CANDIDATES_PER_STUDY])
             for source in history.sources
         ]
         return next_of_portfolio(space, portfolio(space, members, candidates), history)
-
-    def _source_model(self, source: Source, seed: int) -> Posterior:
-        """The model of an earlier study, on the scale of its own results."""
-        noise = np.full(len(source.y), np.nan)
-        key = digest(source.points, source.y, noise, seed)
-        model = self._source_models.get(key)
-        if model is None:
-            data = Data(source.points, self.fit_transform(source.y).forward(source.y), noise)
-            rng = np.random.default_rng([seed, len(source.y), streams.FIT])
-            model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
-            self._source_models[key] = model
-        return model
 
 
 def _beatable(space: Space, history: History, model: ConditionedModel) -> ConditionedModel:
