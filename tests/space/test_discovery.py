@@ -82,3 +82,22 @@ def test_without_runs_everything_is_active() -> None:
 def test_a_parameter_that_no_run_has_is_left_out() -> None:
     space, _ = discover({"x": Float(0, 1), "y": Float(0, 1)}, [{"x": 0.5}])
     assert [parameter.name for parameter in space] == ["x"]
+
+
+def test_a_category_explains_better_than_a_threshold_that_fits_by_chance() -> None:
+    """One run of many has the parameter, and it happens to have the smallest number, too."""
+    domains = {
+        "opt": Categorical(["stochastic", "adam"]),
+        "layers": Int(1, 3),
+        "n": Int(4, 128),
+        "momentum": Float(0, 1),
+        "n2": Int(4, 128),
+    }
+    runs = [
+        {"opt": "stochastic", "layers": 1, "n": 5, "momentum": 0.5},
+        {"opt": "adam", "layers": 2, "n": 90, "n2": 7},
+        {"opt": "adam", "layers": 1, "n": 60},
+    ]
+    space, _ = discover(domains, runs)
+    assert str(space["momentum"].domain.when) == "opt == 'stochastic'"
+    assert str(space["n2"].domain.when) == "layers >= 2"

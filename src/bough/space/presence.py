@@ -1,7 +1,9 @@
 """When a parameter exists: a condition over earlier answers that is exact on all runs.
 
-The shortest condition on one earlier answer is preferred, then one on two of them, then a decision tree that
-splits by the most informative answer. Few conditions are tried, even if most answers are irrelevant.
+A condition on one earlier answer is preferred, then one on two of them, then a decision tree that splits by
+the most informative answer. If several answers would do, a categorical one is taken, then the number with the
+fewest values: where one run of many has the parameter, a threshold of a number often fits by chance. Of the
+rest, the shortest text is taken. Few conditions are tried, even if most answers are irrelevant.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ def condition_of_presence(
     search = _Search(name, domains, runs)
     rows = list(range(len(runs)))
     for depth in (1, 2):
-        found = search.shortest(rows, earlier, depth)
+        found = search.likeliest(rows, earlier, depth)
         if found is not None:
             return found
     return search.greedy(rows, earlier)
@@ -45,14 +47,20 @@ class _Search:
         self._domains, self._runs = domains, runs
         self._here = [name in run for run in runs]
 
-    def shortest(self, rows: list[int], earlier: Sequence[str], depth: int) -> str | None:
-        """The shortest condition that reads at most ``depth`` answers in a row."""
-        found = [self._split(other, rows, earlier, depth) for other in earlier]
-        return min((text for text in found if text is not None), key=len, default=None)
+    def likeliest(self, rows: list[int], earlier: Sequence[str], depth: int) -> str | None:
+        """The likeliest condition that reads at most ``depth`` answers in a row."""
+        found = [(other, self._split(other, rows, earlier, depth)) for other in earlier]
+        fitting = [(self._values(other), len(text), text) for other, text in found if text is not None]
+        return min(fitting, key=lambda each: each[:2])[2] if fitting else None
+
+    def _values(self, other: str) -> float:
+        """The number of values among which a threshold may lie; 0 for a categorical answer."""
+        domain = self._domains[other]
+        return 0 if isinstance(domain, Categorical) else domain.levels or math.inf
 
     def greedy(self, rows: list[int], earlier: Sequence[str]) -> str | None:
         """A condition that first reads the most informative answer."""
-        if (found := self.shortest(rows, earlier, 1)) is not None:
+        if (found := self.likeliest(rows, earlier, 1)) is not None:
             return found
         left = {other: self._entropy_after(other, rows) for other in earlier}
         if min(left.values(), default=math.inf) == math.inf:
@@ -80,7 +88,9 @@ class _Search:
             elif len(present) == 2:
                 if depth == 1:
                     return None
-                further = self.greedy(those, rest) if depth is None else self.shortest(those, rest, depth - 1)
+                further = (
+                    self.greedy(those, rest) if depth is None else self.likeliest(those, rest, depth - 1)
+                )
                 if further is None:
                     return None
                 terms.append(f"({quote(other)} == {option!r} and {further})")
