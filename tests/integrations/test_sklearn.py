@@ -261,7 +261,25 @@ def test_the_study_has_the_error_of_a_failed_fit(jobs: int, error_score: float) 
     (failed,) = (trial for trial in search.study_.trials if trial.state == "failed")
     assert failed.config == {"C": -1.0}
     assert "InvalidParameterError: The 'C' parameter of SVC must be a float" in failed.error
-    assert "fit_errors" not in search.cv_results_
+    results = search.cv_results_
+    assert set(results) >= {"mean_test_score", "params"} and not {"fold_scores", "n_folds"} & set(results)
+    assert [params["C"] for params in results["params"]] == [t.config["C"] for t in search.study_.trials]
+    row = failed.number
+    np.testing.assert_equal(results["mean_test_score"][row], error_score)
+    assert results["rank_test_score"][row] == 4 and results["rank_test_score"][search.best_index_] == 1
+
+
+def test_parameters_that_the_estimator_lacks_are_named_before_a_study_exists() -> None:
+    pipeline = Pipeline([("scale", StandardScaler()), ("clf", SVC())])
+    space = bough.Space({"clf": bough.Choice({"svc": {"C": bough.Float(0.1, 1)}, "other": {}})})
+    for wrong, message in [
+        (space, "parameter 'clf' replaces an estimator by the text"),
+        ({"svm__C": bough.Float(0.1, 1)}, "Invalid parameter 'svm' for estimator Pipeline"),
+    ]:
+        search = BoughSearchCV(pipeline, wrong, trials=3)
+        with pytest.raises(SpaceError, match=message) as caught:
+            search.fit(X, Y)
+        assert "\n" not in str(caught.value) and not hasattr(search, "study_")
 
 
 def test_a_fit_that_fails_on_one_fold_is_named() -> None:

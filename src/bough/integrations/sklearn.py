@@ -40,7 +40,7 @@ try:
         race_over_folds,
         results_table,
     )
-    from bough.integrations.sklearn_space import ToParams, readable_space
+    from bough.integrations.sklearn_space import ToParams, check_parameters, readable_space
 except ModuleNotFoundError:
     raise MissingExtraError(
         "bough.integrations.sklearn needs scikit-learn: pip install 'bough-opt[sklearn]'"
@@ -70,7 +70,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
     maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
-    fail is a failed trial of the study, with a warning; ``cv_results_`` may lack it.
+    fail is a failed trial of the study, with a warning; its scores in ``cv_results_`` are ``error_score``.
+    Each ``fit`` tries ``trials`` candidates, also where a stored study has earlier ones. A pickled search
+    contains its study, unless that is stored: reopen it with ``bough.open_study``.
     """
 
     _required_parameters = ("estimator", "space")
@@ -141,6 +143,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")
         space, to_params = readable_space(self.space, self.choices or {})
+        check_parameters(self.estimator, space, to_params)
         given = self._study_arguments()
         if self.random_state is not None or "storage" not in given:  # a stored study has its seed
             given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
@@ -182,19 +185,25 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
         scored, failed, lost = 0, None, []
         results: dict[str, Any] = {}
+        tried: list[Candidate] = []
         while batch := ask(max(1, effective_n_jobs(self.n_jobs))):
             try:
-                results = evaluate([to_params(trial.config) for trial in batch])
-                errors = results.pop("fit_errors")[scored:]
+                params = [to_params(trial.config) for trial in batch]
+                results = evaluate(params)
+                found = results.pop("fold_scores")[scored:]
+                errors = [[fold.get("fit_error") for fold in of_folds] for of_folds in found]
                 scores = np.asarray(results[self._score_name(results)])[scored:]
             except BaseException as error:
                 failed = _if_all_failed(error, callers=2)
                 if failed is None:
                     study.renew(batch, None)  # tried first if the search continues in the same storage
                     raise
-                for trial in batch:
-                    study.fail(trial, last_line(error))
+                no_scores = {fold: {"fit_error": str(error)} for fold in range(self.n_splits_)}
+                for trial, given in zip(batch, params, strict=True):
+                    tried.append(Candidate(study.fail(trial, last_line(error)), given, no_scores))
                 continue
+            for trial, given, of_folds in zip(batch, params, found, strict=True):
+                tried.append(Candidate(trial, given, dict(enumerate(of_folds))))
             for trial, score, of_folds in zip(batch, scores.tolist(), errors, strict=True):
                 if np.isfinite(score) and None in of_folds:
                     study.tell(trial, score)
@@ -203,6 +212,10 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                     why = f"the score is {score}" if fold is None else last_line(of_folds[fold])
                     lost.append(study.fail(trial, why if fold is None else f"on fold {fold}: {why}"))
             scored += len(batch)
+        if failed is not None and scored:  # ``fit`` takes the dict of the last evaluation as its results
+            table = results_table(tried, self.n_splits_, float(self.error_score), self._table)
+            results.clear()
+            results.update((name, column) for name, column in table.items() if name != "n_folds")
         if study.goals.fidelity is not None and scored:
             _rank_full_first(results, *study.goals.fidelity)
         if lost:
@@ -274,12 +287,17 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     ) -> dict[str, Any]:
         if isinstance(self.cv, Folds):  # a race makes its table once, at the end
             return {"fold_scores": out}
+        table = self._table(candidate_params, n_splits, out, more_results)
+        starts = range(0, len(out), n_splits)
+        table["fold_scores"] = [out[start : start + n_splits] for start in starts]  # for the study
+        return table
+
+    def _table(
+        self, candidate_params: list[Any], n_splits: int, out: list[FoldScore], more_results: Any = None
+    ) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "One or more of the")  # warn at the end, not after each batch
             table: dict[str, Any] = super()._format_results(candidate_params, n_splits, out, more_results)
-        errors = [each.get("fit_error") for each in out]
-        starts = range(0, len(errors), n_splits)
-        table["fit_errors"] = [errors[start : start + n_splits] for start in starts]  # for the study
         return table
 
     @staticmethod

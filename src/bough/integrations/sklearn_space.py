@@ -14,10 +14,16 @@ from bough.errors import SpaceError, about_parameter
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.space.parameters import Domain
 
-__all__ = ["ToParams", "readable_space"]
+__all__ = ["ToParams", "check_parameters", "readable_space"]
 
 DICT = "dict"
 """The name of the switch between the dicts of a list of spaces."""
+
+CHECKED = 50
+"""Sampled configs whose parameters are checked, enough to meet the branches of most spaces."""
+
+NO_STEP = ("passthrough", "drop")
+"""Texts that scikit-learn takes in place of an estimator."""
 
 ToParams = Callable[[Mapping[str, Any]], dict[str, Any]]
 """Makes parameters of the estimator from a config."""
@@ -51,6 +57,23 @@ def readable_space(space: Any, choices: Mapping[str, Mapping[str, Any]]) -> tupl
         return {name: column.value(config[name]) for name, column in table.items() if name in config}
 
     return found, to_params
+
+
+def check_parameters(estimator: Any, space: Space, to_params: ToParams) -> None:
+    """Refuse a space with parameters that the estimator does not have, before anything is stored."""
+    current = estimator.get_params()
+    for config in space.sample(CHECKED, np.random.default_rng(0)):
+        params = to_params(config)
+        for name, value in params.items():
+            if isinstance(value, str) and value not in NO_STEP and hasattr(current.get(name), "fit"):
+                raise SpaceError(
+                    f"parameter {name!r} replaces an estimator by the text {value!r}: "
+                    f"choices={{{name!r}: {{{value!r}: ...}}}} says which estimator that is"
+                )
+        try:
+            clone(estimator).set_params(**clone(params, safe=False))
+        except ValueError as error:
+            raise SpaceError(" ".join(str(error).split())) from None
 
 
 def _from_space(space: Space, choices: Mapping[str, Mapping[str, Any]]) -> ToParams:
