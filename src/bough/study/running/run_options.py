@@ -104,8 +104,23 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
     callbacks = list(plan.callbacks) if isinstance(plan.callbacks, Iterable) else plan.callbacks
     if not isinstance(callbacks, list) or not all(map(callable, callbacks)):
         raise StudyError(f"callbacks must be a list of functions, not {callbacks!r:.80}")
+    for callback in callbacks:
+        _check_callback(callback)
     check_pool(plan.workers, plan.executor, plan.trial_timeout)
     return replace(plan, callbacks=callbacks)
+
+
+def _check_callback(callback: Callable[..., Any]) -> None:
+    """StudyError unless it takes a study and a trial: better now than after the first trial."""
+    try:
+        signature = inspect.signature(callback)
+    except (TypeError, ValueError):  # a builtin without a signature
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        name = getattr(callback, "__name__", type(callback).__name__)
+        raise StudyError(f"callbacks are called with (study, trial), and {name!r}: {error}") from None
 
 
 def warn_at_start(study: RunnableStudy, plan: RunPlan) -> None:
