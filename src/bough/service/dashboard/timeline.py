@@ -47,6 +47,7 @@ def timeline(snapshot: StudySnapshot) -> Drawing:
     workers = len({_line(trial) for trial in shown})
     drawn.update_layout(
         barmode="overlay",
+        uniformtext={"mode": "hide", "minsize": 9},  # half of a number would read as another trial
         bargap=0.25,
         height=min(170 + 34 * max(workers, 3), 900),
         xaxis={"type": "date"},
