@@ -222,3 +222,13 @@ def test_without_a_terminal_each_trial_is_a_line(setup: str, lines: int) -> None
     found = done.stderr.splitlines()
     assert len(found) == lines
     assert all("best" in line and f"{i + 1}/3" in line for i, line in enumerate(found))
+
+
+def test_a_warning_quotes_only_the_start_of_a_long_error(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(config: dict) -> float:
+        raise ValueError("long " * 1000)
+
+    with caplog.at_level("WARNING", logger="bough"):
+        minimize(fail, LINE, trials=4, method="random", progress=False)
+    loud = [text for text in caplog.messages if "looks like a bug" in text]
+    assert len(loud) == 1 and len(loud[0]) < 500

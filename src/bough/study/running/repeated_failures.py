@@ -12,6 +12,9 @@ __all__ = ["RepeatedFailures"]
 
 MIN_FAILURES = 3
 
+MAX_CHARACTERS = 300
+"""The part of an error that a warning quotes."""
+
 
 class RepeatedFailures:
     """Watches the results of one run."""
@@ -50,8 +53,10 @@ class RepeatedFailures:
         self._failures[key] = self._failures.get(key, 0) + 1
         if branch in self._worked or self._failures[key] != MIN_FAILURES:
             return None
+        error = trial.error or ""
+        shown = error if len(error) <= MAX_CHARACTERS else error[:MAX_CHARACTERS] + "…"
         return (
-            f"all {MIN_FAILURES} trials{self._where(trial)} failed in the same way: {trial.error}; "
+            f"all {MIN_FAILURES} trials{self._where(trial)} failed in the same way: {shown}; "
             "this looks like a bug in the objective"
         )
 
