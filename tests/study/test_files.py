@@ -48,7 +48,7 @@ def test_what_the_command_exports_can_be_imported(tmp_path: Path) -> None:
 def test_files_of_version_0_1(tmp_path: Path) -> None:
     exported = import_study(HERE / "exported_by_0_1.jsonl", MemoryStorage())
     assert (exported.name, exported.seed, exported.space, exported.best.value) == ("old", 3, SPACE, -1.5)
-    with pytest.raises(StudyError, match=r"has trials but no study.*pass the space"):
+    with pytest.raises(StudyError, match=r"has trials but no study.*pass its space, space= or --space"):
         import_study(HERE / "command_of_0_1.jsonl", MemoryStorage())
     command = import_study(HERE / "command_of_0_1.jsonl", MemoryStorage(), space=SPACE)
     assert (command.name, command.trials) == ("command_of_0_1", exported.trials)

@@ -93,7 +93,7 @@ def read_study_file(
     elif "config" in rows[0]:
         if space is None:
             raise StudyError(
-                f"{path} has trials but no study (bough 0.1 wrote it): pass the space of the study"
+                f"{path} has trials but no study (bough 0.1 wrote it): pass its space, space= or --space"
             )
         start, record = 0, new_record(space, name or Path(path).stem, Goals(), "auto", None)
     else:
