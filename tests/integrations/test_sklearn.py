@@ -118,6 +118,17 @@ def test_several_metrics_maximise_the_one_of_refit() -> None:
         random_state=0,
     ).fit(X, Y)
     assert search.study_.best.value == pytest.approx(max(search.cv_results_["mean_test_f1_macro"]))
+    for name in ("accuracy", "f1_macro"):
+        kept = [trial.measures[name] for trial in search.study_.trials]
+        assert kept == pytest.approx(list(search.cv_results_[f"mean_test_{name}"]))
+
+
+def test_metrics_named_like_parts_of_a_result_do_not_change_it() -> None:
+    metrics = dict.fromkeys(("value", "noise", "cost", "right"), "accuracy")
+    search = BoughSearchCV(SVC(), {"C": [1.0]}, trials=1, cv=2, scoring=metrics, refit="right").fit(X, Y)
+    best = search.study_.best
+    assert (best.value, best.noise, best.cost) == (search.best_score_, None, None)
+    assert best.measures == {"right": best.value}
 
 
 def test_a_finite_space_ends_early_and_failures_are_told() -> None:

@@ -101,6 +101,9 @@ def test_the_results_are_those_of_cross_validation(jobs: int) -> None:
         assert set(ranks[~complete]) == {complete.sum() + 1}
     assert complete[search.best_index_]
     assert search.best_score_ == max(found["mean_test_accuracy"][complete]) == search.study_.best.value
+    for trial, row in zip(search.study_.trials, range(7), strict=True):
+        kept = {metric: pytest.approx(found[f"mean_test_{metric}"][row]) for metric in metrics}
+        assert trial.measures == (kept if complete[row] else {})
     states = ["done" if each else "stopped" for each in complete]
     assert [trial.state for trial in search.study_.trials] == states
 

@@ -39,6 +39,7 @@ try:
         last_line,
         race_over_folds,
         results_table,
+        with_metrics,
     )
     from bough.integrations.sklearn_space import ToParams, check_parameters, readable_space
 except ModuleNotFoundError:
@@ -69,10 +70,11 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         dropped one has NaN for the other folds, means over its own folds, and ranks after complete ones.
 
     The other arguments are those of ``RandomizedSearchCV``. With several metrics ``refit`` names the one to
-    maximise. After ``fit``, ``study_`` is the study, for figures and explanations. A candidate whose fits all
-    fail is a failed trial of the study, with a warning; its scores in ``cv_results_`` are ``error_score``.
-    Each ``fit`` tries ``trials`` candidates, also where a stored study has earlier ones. A pickled search
-    contains its study, unless that is stored: reopen it with ``bough.open_study``.
+    maximise, and trials of the study have the mean of each as a measure. After ``fit``, ``study_`` is the
+    study, for figures and explanations. A candidate whose fits all fail is a failed trial of the study, with
+    a warning; its scores in ``cv_results_`` are ``error_score``. Each ``fit`` tries ``trials`` candidates,
+    also where a stored study has earlier ones. A pickled search contains its study, unless that is stored:
+    reopen it with ``bough.open_study``.
     """
 
     _required_parameters = ("estimator", "space")
@@ -204,9 +206,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 continue
             for trial, given, of_folds in zip(batch, params, found, strict=True):
                 tried.append(Candidate(trial, given, dict(enumerate(of_folds))))
-            for trial, score, of_folds in zip(batch, scores.tolist(), errors, strict=True):
+            for trial, score, of_folds, at in zip(batch, scores.tolist(), errors, found, strict=True):
                 if np.isfinite(score) and None in of_folds:
-                    study.tell(trial, score)
+                    study.tell(trial, with_metrics(score, at))
                 else:
                     fold = next((fold for fold, error in enumerate(of_folds) if error), None)
                     why = f"the score is {score}" if fold is None else last_line(of_folds[fold])

@@ -22,7 +22,7 @@ from bough.study import Study
 from bough.study.stopping.race_values import FEWEST_INSTANCES
 from bough.trial import Trial
 
-__all__ = ["Candidate", "FoldScore", "Folds", "last_line", "race_over_folds", "results_table"]
+__all__ = ["Candidate", "FoldScore", "Folds", "last_line", "race_over_folds", "results_table", "with_metrics"]
 
 FoldScore = Mapping[str, Any]
 """The results of scikit-learn on one fold: ``test_scores``, times, ``fit_error``.
@@ -128,8 +128,22 @@ def _told(
         return replace(scored, trial=replace(trial, state="stopped"))
     if place < len(order):
         return scored
-    mean = np.mean([value_of(scored.scores[each]) for each in range(place)])
-    return replace(scored, trial=study.tell(trial, float(mean)))
+    mean = float(np.mean([value_of(scored.scores[each]) for each in range(place)]))
+    return replace(scored, trial=study.tell(trial, with_metrics(mean, list(scored.scores.values()))))
+
+
+def with_metrics(value: float, folds: Sequence[FoldScore]) -> dict[str, float]:
+    """The result to tell: the value, and if the search has several metrics, the mean of each over the folds.
+
+    The study keeps the means as the trial's measures. It reads noise and cost from a result, so a metric with
+    such a name is left out.
+    """
+    scores = [fold.get("test_scores") for fold in folds]
+    tables = [each for each in scores if isinstance(each, dict)]
+    if len(tables) < len(folds):
+        return {"value": value}
+    means = {name: float(np.mean([each[name] for each in tables])) for name in tables[0]}
+    return {name: mean for name, mean in means.items() if name not in ("noise", "cost")} | {"value": value}
 
 
 def last_line(error: object) -> str:

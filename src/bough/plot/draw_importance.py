@@ -91,13 +91,14 @@ def importance(snapshot: StudySnapshot) -> Drawing:
             customdata=[[path, share.total] for path, share in zip(paths, shares)],
             hovertemplate="%{customdata[0]}: %{customdata[1]:.1%} with its interactions<extra></extra>",
         )
+    pale = any(share.total - share.main >= MIN_SHARE for share in shares)
     drawn.update_layout(
         barmode="stack",
         bargap=0.35,
         height=170 + 30 * len(names),
         hovermode="closest",
         xaxis={
-            "title": "share of the variance<br>(pale: with others)",
+            "title": "share of the variance" + ("<br>(pale: with others)" if pale else ""),
             "tickformat": ".0%",
             "rangemode": "tozero",
         },
