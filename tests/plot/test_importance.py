@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from bough import Study, plot
 from bough.plot import StudySnapshot
 from bough.plot.decomposition import decompose, dependencies
 from bough.plot.draw_importance import _short_names, importances
@@ -201,6 +202,23 @@ def test_the_ensemble_knows_when_it_knows_nothing():
     noise = np.random.default_rng(0).normal(size=300)
     assert fit_ensemble(FLAT.layout, snapshot.points, noise, np.random.default_rng(0)).skill < 0.2
     assert np.isnan(fit_ensemble(FLAT.layout, snapshot.points, np.ones(300), np.random.default_rng(0)).skill)
+
+
+@pytest.mark.parametrize(
+    ("space", "kinds"),
+    [
+        (Space({"x": Int(0, 9), "y": Int(0, 9)}), {"by itself"}),
+        (
+            Space({"x": Choice({"a": {"y": Int(0, 9)}, "b": {}})}),
+            {"between branches: by itself", "within branches: by itself"},
+        ),
+    ],
+)
+def test_the_legend_names_only_what_is_drawn(space: Space, kinds: set[str]) -> None:
+    study = Study(space, method="random", seed=0)
+    study.run(lambda config: 3 * (config["x"] in ("a", 0, 1, 2)) + config.get("y", 0), 60, progress=False)
+    bars = plot.importance(study).data
+    assert {bar.name for bar in bars if bar.showlegend is not False} == kinds
 
 
 def test_long_paths_show_their_ends() -> None:

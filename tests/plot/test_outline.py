@@ -42,6 +42,19 @@ def test_names_may_have_slashes():
     assert "train/rate, eval/rate" in drawn and "model/kind = a" in drawn and "  train/rate: " in drawn
     headings = [each.text for each in plot.parallel(there).layout.annotations]
     assert "<b>data/rows</b>" in headings
+    assert "<span style='font-size:10px'>a</span><br><b>eval/rate</b>" in headings
+
+
+def test_options_may_have_slashes_and_be_long():
+    kernel = Choice({"<b>": {"gamma": Float(0, 1)}})
+    switch = Choice({"lab/net": {"rate": Float(0, 1), "kernel": kernel}, "a/very/long/" * 9: {}})
+    there = Study(Space({"model": switch, "rows": Int(1, 9)}), method="random", seed=0)
+    there.run(lambda config: config["rows"], 9, progress=False)
+    texts = [each.text for each in plot.parallel(there).layout.annotations]
+    assert "<span style='font-size:10px'>lab/net</span><br><b>rate</b>" in texts
+    assert "<span style='font-size:10px'>lab/net / &lt;b&gt;</span><br><b>gamma</b>" in texts
+    assert {"lab/net", "&lt;b&gt;"} < set(texts)
+    assert [text for text in texts if text.startswith("a/very")] == ["a/very/long/a/v…"]
 
 
 def test_options_that_read_alike_are_told_apart():

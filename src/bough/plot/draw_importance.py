@@ -68,15 +68,18 @@ def importance(snapshot: StudySnapshot) -> Drawing:
     if not shares:
         raise NothingToShow("no parameter explains any variance")
     names, paths = _short_names([share.path for share in shares]), [label(share.path) for share in shares]
-    for switch, colour, what in (
-        (True, CATEGORIES[1], "between branches"),
-        (False, CATEGORIES[0], "within branches"),
+    branching = bool(snapshot.space.layout.switch.any())
+    for switch, colour, legend in (
+        (True, CATEGORIES[1], "between branches: by itself"),
+        (False, CATEGORIES[0], "within branches: by itself" if branching else "by itself"),
     ):
+        if all(share.switch != switch for share in shares):
+            continue
         drawn.add_bar(
             x=[share.main if share.switch == switch else None for share in shares],
             y=names,
             orientation="h",
-            name=f"{what}: by itself",
+            name=legend,
             marker={"color": colour},
             customdata=paths,
             hovertemplate="%{customdata}: %{x:.1%} by itself<extra></extra>",
@@ -104,11 +107,7 @@ def importance(snapshot: StudySnapshot) -> Drawing:
         },
         yaxis={"ticks": "", "showline": False, "showgrid": False},
     )
-    note = (
-        f"{found.between:.0%} of the variance lies between branches"
-        if snapshot.space.layout.switch.any()
-        else ""
-    )
+    note = f"{found.between:.0%} of the variance lies between branches" if branching else ""
     return drawn, joined(note, f"the model explains {skill:.0%} of held-out values")
 
 

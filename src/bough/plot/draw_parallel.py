@@ -7,6 +7,7 @@ strict content policies forbid.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from bough.plot.axes import log_ticks, round_ticks, tick_text
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import FADED, SCALE, graph_objects, label
+from bough.plot.theme import FADED, SCALE, graph_objects, label, number
 from bough.plot.traces import hover_text, thinned
 from bough.points import BoolArray, FloatArray, IntArray
 from bough.space.desugar import Parameter
@@ -115,6 +116,7 @@ def _add_lines(
 def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool) -> None:
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
+    room = max(10, 80 // len(columns))  # characters beside an axis
     for place, column in enumerate(columns):
         parameter = snapshot.space.parameters[column]
         shapes.append(
@@ -135,7 +137,7 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
                 {
                     "x": place,
                     "y": unit,
-                    "text": text,
+                    "text": label(_cut(text, room)),
                     "xanchor": "left",
                     "xshift": 5,
                     "showarrow": False,
@@ -184,8 +186,8 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
 def _heading(parameter: Parameter) -> str:
     """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name."""
     name = parameter.name
-    choices = parameter.path.removesuffix(name).split("/")[:-1]
-    where = " / ".join(choice.partition("=")[2] for choice in choices)
+    choices = re.split(r"/(?=[^/=]+=)", parameter.path.removesuffix(name).removesuffix("/"))
+    where = " / ".join(choice.partition("=")[2] for choice in choices if "=" in choice)
     small = f"<span style='font-size:10px'>{label(_cut(where, 16))}</span><br>" if where else ""
     return f"{small}<b>{label(_cut(name, 13))}</b>"
 
@@ -200,7 +202,8 @@ def _ticks(snapshot: StudySnapshot, column: int) -> list[tuple[float, str]]:
     if isinstance(domain, Categorical) or 0 < domain.levels <= MAX_TICKS:
         ranks = np.unique(np.linspace(0, domain.levels - 1, min(domain.levels, MAX_TICKS)).round())
         values = domain.values(ranks).tolist()
-        return [(float(unit), label(value)) for unit, value in zip(domain.position(ranks), values)]
+        texts = [number(value) if isinstance(value, float) else str(value) for value in values]
+        return list(zip(domain.position(ranks).tolist(), texts))
     ticks = (log_ticks if domain.log else round_ticks)(float(domain.low), float(domain.high))
     ranks = domain.ranks(ticks)
     if domain.levels:
