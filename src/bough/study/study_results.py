@@ -248,7 +248,11 @@ class StudyResults(StoredStudy):
 
     @one_blas_thread
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The remaining gain after the first ``results`` results, by default all of them."""
+        """The gain that further trials may bring: ``expected``, ``possible``, and whether the study is ``settled``.
+
+        expected: the improvement that the best candidate promises. possible: how much better the optimum may
+        be, with about 95 % confidence. results: count only this many results, by default all.
+        """
         with self._current() as view:
             model, strategy = self._in_use(view)
             history = self._history(view)
