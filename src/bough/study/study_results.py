@@ -248,7 +248,7 @@ class StudyResults(StoredStudy):
 
     @one_blas_thread
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The gain that further trials may bring: ``expected``, ``possible``, and whether the study is ``settled``.
+        """The gain that further trials may bring, and whether nothing is left to gain (``settled``).
 
         expected: the improvement that the best candidate promises. possible: how much better the optimum may
         be, with about 95 % confidence. results: count only this many results, by default all.
