@@ -334,3 +334,52 @@ def test_labels_are_short_and_escaped():
 
 def _numbers(values: Any) -> list[int]:
     return [int(value) for value in array(values)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_figure_of_values_near_the_ends_of_floats(name: str):
+    base = study(nested(), 30, failures=0)
+    trials = tuple(replace(t, value=10.0 ** (20 * (i % 30) - 290)) for i, t in enumerate(base.trials))
+    options = {"log": True} if "log" in figures.FIGURES[name].options else {}
+    assert "example" in drawn(name, replace(base, trials=trials), **options)["layout"]["title"]["text"]
+
+
+def test_a_contour_without_contours_says_so():
+    base = study(nested(), 30, failures=0)
+    equal = replace(base, trials=tuple(replace(t, value=3.0) for t in base.trials))
+    figure = drawn("contour", equal, x="trees", y="model=forest/C")
+    text = figure["layout"]["annotations"][0]["text"].replace("<br>", " ")
+    assert text == "the model expects the same value for all trees and C"
+
+
+def test_a_branch_has_one_colour_in_every_figure():
+    """The first trial is on the last branch, and most trials are there."""
+    base = study(nested(), 40, failures=0)
+    models = ["bayes", "bayes", "forest", "svm"] * 10
+    configs = [next(t.config for t in base.trials if t.config["model"] == model) for model in models]
+    trials = tuple(replace(t, config=c, curve=((1, t.value),)) for t, c in zip(base.trials, configs))
+    wanted = dict(zip(("svm", "forest", "bayes"), CATEGORIES))
+    for name in ("branches", "curves"):
+        traces = drawn(name, replace(base, trials=trials))["data"]
+        assert {t["name"]: t["line"]["color"] for t in traces if t.get("name") in wanted} == wanted
+
+
+def test_ranges_of_a_numeric_switch_are_branches_of_curves():
+    """The first switch, rate, has two ranges of values: dropout exists above 0.01."""
+    space = Space({"rate": Float(1e-5, 1e-1, log=True), "dropout": Float(0, 0.5, when="rate > 0.01")})
+    base = study(space, 20, failures=0)
+    trials = tuple(replace(t, curve=((1, t.value),)) for t in base.trials)
+    traces = drawn("curves", replace(base, trials=trials))["data"]
+    assert [trace["name"] for trace in traces] == ["≤ 0.01", "&gt; 0.01"]
+
+
+def test_branches_shows_a_single_trial():
+    traces = drawn("branches", study(nested(), 1, failures=0))["data"]
+    assert {trace["mode"] for trace in traces} == {"markers"}
+
+
+def test_long_names_above_axes_stay_apart():
+    names = ["learning_rate_of_encoder", "learning_rate_of_decoder", "weight_decay_of_encoder", "depth"]
+    figure = drawn("parallel", study(Space({name: Float(0, 1) for name in names}), 10, failures=0))
+    shown = [note["text"] for note in figure["layout"]["annotations"] if "<b>" in note["text"]]
+    assert shown == ["<b>…encoder</b>", "<b>…decoder</b>", "<b>weight_deca…</b>", "<b>depth</b>"]

@@ -145,7 +145,6 @@ def test_two_branches_known_by_hand():
     found = decompose(
         lambda points: np.where(points.on[:, -1], points.x[:, 1] > 0.5, 0.0), space, np.random.default_rng(0)
     )
-    assert found.variance == pytest.approx(3 / 16, abs=0.01)
     assert found.between == pytest.approx(1 / 3, abs=TOLERANCE)
     assert found.shares[1].main == pytest.approx(2 / 3, abs=TOLERANCE)
 
@@ -233,3 +232,12 @@ def test_long_paths_show_their_ends() -> None:
     assert short[:2] == ["scale", "…/rate_at_level_1"]
     assert len(set(short)) == 4 and max(map(len, short)) <= 40
     assert all(name.endswith("/width") for name in short[2:])
+
+
+@pytest.mark.parametrize("factor", [2.0**1000, 2.0**-1000])
+def test_shares_do_not_depend_on_the_unit_of_values(factor: float) -> None:
+    usual, scaled = (as_study(TREE, f, 60) for f in (branching, lambda s, p: factor * branching(s, p)))
+    assert importances(scaled) == importances(usual)
+    assert np.array_equal(
+        scaled.ensemble.predict(usual.points), factor * np.array(usual.ensemble.predict(usual.points))
+    )

@@ -40,8 +40,10 @@ class ValueAxis:
         if log:
             if low <= 0:
                 raise ConfigError(f"a log axis needs values above 0; here is {number(low)}")
-            margin = (high / low) ** MARGIN_SHARE if high > low else 1.1
-            return ValueAxis(low / margin, high * margin, minimizes, True)
+            first, last = math.log10(low), math.log10(high)
+            margin = MARGIN_SHARE * (last - first) or math.log10(1.1)
+            low, high = 10.0 ** max(first - margin, -323), 10.0 ** min(last + margin, 308.25)
+            return ValueAxis(low, high, minimizes, True)
         if len(values) >= MIN_VALUES_TO_CLIP:
             if minimizes:
                 worse = float(np.quantile(values, 0.75))

@@ -44,9 +44,8 @@ class Share:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The variance of a function and its shares; between: the share that the switches explain together."""
+    """The shares of a function's variance; between: the share that the switches explain together."""
 
-    variance: float
     between: float
     shares: tuple[Share, ...]
 
@@ -70,19 +69,22 @@ def decompose(
     ours, theirs = restrict(draws[:, :columns]), restrict(draws[:, columns:])
 
     value = function(space.snap(ours))
+    exponent = -int(np.frexp(np.abs(value).max())[1])
+    value = np.ldexp(value, exponent)  # at most 1, so no square overflows
     centre = float(value.mean())
     f = value - centre
     variance = float(np.mean(f**2))
-    if variance <= 1e-24 * max(centre**2, 1e-280):
+    if variance <= 1e-24 * centre**2:
         flat = tuple(Share(p.path, 0.0, 0.0, bool(s)) for p, s in zip(space.parameters, space.layout.switch))
-        return Decomposition(0.0, 0.0, flat)
+        return Decomposition(0.0, flat)
     seen: dict[bytes, FloatArray] = {}
 
     def frozen(kept: BoolArray) -> FloatArray:
         """f at points with the coordinates ``kept`` of the first sample and all others of the second."""
         key = kept.tobytes()
         if key not in seen:
-            seen[key] = function(space.snap(np.where(kept, ours, theirs))) - centre
+            sample = space.snap(np.where(kept, ours, theirs))
+            seen[key] = np.ldexp(function(sample), exponent) - centre
         return seen[key]
 
     def explained(kept: BoolArray, beyond: BoolArray) -> float:
@@ -103,7 +105,7 @@ def decompose(
             )
         )
     between = explained(space.layout.switch, np.zeros(columns, dtype=bool))
-    return Decomposition(variance, between, tuple(shares))
+    return Decomposition(between, tuple(shares))
 
 
 def dependencies(space: Space) -> BoolArray:

@@ -42,7 +42,10 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     ranked = sorted(switch.branches, key=lambda branch: -branch.tally.trials)
     ranked = [branch for branch in ranked if branch.tally.trials]
     shown, rest = ranked[:MAX_LINES], ranked[MAX_LINES:]
-    lines = [([branch], label(branch.label), CATEGORIES[i]) for i, branch in enumerate(shown)]
+    # Where there are enough colours, a branch has the same one in every figure.
+    order = switch.branches if len(switch.branches) <= len(CATEGORIES) else shown
+    colours = {branch.label: colour for branch, colour in zip(order, CATEGORIES)}
+    lines = [([branch], label(branch.label), colours[branch.label]) for branch in shown]
     if rest:
         lines.append((rest, counted(len(rest), "other"), FADED))
     when = np.array([t.number for t in reaching])
@@ -51,11 +54,13 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     for members, name, colour in lines:
         inside = np.array([_inside(t.config[switch.name], members) for t in reaching])
         share = np.cumsum(inside) / np.arange(1, len(reaching) + 1)
-        common: dict[str, Any] = {"x": when[picked], "mode": "lines", "name": name, "legendgroup": name}
+        mode = "lines" if len(picked) > 1 else "markers"
+        common: dict[str, Any] = {"x": when[picked], "mode": mode, "name": name, "legendgroup": name}
         drawn.add_scatter(
             y=share[picked],
             stackgroup="share",
             line={"width": 0.5, "color": colour},
+            marker={"color": colour},
             row=1,
             col=1,
             hovertemplate="%{y:.0%}",
@@ -67,6 +72,7 @@ def branches(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
         drawn.add_scatter(
             y=best[picked],
             line={"color": colour, "width": 2.2, "shape": "hv"},
+            marker={"color": colour},
             showlegend=False,
             row=2,
             col=1,

@@ -54,8 +54,13 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
     one, other = snapshot.space.parameters[across], snapshot.space.parameters[up]
     configs = [varied(snapshot, centre.config, **{one.name: a, other.name: b}) for b in ys for a in xs]
     legal = [config for config in configs if config is not None]
+    predicted = model[0](legal)[0]
+    if np.ptp(predicted) <= 1e-9 * np.abs(predicted).max():
+        raise NothingToShow(
+            f"the model expects the same value for all {label(one.name)} and {label(other.name)}"
+        )
     mean = np.full(len(configs), np.nan)
-    mean[[i for i, config in enumerate(configs) if config is not None]] = model[0](legal)[0]
+    mean[[i for i, config in enumerate(configs) if config is not None]] = predicted
     hover = f"{label(one.name)} = %{{x:.4g}}<br>{label(other.name)} = %{{y:.4g}}"
     drawn.add_contour(
         x=xs,

@@ -10,8 +10,8 @@ import numpy as np
 from bough.plot.axes import ValueAxis
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
-from bough.plot.traces import add_trials, branch_name, counted, hover_text, joined
+from bough.plot.theme import FADED, graph_objects, label
+from bough.plot.traces import add_trials, by_branch, counted, hover_text, joined
 from bough.study.stopping.fidelities import Fidelity, results_by_config
 from bough.study.stopping.rules import RULES
 from bough.trial import Trial
@@ -40,10 +40,8 @@ def curves(snapshot: StudySnapshot, *, log: bool = False) -> Drawing:
     shown, stopped = _sample(reported), "stopped" if fidelity is None else "not promoted"
     values = np.array([value for trial in shown for _, value in _thinned(trial)])
     axis = ValueAxis.of(values, minimizes=snapshot.minimizes, log=log)
-    branches = {trial.number: branch_name(snapshot, trial) for trial in shown}
-    for index, branch in enumerate(dict.fromkeys(branches.values())):
-        colour = CATEGORIES[index % len(CATEGORIES)]
-        mine = [trial for trial in shown if branches[trial.number] == branch]
+    for branch, colour, on_it in by_branch(snapshot, shown):
+        mine = [trial for trial, on in zip(shown, on_it) if on]
         _add_lines(
             drawn, [t for t in mine if t.state == "stopped"], f"{branch}, {stopped}", colour, opacity=0.3
         )

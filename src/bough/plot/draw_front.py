@@ -12,8 +12,8 @@ from bough.errors import ConfigError
 from bough.plot.axes import MARGIN_SHARE, ValueAxis
 from bough.plot.figure import Drawing, NothingToShow, figure
 from bough.plot.snapshot import StudySnapshot, near
-from bough.plot.theme import CATEGORIES, FADED, graph_objects, label
-from bough.plot.traces import add_trials, branch_name, counted, joined
+from bough.plot.theme import FADED, graph_objects, label
+from bough.plot.traces import add_trials, by_branch, counted, joined
 from bough.points import BoolArray, FloatArray
 from bough.study.analysis.fronts import front_of
 from bough.trial import Trial
@@ -41,10 +41,7 @@ def front(snapshot: StudySnapshot, x: str | None = None, y: str | None = None) -
     values = np.array([[goals.measured(trial, name) for name in chosen] for trial in snapshot.done])
     signs = np.array([goals.signs[names.index(name)] for name in chosen])
     feasible = np.array([trial.feasible for trial in snapshot.done])
-    owners = [branch_name(snapshot, trial) for trial in snapshot.done]
-    for index, branch in enumerate(dict.fromkeys(owners)):
-        colour = CATEGORIES[index % len(CATEGORIES)]
-        mine = np.array([owner == branch for owner in owners])
+    for branch, colour, mine in by_branch(snapshot, snapshot.done):
         _staircase(drawn, values[mine & feasible], signs, colour, width=1.0, opacity=0.45)
         for rows, symbol in ((mine & feasible, "circle"), (mine & ~feasible, "circle-open")):
             lonely = not (mine & feasible).any()

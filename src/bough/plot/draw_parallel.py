@@ -8,6 +8,8 @@ strict content policies forbid.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,9 @@ RAIL = -0.16
 """The height of the rail for inactive parameters; the axes go from 0 to 1."""
 
 TONES = 9
+NAME_CHARACTERS = 12
+"""The longest name above an axis; longer names would overlap."""
+
 MAX_TICKS = 10
 
 
@@ -117,8 +122,9 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     room = max(10, 80 // len(columns))  # characters beside an axis
-    for place, column in enumerate(columns):
-        parameter = snapshot.space.parameters[column]
+    shown = [snapshot.space.parameters[column] for column in columns]
+    headings = map(_heading, shown, _short_names([parameter.name for parameter in shown]))
+    for place, (column, heading) in enumerate(zip(columns, headings)):
         shapes.append(
             {
                 "type": "line",
@@ -129,9 +135,7 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
                 "line": {"color": FADED, "width": 1.2},
             }
         )
-        notes.append(
-            {"x": place, "y": 1.04, "text": _heading(parameter), "yanchor": "bottom", "showarrow": False}
-        )
+        notes.append({"x": place, "y": 1.04, "text": heading, "yanchor": "bottom", "showarrow": False})
         for unit, text in _ticks(snapshot, int(column)):
             notes.append(
                 {
@@ -183,13 +187,24 @@ def _add_axes(drawn: Any, snapshot: StudySnapshot, columns: IntArray, rail: bool
     )
 
 
-def _heading(parameter: Parameter) -> str:
-    """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name."""
-    name = parameter.name
-    choices = re.split(r"/(?=[^/=]+=)", parameter.path.removesuffix(name).removesuffix("/"))
+def _short_names(names: Sequence[str]) -> list[str]:
+    """Long names without their ends, or without the words at the start that names would then share."""
+    cut = [_cut(name, NAME_CHARACTERS) for name in names]
+    for i, name in enumerate(names):
+        alike = {other for other in names if _cut(other, NAME_CHARACTERS) == _cut(name, NAME_CHARACTERS)}
+        if len(alike) > 1:
+            shared = len(commonprefix(sorted(alike)))
+            words = name.rfind("_", 0, shared) + 1
+            cut[i] = _cut("…" + name[words or shared :], NAME_CHARACTERS)
+    return cut
+
+
+def _heading(parameter: Parameter, name: str) -> str:
+    """``model=svm/kernel=rbf/gamma`` as two lines: the branch, small, and the name, perhaps shortened."""
+    choices = re.split(r"/(?=[^/=]+=)", parameter.path.removesuffix(parameter.name).removesuffix("/"))
     where = " / ".join(choice.partition("=")[2] for choice in choices if "=" in choice)
     small = f"<span style='font-size:10px'>{label(_cut(where, 16))}</span><br>" if where else ""
-    return f"{small}<b>{label(_cut(name, 13))}</b>"
+    return f"{small}<b>{label(name)}</b>"
 
 
 def _cut(text: str, most: int) -> str:

@@ -50,22 +50,28 @@ class _Tree:
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Many trees. skill: the share of held-out variance they explain (0 or less = none; NaN = unknown)."""
+    """Many trees. skill: the share of held-out variance they explain (0 or less = none; NaN = unknown).
+
+    exponent: values are 2**exponent times those of the trees, so no square overflows.
+    """
 
     layout: Layout
     trees: tuple[_Tree, ...]
     skill: float
+    exponent: int
 
     def predict(self, points: Points) -> tuple[FloatArray, FloatArray]:
         """Mean of the trees at points, and their standard deviation."""
         seen = _features(self.layout, points)
         each = np.stack([tree(seen) for tree in self.trees])
-        return each.mean(axis=0), each.std(axis=0)
+        return np.ldexp(each.mean(axis=0), self.exponent), np.ldexp(each.std(axis=0), self.exponent)
 
 
 def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.Generator) -> Ensemble:
     """Grow the trees on points and their values y (n,), at least one."""
     seen = _features(layout, points)
+    exponent = int(np.frexp(np.abs(y).max())[1])
+    y = np.ldexp(y, -exponent)
     size = max(1, min(len(y) * 4 // 5, MAX_TREE_ROWS))
     trees = []
     total, votes = np.zeros(len(y)), np.zeros(len(y))
@@ -79,7 +85,7 @@ def fit_ensemble(layout: Layout, points: Points, y: FloatArray, rng: np.random.G
     skill = np.nan
     if judged.any() and np.var(y[judged]) > 0:
         skill = 1 - float(np.mean((total[judged] / votes[judged] - y[judged]) ** 2) / np.var(y[judged]))
-    return Ensemble(layout, tuple(trees), skill)
+    return Ensemble(layout, tuple(trees), skill, exponent)
 
 
 def _features(layout: Layout, points: Points) -> Features:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from bough.plot.snapshot import StudySnapshot
-from bough.plot.theme import graph_objects, label, number
-from bough.points import IntArray
+from bough.plot.theme import CATEGORIES, FADED, graph_objects, label, number
+from bough.points import BoolArray, IntArray
 from bough.trial import Trial
 
 __all__ = [
     "add_trials",
-    "branch_name",
+    "by_branch",
     "counted",
     "empty_figure",
     "hover_text",
@@ -93,11 +94,17 @@ def add_trials(figure: Any, trials: Sequence[Trial], x: Any, y: Any, **style: An
     )
 
 
-def branch_name(snapshot: StudySnapshot, trial: Trial) -> str:
-    """The value of a trial's first switch; in a space without switches, all trials have one name."""
+def by_branch(snapshot: StudySnapshot, trials: Sequence[Trial]) -> list[tuple[str, str, BoolArray]]:
+    """The branches of the first switch that trials are on: name, colour, and which trials (n,) those are."""
     if not snapshot.root.switches:
-        return "trials"
-    return label(trial.config.get(snapshot.root.switches[0].name))
+        return [("trials", CATEGORIES[0], np.ones(len(trials), dtype=bool))]
+    switch = snapshot.root.switches[0]
+    active = np.array([trial.number in snapshot.where[switch.path] for trial in trials], dtype=bool)
+    found = [(f"without {label(switch.name)}", FADED, ~active)]
+    for branch, colour in zip(switch.branches, cycle(CATEGORIES)):
+        on = [a and branch.value.holds(t.config[switch.name]) for a, t in zip(active, trials)]
+        found.append((label(branch.label), colour, np.array(on, dtype=bool)))
+    return [each for each in found if each[2].any()]
 
 
 def thinned(snapshot: StudySnapshot, most: int) -> IntArray:

@@ -27,6 +27,7 @@ def timeline(snapshot: StudySnapshot) -> Drawing:
     shown, now = begun[-MAX_TRIALS:], time.time()
     if not shown:
         raise NothingToShow("no trial was handed out yet")
+    span = max(1.0, max(_end(trial, now) for trial in shown) - min(trial.started or 0.0 for trial in shown))
     for state, colour in _COLOURS.items():
         bars = [trial for trial in shown if trial.state == state]
         if not bars:
@@ -36,7 +37,7 @@ def timeline(snapshot: StudySnapshot) -> Drawing:
             name=state,
             y=[_line(trial) for trial in bars],
             base=[_moment(trial.started) for trial in bars],
-            x=[1000 * max(_end(trial, now) - (trial.started or 0.0), 0.05) for trial in bars],
+            x=[1000 * max(_end(trial, now) - (trial.started or 0.0), span / 1000) for trial in bars],
             marker={"color": colour, "line": {"width": 0.5, "color": "rgba(255,255,255,0.6)"}},
             text=[str(trial.number) + (f" ({trial.attempt})" if trial.attempt > 1 else "") for trial in bars],
             textposition="inside",

@@ -77,7 +77,7 @@ export class Trials {
     this.total = found.total;
     this.body.replaceChildren(...found.trials.map((trial) => this.row(trial)));
     const end = offset + found.trials.length;
-    this.place.textContent = found.total ? `${offset + 1}–${end} of ${found.total}` : "no trial matches";
+    this.place.textContent = found.total ? `${offset + 1}–${end} of ${found.total}` : "no trials";
     this.buttons.first.disabled = this.buttons.back.disabled = offset === 0;
     this.buttons.on.disabled = this.buttons.last.disabled = end >= found.total;
     this.body.dataset.branch = JSON.stringify(this.branch);
