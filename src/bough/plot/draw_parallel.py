@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -193,7 +192,7 @@ def _short_names(names: Sequence[str]) -> list[str]:
     for i, name in enumerate(names):
         alike = {other for other in names if _cut(other, NAME_CHARACTERS) == _cut(name, NAME_CHARACTERS)}
         if len(alike) > 1:
-            shared = len(commonprefix(sorted(alike)))
+            shared = next((i for i, letters in enumerate(zip(*alike)) if len(set(letters)) > 1), 0)
             words = name.rfind("_", 0, shared) + 1
             cut[i] = _cut("…" + name[words or shared :], NAME_CHARACTERS)
     return cut
