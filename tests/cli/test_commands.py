@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -207,6 +210,11 @@ def test_a_demo_runs_resumes_and_starts_again(
     assert "naive-bayes" in (tmp_path / "bough-demo" / "report.html").read_text("utf-8")
     assert "continuing after 6 trials" in call(capsys, "demo", "--trials", "7")[1]
     assert {record.trials for record in bough.studies("sqlite:///bough-demo/demo.db")} == {7}
+    for option, has in (("--method", "random"), ("--seed", "2")):
+        code, _, err = call(capsys, "demo", "--trials", "7", option, "3")
+        name = option.removeprefix("--")
+        assert code == 2
+        assert err == f"bough: {option} 3: the demo was begun with {name} {has}; --fresh starts again\n"
     out = call(capsys, "demo", "--trials", "5", "--method", "random", "--fresh")[1]
     assert "continuing" not in out
     assert {record.trials for record in bough.studies("sqlite:///bough-demo/demo.db")} == {5}
@@ -257,3 +265,21 @@ def test_the_tree_says_how_many_names_it_leaves_out(
     leaves = {f"parameter_{i}": Float(0, 1) for i in range(5)}
     Study(Space({"m": Choice({"a": leaves, "b": {}})}), name="s", storage="sqlite:///bough.db")
     assert "[parameter_0, parameter_1 and 3 more]" in call(capsys, "show")[1]
+
+
+def test_output_that_nobody_reads_is_no_mistake() -> None:
+    """As in ``bough methods | head -1``."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bough", "methods"]
+    with os.fdopen(writer) as closed:
+        ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_list_of_commands_cuts_no_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = call(capsys, "--help")[1].partition("Commands:")[2].splitlines()
+    assert len(lines) > len(COMMANDS) and not [line for line in lines if line.endswith("...")]

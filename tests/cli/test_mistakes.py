@@ -75,6 +75,7 @@ BAD_USES = {
     "unclear flag": ("run", "space.yaml", "-n", "1", "--", "true", "-k", "{C}"),
     "unknown progress": ("run", "space.yaml", "-n", "1", "--progress", "loud", "--", "true"),
     "unknown format": ("export", "mine", "--format", "xml"),
+    "no trials to list": ("show", "-n", "-1"),
     "unknown shell": ("completion", "tcsh"),
 }
 

@@ -58,9 +58,9 @@ def _number_or_text(text: str) -> Any:
 def change(
     study: str, space: Path, storage: str, backfill: tuple[str, ...], fix: tuple[str, ...], yes: bool
 ) -> None:
-    """Continue STUDY in the space of the file SPACE, after showing what differs.
+    """Continue STUDY in another space.
 
-    Earlier trials keep their configs, and the method still learns from them; proposals come from the new
+    Shows how the space of the file SPACE differs, and asks. Earlier trials keep their configs, and the method still learns from them; proposals come from the new
     space. Results of running trials are still accepted.
 
     \b
@@ -92,9 +92,9 @@ def change(
 @click.option("--withdraw-all", is_flag=True, help="Withdraw every belief, also those of the space.")
 @storage_option
 def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: str) -> None:
-    """Say where good values of STUDY are expected, and print all beliefs.
+    """Say where good values are expected.
 
-    LIKELY is a range [low, high] of a number. For options it is a list of likely ones, or an object of
+    Prints all beliefs about STUDY. LIKELY is a range [low, high] of a number. For options it is a list of likely ones, or an object of
     weights. null withdraws a belief. The latest statement about a parameter counts, from the next proposal
     on.
 
@@ -168,7 +168,9 @@ def retract(study: str, number: int, reason: str, storage: str) -> None:
 @click.option("--reason", required=True, help="Why the result was wrong.")
 @storage_option
 def correct(study: str, number: int, value: str, reason: str, storage: str) -> None:
-    """Give trial NUMBER another result: a number, or a JSON object of measures.
+    """Give trial NUMBER another result.
+
+    VALUE is a number, or a JSON object of measures.
 
     \b
     Examples:

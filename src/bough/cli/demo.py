@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bough.cli.digits import digits_space, error_and_size, error_rate, load_digits
 from bough.cli.options import method_of, method_option, progress_of, progress_option
 from bough.cli.style import bold
 from bough.cli.text import branch_tree, config_text, number, table
-from bough.errors import StorageError
+from bough.errors import StorageError, StudyError
 from bough.plot.snapshot import StudySnapshot
 from bough.trial import Config
 
@@ -94,7 +95,7 @@ def demo(
         found.append(study)
         if not _search(study, objective, trials, progress):
             command = "the same command" if objectives else "'bough demo'"
-            click.echo(f"\ninterrupted: all results are kept in {folder}; {command} continues")
+            click.echo(f"\nthe results are in {folder}; {command} continues")
             return INTERRUPTED
     if objectives:
         _conclude_front(found[0], folder, storage)
@@ -114,7 +115,14 @@ def _open(name: str, storage: str, method: str, seed: int, fresh: bool, goals: d
     if name in known and fresh:
         delete_study(name, storage)
     elif name in known:
-        return open_study(name, storage)
+        opened = open_study(name, storage)
+        source = click.get_current_context().get_parameter_source
+        for option, wanted, has in (("method", method, opened.method.name), ("seed", seed, opened.seed)):
+            if wanted != has and source(option) is not ParameterSource.DEFAULT:
+                raise StudyError(
+                    f"--{option} {wanted}: the demo was begun with {option} {has}; --fresh starts again"
+                )
+        return opened
     return Study(digits_space(), name=name, storage=storage, method=method_of(method), seed=seed, **goals)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import logging
+import os
 import platform
 import shutil
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -63,6 +65,13 @@ class _Commands(click.Group):
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(COMMANDS)}"
             raise click.UsageError(f"no such command {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader of the output, such as head, has ended
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
+            return 0
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -120,9 +129,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BoughError as error:
         return _fail(str(error))
-    except BrokenPipeError:  # the reader of the output, such as head, has ended
-        sys.stderr.close()
-        return 0
     except OSError as error:
         return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 

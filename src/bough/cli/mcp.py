@@ -13,9 +13,9 @@ __all__ = ["mcp"]
 @storage_option
 @click.option("--write", is_flag=True, help="Let the assistant ask for trials and tell results.")
 def mcp(storage: str, write: bool) -> None:
-    """Let an assistant read the studies of a storage (Model Context Protocol).
+    """Let an AI assistant read studies (MCP).
 
-    The assistant starts this command and talks to it on standard input and output. It may read studies,
+    The assistant speaks the Model Context Protocol. It starts this command and talks to it on standard input and output. It may read studies,
     best, front, branches, trials and explain. With --write it may also ask, tell and fail.
 
     \b

@@ -260,7 +260,7 @@ def _complete(study: Study, trials: int | None, timeout: float | None, seconds: 
 def _conclude(study: Study, json_: bool, complete: bool, logs: Path) -> int:
     status = study.status()
     if not complete:
-        click.echo("interrupted: all results are kept; the same command continues the study", err=True)
+        click.echo("bough: the same command continues the study", err=True)
     if status.done and (status.best is not None or study.front):
         _print_result(study, status, json_)
         return 0 if complete else INTERRUPTED

@@ -28,7 +28,13 @@ __all__ = ["best", "show"]
 @study_argument
 @storage_option
 @click.option(
-    "--trials", "-n", "count", default=5, show_default=True, help="How many of the best trials to list."
+    "--trials",
+    "-n",
+    "count",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="How many of the best trials to list.",
 )
 @click.option("--trial", "-t", "chosen", type=int, metavar="NUMBER", help="Show this trial in full instead.")
 @json_option
@@ -178,8 +184,9 @@ def _lines(config: Config) -> str:
 @storage_option
 @json_option
 def best(study: str | None, storage: str, json_: bool) -> None:
-    """Print the best configuration of a study, or the front of several objectives. Without STUDY, of the
-    latest one.
+    """Print the best configuration of a study.
+
+    With several objectives, print the front. Without STUDY, the latest study is meant.
 
     \b
     Examples:
