@@ -8,10 +8,12 @@ from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
 from bough.study import Study, export_study, import_study
 from bough.study.goals import parse_goals
+from bough.study.stopping import reporting
 from bough.study.stopping.curves import Curve
 from bough.study.stopping.final_values import TrialCurve
-from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals
-from bough.study.stopping.rules import RULES
+from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals, trust_goals
+from bough.study.stopping.reporting import measured_trial
+from bough.study.stopping.rules import FULL_TRUST, RULES
 
 FLAT = Space({"x": Float(0, 1)})
 STEPS = 10
@@ -69,11 +71,53 @@ def test_what_will_miss_a_limit_stops():
     assert reason_to_stop_goals(RULE, goals, trial(course(-1.0, 0.5)[:5], done=False), FINISHED) is None
 
 
-def test_nothing_stops_while_a_trial_of_the_front_would_have():
+def test_the_first_trial_that_will_meet_a_limit_goes_on():
+    goals = parse_goals(["a"], ["b <= 4"], None)
+    none_feasible = [trial(course(0.0, memory)) for memory in (6.0, 7.0, 8.0)]
+    assert reason_to_stop_goals(RULE, goals, trial(course(0.0, 3.0)[:5], done=False), none_feasible) is None
+    assert reason_to_stop_goals(RULE, goals, trial(course(0.0, 6.5)[:5], done=False), none_feasible)
+
+
+def test_a_test_that_would_have_stopped_a_trial_of_the_front_is_not_trusted():
     goals = parse_goals(["a", "b"], (), None)
     slow = [(3.0, 3.0)] * 9 + [(-1.0, -1.0)]  # hopeless until its last step
-    finished = [*FINISHED, trial(course(0.1, 1.1)), trial(slow, front=True)]
-    assert reason_to_stop_goals(RULE, goals, trial(course(9.0, 9.0)[:5], done=False), finished) is None
+    usual = [*FINISHED, trial(course(0.1, 1.1))]
+    assert trust_goals(RULE, goals, usual) == FULL_TRUST
+    assert trust_goals(RULE, goals, [*usual, trial(slow)]) == FULL_TRUST, "it is not on the front"
+    assert trust_goals(RULE, goals, [*usual, trial(slow, front=True)]) != FULL_TRUST
+
+
+def test_nothing_stops_while_a_trial_of_the_front_would_have():
+    study = Study(FLAT, method="sobol", seed=0, **GOALS)
+    study.run(objective, trials=8, progress=False)
+    hopeless = {"error": 9.0, "speed": -9.0, "memory": 9.0}
+    late, last = study.ask(), {"error": 0.0, "speed": 1.0, "memory": 1.0}
+    for step in range(1, STEPS + 1):
+        study.keep_report(late, last if step == STEPS else hopeless, step)
+    asked = study.ask()
+    assert study.report(asked, hopeless, 5)
+    study.tell(late, last)
+    asked = study.ask()
+    assert not study.report(asked, hopeless, 5)
+
+
+def test_reports_between_two_results_read_no_finished_curve(monkeypatch):
+    study = Study(FLAT, method="sobol", seed=0, **GOALS)
+    study.run(objective, trials=8, progress=False)
+    read = []
+    monkeypatch.setattr(
+        reporting,
+        "measured_trial",
+        lambda each, *rest: read.append(each.number) or measured_trial(each, *rest),
+    )
+    asked = study.ask()
+    for step in range(1, 1001):
+        study.report(asked, {"error": 0.0, "speed": 0.0, "memory": 0.0}, step)
+    assert read.count(asked.number) == 1000 and max(map(read[:-1000].count, range(8))) == 1
+    assert len(read) < 1000 + 8
+    with study._current() as view:
+        curve = view.curves.of(view.trials[asked.number])
+        assert curve.of_measure("speed") is curve.of_measure("speed"), "a curve is not copied for a decision"
 
 
 def test_a_run_reports_all_measures_and_stops_early(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from tests.study.reporting_studies import STEPS, course, finished_study, report_until_stopped
 
 from bough.study.stopping.curves import Curve
-from bough.study.stopping.final_values import TrialCurve, predicted_final
+from bough.study.stopping.final_values import TrialCurve, predicted_final, predicted_loser
 from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
 
 MEDIAN, ASHA = RULES["median"], RULES["asha"]
@@ -127,7 +127,9 @@ def test_predicted_final_values() -> None:
     assert noise == pytest.approx(np.sqrt(np.var(changes, ddof=1) + (0.3 * gap) ** 2 + (0.01 * 2.9) ** 2))
     assert predicted_final(curve([1.0] * 20), own) is None, "no finished trial got as far"
     assert predicted_final(falling(2.0, 1.0, upto=0), own) is None
-    hopeful = predicted_final(falling(0.0, -9.0, upto=5), own)
-    assert hopeful is not None and hopeful[0] == 0.1, "never better than the best"
+    hopeful = falling(0.0, -9.0, upto=5)
+    promised, cut = predicted_final(hopeful, own), predicted_loser(hopeful, own)
+    assert promised is not None and promised[0] < -4.5
+    assert cut == (0.1, promised[1]), "a stopped trial is never better than the best"
     alone = predicted_final(trial, own[:1])
     assert alone is not None and alone[1] > 0

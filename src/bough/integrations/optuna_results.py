@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from bough.points import BoolArray, FloatArray
 from bough.study.stopping.curves import Curve
-from bough.study.stopping.final_values import TrialCurve, predicted_final
+from bough.study.stopping.final_values import TrialCurve, predicted_loser
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -106,7 +106,7 @@ def results_of(trials: Sequence[FrozenTrial], goals: OptunaGoals, branches: Sequ
         finished = [curve for curve in curves if curve.final is not None and curve.last_step >= 0]
         for row, trial in enumerate(trials):
             if trial.state == TrialState.PRUNED and not np.isnan(slacks[row]).any():
-                predicted = predicted_final(curves[row], finished)
+                predicted = predicted_loser(curves[row], finished)
                 if predicted is not None:
                     values[row, 0], noise[row] = predicted
                     done[row] = True

@@ -26,7 +26,7 @@ from bough.study.running.spending import budget_of, ended_cost
 from bough.study.sources import present_sources
 from bough.study.stopping.curves import Branches
 from bough.study.stopping.fidelities import config_key
-from bough.study.stopping.final_values import TrialCurve, predicted_final
+from bough.study.stopping.final_values import TrialCurve, predicted_loser
 from bough.study.stopping.goal_stopping import MeasuredTrial, predicted_measures
 from bough.study.stopping.race_values import instances_of, predicted_in_race
 from bough.study.stopping.reporting import measured_trial
@@ -263,7 +263,7 @@ class EncodedTrials:
         if instances:
             found = predicted_in_race(curve, self._curves, instances)
         else:
-            found = predicted_final(curve, self._curves)
+            found = predicted_loser(curve, self._curves)
         if found is None:
             return None
         value, noise = self._goals.sign * found[0], found[1]

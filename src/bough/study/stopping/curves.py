@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,20 @@ __all__ = ["Branches", "Curve", "CurveIndex", "reports_in"]
 class Curve:
     """The reports of one attempt of a trial, steps ascending; it only grows.
 
-    measures: all measures at each step if the study has several objectives or limits; else empty.
+    measures: the curve of each measure if the study has several objectives or limits; else empty.
     """
 
     attempt: int
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
-    measures: list[dict[str, float]] = field(default_factory=list)
+    measures: dict[str, Curve] = field(default_factory=dict)
+
+    def append(self, step: int, value: float, measures: Mapping[str, float]) -> None:
+        """Add a report with a later step than all before."""
+        self.steps.append(step)
+        self.values.append(value)
+        for name, measured in measures.items():
+            self.measures.setdefault(name, Curve(self.attempt)).append(step, measured, {})
 
     def place(self, step: int) -> int:
         """The number of reports up to the step."""
@@ -40,9 +47,8 @@ class Curve:
         return tuple(zip(self.steps, self.values))
 
     def of_measure(self, name: str) -> Curve:
-        """The curve of one measure."""
-        rows = [(step, row[name]) for step, row in zip(self.steps, self.measures) if name in row]
-        return Curve(self.attempt, [step for step, _ in rows], [value for _, value in rows])
+        """The curve of one measure; an empty one if it was never reported."""
+        return self.measures.get(name) or Curve(self.attempt)
 
 
 class CurveIndex:
@@ -61,9 +67,7 @@ class CurveIndex:
             if curve is None or curve.attempt < report.attempt:
                 curve = self._curves[report.number] = Curve(report.attempt)
             if curve.attempt == report.attempt:
-                curve.steps.append(report.step)
-                curve.values.append(report.value)
-                curve.measures.append(report.measures)
+                curve.append(report.step, report.value, report.measures)
 
     def has(self, trial: Trial) -> bool:
         """Whether the trial reported something, perhaps in an earlier attempt."""
@@ -81,20 +85,14 @@ class CurveIndex:
         plain, known = self._shown.get(trial.number, (None, trial))
         curve = self.of(trial)
         if plain is not trial or len(known.curve) != len(curve.steps):
-            names = dict.fromkeys(name for row in curve.measures for name in row)
-            measured = {name: curve.of_measure(name).pairs() for name in names}
+            measured = {name: each.pairs() for name, each in curve.measures.items()}
             known = replace(trial, curve=curve.pairs(), curves=measured)
             self._shown[trial.number] = trial, known
         return known
 
     def reports(self, trials: Sequence[Trial]) -> list[Report]:
         """The reports of these trials in their last attempt."""
-        curves = [(trial.number, self.of(trial)) for trial in trials]
-        return [
-            Report(number, step, value, curve.attempt, measures)
-            for number, curve in curves
-            for step, value, measures in zip(curve.steps, curve.values, curve.measures)
-        ]
+        return [report for trial in trials for report in reports_in(self.shown(trial))]
 
 
 def reports_in(trial: Trial) -> list[Report]:

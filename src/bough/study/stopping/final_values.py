@@ -21,7 +21,7 @@ from statistics import median, stdev
 from bough.study.stopping.curves import Curve
 from bough.trial import Trial
 
-__all__ = ["MIN_CURVES", "TrialCurve", "predicted_final"]
+__all__ = ["MIN_CURVES", "TrialCurve", "predicted_final", "predicted_loser"]
 
 MIN_CURVES = 3
 """Curves that a test or a standard deviation needs; a median of fewer says little."""
@@ -81,10 +81,7 @@ class TrialCurve:
 
 
 def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[float, float] | None:
-    """Predicted final value of a trial and its standard deviation; None if no finished one got that far.
-
-    The prediction is never better than the best of ``finished``: the trial was not worth finishing.
-    """
+    """Predicted final value of a trial and its standard deviation; None if no finished one got that far."""
     step = trial.last_step
     reached = [other for other in finished if other.final is not None and other.last_step >= step]
     if step < 0 or not reached:
@@ -102,7 +99,19 @@ def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[
         FAR_SHARE * abs(value - median(peers)),
         LEAST_SHARE * spread or LEAST_SHARE * abs(change) or 1e-12,
     )
-    return max(value + change, min(finals)), noise
+    return value + change, noise
+
+
+def predicted_loser(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[float, float] | None:
+    """``predicted_final`` of a stopped trial, never better than the best of ``finished``.
+
+    The trial was not worth finishing. Only a single objective is cut off: a trial that is stopped for one
+    measure may well have the best value of another one.
+    """
+    found = predicted_final(trial, finished)
+    if found is None:
+        return None
+    return max(found[0], min(other.result for other in finished)), found[1]
 
 
 def _sd_of_change(own: list[float], branches: list[list[float]], spread: float) -> float:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 
 from bough.study.goals import Goals
 from bough.study.stopping.final_values import MIN_CURVES, TrialCurve, predicted_final
-from bough.study.stopping.rules import Rule
+from bough.study.stopping.rules import FULL_TRUST, Rule, Trust
 
-__all__ = ["MeasuredTrial", "predicted_measures", "reason_to_stop_goals"]
+__all__ = ["MeasuredTrial", "predicted_measures", "reason_to_stop_goals", "trust_goals"]
 
 CERTAIN = 0.95
 """A trial stops once it is dominated, or infeasible, with this probability."""
@@ -62,21 +62,14 @@ def predicted_measures(
 
 
 def reason_to_stop_goals(
-    rule: Rule, goals: Goals, trial: MeasuredTrial, others: Sequence[MeasuredTrial]
+    rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]
 ) -> str | None:
-    """Why the trial should stop at its last step; None if it should go on."""
-    finished = [other for other in others if other.first.final is not None]
-    why = _reason(rule, goals, trial, finished)
-    if why is None or any(_would_stop(rule, goals, each, finished) for each in finished if each.on_front):
-        return None
-    return f"at step {trial.first.last_step}, {why}"
-
-
-def _reason(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]) -> str | None:
+    """Why the trial should stop at its last step; None if it should go on. finished: trials that are done."""
+    step = trial.first.last_step
     branch = [other for other in finished if other.first.branch == trial.first.branch]
-    reached = [other for other in branch if other.first.last_step >= trial.first.last_step]
+    reached = [other for other in branch if other.first.last_step >= step]
     longest = max((other.first.last_step for other in branch), default=0)
-    if len(reached) < MIN_CURVES or trial.first.last_step < 0 or not rule.judges(trial.first, longest):
+    if len(reached) < MIN_CURVES or step < 0 or not rule.judges(trial.first, longest):
         return None
     predicted = predicted_measures(trial, finished)
     if predicted is None:
@@ -88,22 +81,29 @@ def _reason(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[M
         for limit in goals.limits
     )
     if feasible < 1 - CERTAIN:
-        return f"the chance to meet the limits was {feasible:.2g}"
+        return f"at step {step}, the chance to meet the limits was {feasible:.2g}"
     front = [[other.curves[name].result for name in goals.names] for other in finished if other.on_front]
     dominated = max(
         (_dominated([predicted[name] for name in goals.names], each) for each in front), default=0.0
     )
     if goals.objectives and dominated > CERTAIN:
-        return f"the chance of a trial on the front to be better in everything was {dominated:.2g}"
+        chance = f"the chance of a trial on the front to be better in everything was {dominated:.2g}"
+        return f"at step {step}, {chance}"
     return None
 
 
-def _would_stop(rule: Rule, goals: Goals, trial: MeasuredTrial, finished: Sequence[MeasuredTrial]) -> bool:
-    """Whether the test, with the other trials as they are now, would have stopped a trial on the front."""
-    steps = trial.first.curve.steps
-    rivals = [other for other in finished if other is not trial]
-    thinned = steps[:: math.ceil(len(steps) / MAX_REPLAYED_STEPS) or 1]
-    return any(_reason(rule, goals, trial.until(step), rivals) is not None for step in thinned)
+def trust_goals(rule: Rule, goals: Goals, finished: Sequence[MeasuredTrial]) -> Trust:
+    """Full trust if the test would have stopped no trial that is on the front now, else none.
+
+    Each of these trials is judged at its steps against all other curves as they are now.
+    """
+    for trial in (each for each in finished if each.on_front):
+        rivals = [other for other in finished if other is not trial]
+        steps = trial.first.curve.steps
+        thinned = steps[:: math.ceil(len(steps) / MAX_REPLAYED_STEPS) or 1]
+        if any(reason_to_stop_goals(rule, goals, trial.until(step), rivals) for step in thinned):
+            return Trust(places=False, losers=False)
+    return FULL_TRUST
 
 
 def _dominated(predicted: Sequence[tuple[float, float]], point: Sequence[float]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bough.errors import TrialError
@@ -12,8 +12,8 @@ from bough.study.goals import Goals
 from bough.study.results import real_number
 from bough.study.stopping.curves import Branches, Curve
 from bough.study.stopping.final_values import TrialCurve
-from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals
-from bough.study.stopping.rules import RULES, Rule, Trust, reason_to_stop, trust
+from bough.study.stopping.goal_stopping import MeasuredTrial, reason_to_stop_goals, trust_goals
+from bough.study.stopping.rules import FULL_TRUST, RULES, Rule, Trust, reason_to_stop, trust
 from bough.study.trial_index import TrialIndex
 from bough.trial import Report, Trial
 
@@ -74,47 +74,64 @@ def measured_trial(
 
 
 class StoppingDecision:
-    """Decides for one study whether a trial should stop. It only caches what follows from the view."""
+    """Decides for one study whether a trial should stop.
+
+    It caches what follows from the finished trials, which change much less often than reports arrive.
+    """
 
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
         self._goals, self._branches = goals, branches
-        self._replayed = (-1, -1)  # the numbers of finished and of corrected trials at the last replay
-        self._trust = Trust()
+        self._moment = (-1, -1)  # the numbers of finished and of corrected trials that the cache includes
+        self._curves: list[TrialCurve] = []  # of finished trials, in a study with one goal
+        self._measured: list[MeasuredTrial] = []  # of done trials, in a study with several
+        self._trust: Trust | None = None  # None: not known yet
 
     def reason(self, view: TrialIndex, number: int) -> str | None:
         """Why a running trial should stop; None if it should go on."""
         if self._rule is None:
             return None
-        others = [trial for trial in self._comparable(view) if trial.number != number]
+        if (moment := (len(view.over), view.corrections)) != self._moment:
+            self._moment, self._trust = moment, None
+            self._read_finished(view)
+        trial = view.trials[number]
         if not self._goals.is_single:
-            return self._by_goals(self._rule, view, view.trials[number], others)
-        trial, *curves = [
-            TrialCurve.of(each, view.curves.of(each), self._goals.sign, self._branches.of(each))
-            for each in (view.trials[number], *others)
-        ]
-        if reason_to_stop(self._rule, trial, curves) is None:
+            return self._by_goals(self._rule, self._measured_trial(view, trial))
+        running = [each for each in view.open.values() if each.number != number and view.curves.has(each)]
+        curve, others = self._curve(view, trial), [*self._curves, *(self._curve(view, r) for r in running)]
+        if reason_to_stop(self._rule, curve, others) is None:
             return None
-        if (moment := (len(view.over), view.corrections)) != self._replayed:
-            over = [curve for other, curve in zip(others, curves) if other.is_finished]
-            self._replayed, self._trust = moment, trust(self._rule, over)
-        return reason_to_stop(self._rule, trial, curves, self._trust)
+        if self._trust is None:
+            self._trust = trust(self._rule, self._curves)
+        return reason_to_stop(self._rule, curve, others, self._trust)
 
-    def _by_goals(self, rule: Rule, view: TrialIndex, trial: Trial, others: list[Trial]) -> str | None:
+    def _by_goals(self, rule: Rule, trial: MeasuredTrial) -> str | None:
+        why = reason_to_stop_goals(rule, self._goals, trial, self._measured)
+        if why is not None and self._trust is None:
+            self._trust = trust_goals(rule, self._goals, self._measured)
+        return why if self._trust == FULL_TRUST else None
+
+    def _read_finished(self, view: TrialIndex) -> None:
+        known = [trial for trial in map(view.trials.__getitem__, sorted(view.over)) if _counts(trial, view)]
+        if self._goals.is_single:
+            self._curves = [self._curve(view, trial) for trial in known]
+            return
         from bough.study.analysis.fronts import front_of  # array functions, which one objective does without
 
-        front = {each.number for each in front_of(self._goals, others)}
+        front = {each.number for each in front_of(self._goals, known)}
+        self._measured = [
+            self._measured_trial(view, each, each.number in front) for each in known if each.state == "done"
+        ]
 
-        def measured(each: Trial) -> MeasuredTrial:
-            curve, branch = view.curves.of(each), self._branches.of(each)
-            return measured_trial(each, curve, branch, self._goals, each.number in front)
+    def _curve(self, view: TrialIndex, trial: Trial) -> TrialCurve:
+        return TrialCurve.of(trial, view.curves.of(trial), self._goals.sign, self._branches.of(trial))
 
-        finished = [measured(each) for each in others if each.state == "done"]
-        return reason_to_stop_goals(rule, self._goals, measured(trial), finished)
+    def _measured_trial(self, view: TrialIndex, trial: Trial, on_front: bool = False) -> MeasuredTrial:
+        curve, branch = view.curves.of(trial), self._branches.of(trial)
+        return measured_trial(trial, curve, branch, self._goals, on_front)
 
-    def _comparable(self, view: TrialIndex) -> Iterator[Trial]:
-        """Trials with a value or a curve, without failed and retracted ones."""
-        for trial in view.trials:
-            known = trial.value is not None or view.curves.has(trial)
-            if known and trial.state != "failed" and trial.retracted is None:
-                yield trial
+
+def _counts(trial: Trial, view: TrialIndex) -> bool:
+    """Whether a finished trial is compared with others: it has a value or a curve, and was not retracted."""
+    known = trial.value is not None or view.curves.has(trial)
+    return known and trial.state != "failed" and trial.retracted is None

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from bough.study.stopping.final_values import MIN_CURVES, TrialCurve, predicted_final
 
-__all__ = ["RULES", "Rule", "Trust", "reason_to_stop", "trust"]
+__all__ = ["FULL_TRUST", "RULES", "Rule", "Trust", "reason_to_stop", "trust"]
 
 CERTAIN_SDS = 2.0
 """Standard deviations by which a prediction must be worse to count as a certain loser."""
