@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from bough.cli.reported_lines import ReportedLines
 from bough.space import Float, Space
 from bough.study import Study, open_study
 from bough.study.running.orphans import Guardian
+from bough.trial import Report, Trial
 
 from .programs import STUBBORN_PARENT, alive, bough, pid_in, script
 
@@ -43,6 +46,46 @@ def test_a_stopped_program_ends_with_its_children(tmp_path: Path) -> None:
     assert result.state == "stopped" and study.record_result(result).state == "stopped"
     assert study.trial(trial.number).curve == ((2, 9.0),)
     assert not alive(pid_in(tmp_path / "pid"))
+
+
+def test_children_of_a_stopped_program_have_time_to_end(tmp_path: Path) -> None:
+    """A shell ends at once on SIGTERM; its child, which saves something first, is not killed with it."""
+    study = finished(Study(SPACE, method="random", seed=0))
+    child = script(
+        tmp_path,
+        "child",
+        f"#!{sys.executable} -IS\n"
+        "import signal, sys, time\n"
+        "def save(*_):\n    time.sleep(1)\n    open(sys.argv[1], 'w').close()\n    sys.exit()\n"
+        "signal.signal(signal.SIGTERM, save)\n"
+        'print(\'{"step": 2, "value": 9}\', flush=True)\ntime.sleep(100)\n',
+    )
+    program = script(tmp_path, "train", f"#!/bin/sh\n{child} $1\necho done\n")
+    trial, saved = study.ask(), tmp_path / "saved"
+    with Guardian() as guardian:
+        result = Command(units_of([program, str(saved)]), study, tmp_path, guardian)(trial)
+    assert result.state == "stopped" and saved.exists()
+
+
+def test_a_program_that_reports_without_end_is_stopped_after_its_time(tmp_path: Path) -> None:
+    study = Study(SPACE, method="random", seed=0)
+    keep = study._storage.report
+
+    def slowly(number: int, report: Report) -> Trial:
+        time.sleep(0.01)
+        return keep(number, report)
+
+    study._storage.report = slowly  # type: ignore[method-assign]
+    endless = (
+        f"#!{sys.executable} -IS\nimport itertools\n"
+        "for step in itertools.count():\n"
+        '    print(\'{"step": %d, "value": 0.5}\' % step)\n'
+    )
+    program, trial = script(tmp_path, "train", endless), study.ask()
+    with Guardian() as guardian:
+        result = Command(units_of([program]), study, tmp_path, guardian, timeout=0.5)(trial)
+    assert (result.state, len(study.trial(0).curve) > 1) == ("failed", True)
+    assert "stopped after 0.5 s (--trial-timeout)" in str(result.error)
 
 
 def test_a_program_that_has_ended_is_not_stopped_any_more(tmp_path: Path) -> None:

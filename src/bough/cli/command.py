@@ -30,7 +30,7 @@ from bough.errors import ConfigError
 from bough.space import Space
 from bough.study import Study, failure, outcome
 from bough.study.results import stopped
-from bough.study.running.orphans import KILL, Guardian, signal_group
+from bough.study.running.orphans import KILL, Guardian, group_exists, signal_group
 from bough.trial import Trial
 
 __all__ = ["Command", "log_files", "logs_of", "shared_variables"]
@@ -148,9 +148,7 @@ class Command:
         try:
             return self._wait(process, reported), header
         except (subprocess.TimeoutExpired, CommandStopped) as why:
-            signal_group(process.pid, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(TERMINATION_SECONDS)
+            _terminate(process)
             if isinstance(why, CommandStopped):
                 raise
             raise CommandFailed(f"stopped after {self.timeout:g} s (--trial-timeout)") from None
@@ -171,7 +169,7 @@ class Command:
             except subprocess.TimeoutExpired:
                 if time.monotonic() >= deadline:
                     raise
-            if reported.should_stop():
+            if reported.should_stop(deadline):
                 raise CommandStopped
 
     def _start(
@@ -218,6 +216,14 @@ class Command:
         }
         # Otherwise a Python program would buffer its reports until it ends.
         return {"PYTHONUNBUFFERED": "1", **self.defaults, **inherited, **variables}
+
+
+def _terminate(process: subprocess.Popen[bytes]) -> None:
+    """Send SIGTERM to a program and its children, and give all of them time to end."""
+    signal_group(process.pid, signal.SIGTERM)
+    last = time.monotonic() + TERMINATION_SECONDS
+    while (process.poll() is None or group_exists(process.pid)) and time.monotonic() < last:
+        time.sleep(POLL_SECONDS)
 
 
 def shared_variables(space: Space) -> frozenset[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import math
+import time
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +33,22 @@ class ReportedLines:
         self._needed = () if study.goals.is_single else study.goals.needed
         self._refused = ignored
 
-    def should_stop(self) -> bool:
-        """Store the reports since the last call; returns whether the program should stop now."""
-        return self._pass_on(self._study.report)
+    def should_stop(self, deadline: float = math.inf) -> bool:
+        """Store the reports since the last call; returns whether the program should stop now.
+
+        deadline: a time of ``time.monotonic`` after which no further report is stored. A program may print
+        faster than reports are stored.
+        """
+        return self._pass_on(self._study.report, deadline)
 
     def keep(self) -> None:
         """Store the reports since the last call of a program that has ended, without stopping the trial."""
-        self._pass_on(self._study.keep_report)
+        self._pass_on(self._study.keep_report, math.inf)
 
-    def _pass_on(self, report: Callable[[Trial, Any, Any], bool]) -> bool:
+    def _pass_on(self, report: Callable[[Trial, Any, Any], bool], deadline: float) -> bool:
+        reports = takewhile(lambda _: time.monotonic() < deadline, self._new())
         try:
-            return any(report(self._trial, self._value(given), given["step"]) for given in self._new())
+            return any(report(self._trial, self._value(given), given["step"]) for given in reports)
         except (TrialError, StudyError) as error:
             _log.warning("trial %d: its reports are ignored from now on: %s", self._trial.number, error)
             self._refused = True

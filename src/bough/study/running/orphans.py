@@ -16,7 +16,7 @@ import sys
 import threading
 from typing import IO
 
-__all__ = ["KILL", "Guardian", "signal_group"]
+__all__ = ["KILL", "Guardian", "group_exists", "signal_group"]
 
 END = "end\n"
 KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has no SIGKILL
@@ -78,6 +78,17 @@ def signal_group(group: int, number: int) -> None:
             os.killpg(group, number)
         else:
             os.kill(group, number)
+
+
+def group_exists(group: int) -> bool:
+    """Whether a process group has processes left; false where there are no groups."""
+    if os.name != "posix":
+        return False
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
 
 
 def _guard(lines: IO[str]) -> None:
