@@ -1,6 +1,7 @@
 """A fidelity that the study chooses: promotions, what counts, and that a restart decides the same."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from bough.errors import SpaceError, StudyError
 from bough.space.fidelity import full_space, rungs
 from bough.study import export_study, import_study
 from bough.study.goals import Goals
-from bough.study.stopping.fidelities import Fidelity, Halving
+from bough.study.stopping.fidelities import Fidelity, Halving, resumed_by
 from bough.trial import Trial
 
 EPOCHS = bough.Int(3, 81, fidelity=True)
@@ -111,14 +112,22 @@ def test_methods_search_at_the_highest_fidelity():
 # ---- promotions ----------------------------------------------------------------------------------
 
 
-def halving(results, branches=None):
-    """``results``: for each config its values by fidelity; None for a trial that runs."""
+def halving(results, branches=None, violated=(), disturbed=()):
+    """``results``: for each config its values by fidelity; None for a trial that runs.
+
+    violated: the configs whose results violate a limit. disturbed: (config, fidelity) of each trial that failed
+    through no fault of its config.
+    """
     trials, number = [], 0
     for x, values in enumerate(results):
         mine = []
         for epochs, value in values.items():
             state = "running" if value is None else "done"
-            mine.append(Trial(number, {"x": float(x), "epochs": epochs}, state, value))
+            broken = ("memory <= 4",) if x in violated else ()
+            mine.append(Trial(number, {"x": float(x), "epochs": epochs}, state, value, violated=broken))
+            number += 1
+        for _, epochs in (each for each in disturbed if each[0] == x):
+            mine.append(Trial(number, {"x": float(x), "epochs": epochs}, "failed", learn=False))
             number += 1
         trials.append(mine)
     of = branches or {}
@@ -147,6 +156,39 @@ def test_branches_are_compared_by_predicted_final_results():
     slow = [{3: 9.0, 9: 5.0, 27: 2.0, 81: 0.1}] * 3 + [{3: 8.9}]
     found = halving([*fast, *slow], dict.fromkeys((4.0, 5.0, 6.0, 7.0), b"slow"))
     assert found.due() == {"x": 7.0, "epochs": 9}  # 8.9 now is 0.0 in the end
+
+
+def test_a_branch_whose_configs_change_unequally_is_given_its_better_changes():
+    """Changes of -1 each, against 0, 0, -2 and -2: their mean is the same, their lower quartile is not."""
+    steady = [{3: 5.0, 9: 4.0, 27: 4.0, 81: 4.0}] * 4 + [{3: 2.0}]
+    varied = [{3: 5.0, 9: end, 27: end, 81: end} for end in (5.0, 5.0, 3.0, 3.0)] + [{3: 2.5}]
+    found = halving([*steady, *varied], dict.fromkeys((5.0, 6.0, 7.0, 8.0, 9.0), b"varied"))
+    assert found.due() == {"x": 9.0, "epochs": 9}
+
+
+def test_configs_that_meet_the_limits_come_first():
+    done = {3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}
+    rest = [{3: 0.5}, {3: 1.5}, {3: 5.0}, {3: 5.0}, {3: 5.0}]
+    assert halving([done, *rest]).due() == {"x": 1.0, "epochs": 9}
+    assert halving([done, *rest], violated=[1]).due() == {"x": 2.0, "epochs": 9}
+
+
+def test_a_promotion_that_was_disturbed_is_tried_once_more():
+    done = {3: 1.0, 9: 1.0, 27: 1.0, 81: 1.0}
+    results = [done, {3: 0.5}, {3: 3.0}]
+    assert halving(results, disturbed=[(1, 9)]).due() == {"x": 1.0, "epochs": 9}
+    assert halving(results, disturbed=[(1, 9), (1, 9)]).due() is None
+
+
+def test_only_an_earlier_result_that_still_counts_is_resumed():
+    trials = [Trial(k, {"x": 0.5, "epochs": epochs}, "done", 1.0) for k, epochs in enumerate((3, 9, 27))]
+    assert resumed_by(trials[2], "epochs", trials) == 1
+    retracted = [trials[0], replace(trials[1], retracted="wrong data"), trials[2]]
+    assert resumed_by(trials[2], "epochs", retracted) == 0
+    failed = [replace(trials[0], state="failed", value=None), trials[2]]
+    assert resumed_by(trials[2], "epochs", failed) is None
+    later = replace(trials[0], number=7)
+    assert resumed_by(trials[2], "epochs", [later, trials[2]]) is None
 
 
 def test_a_branch_that_is_little_known_is_compared_with_itself_alone():

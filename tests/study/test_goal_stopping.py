@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from scipy.stats import norm
 
 from bough.errors import ConflictError, TrialError
 from bough.space import Float, Space
@@ -61,6 +62,31 @@ def test_what_is_dominated_stops_and_what_is_not_goes_on():
     early = trial(course(3.0, 3.0)[:1], done=False)
     assert reason_to_stop_goals(RULE, goals, early, FINISHED) is None
     assert reason_to_stop_goals(RULE, goals, bad, FINISHED[:2]) is None  # too few curves
+
+
+@pytest.mark.parametrize(("b", "stops"), [(1.02, False), (1.04, True)])
+def test_the_chance_to_be_dominated_is_that_of_independent_normal_values(b, stops):
+    goals = parse_goals(["a", "b"], (), None)
+    # All curves change alike, so the noise is 0.3 of the distance to the median curve and 0.01 of the range.
+    noise = [math.hypot(0.3 * (mean - 1.0), 0.01 * 1.2) for mean in (0.5, b)]
+    chance = norm.cdf((0.5 - 0.0) / noise[0]) * norm.cdf((b - 1.0) / noise[1])
+    assert (chance > 0.95) == stops and chance > 0.9
+    why = reason_to_stop_goals(RULE, goals, trial(course(0.5, b)[:5], done=False), FINISHED)
+    assert (why is not None) == stops and (why is None or f"was {chance:.2g}" in why)
+
+
+def test_a_limit_on_a_maximised_objective():
+    goals = {"objectives": {"error": "minimize", "speed": "maximize"}, "constraints": ["speed >= 1"]}
+    study = Study(FLAT, method="sobol", seed=0, **goals)
+    for speed in (2.0, 2.1, 2.2, 2.3):
+        asked, result = study.ask(), {"error": speed, "speed": speed}
+        for step in range(1, STEPS + 1):
+            study.report(asked, result, step)
+        study.tell(asked, result)
+    assert not study.report(study.ask(), {"error": 2.0, "speed": 2.5}, 5)
+    slow = study.ask()
+    assert study.report(slow, {"error": 1.0, "speed": -1.0}, 5)
+    assert "limits" in study.trial(slow.number).notes["stopped"]
 
 
 def test_what_will_miss_a_limit_stops():

@@ -80,6 +80,34 @@ def test_a_promising_trial_goes_on() -> None:
     assert report_until_stopped(study, 0.15)[1] == 0
 
 
+def test_running_trials_are_compared_too() -> None:
+    study = finished_study((0.4, 0.3))
+    for x in (0.2, 0.1):
+        trial = study.ask()
+        for step in range(1, 6):
+            study.report(trial, course(1.0 + x, x, step), step)
+    assert report_until_stopped(study, 0.9)[1] == 2, "two finished curves alone would say nothing"
+
+
+def test_failed_trials_are_not_compared() -> None:
+    study = finished_study()
+    for _ in range(4):
+        trial = study.ask()
+        for step in range(1, 6):
+            study.report(trial, 0.0, step)
+        study.fail(trial, "out of memory")
+    assert report_until_stopped(study, 0.15)[1] == 0
+
+
+def test_retracted_trials_are_not_compared() -> None:
+    study = finished_study()
+    trial = study.ask()
+    assert not study.report(trial, 1.8, 1)
+    for number in (0, 1):
+        study.retract(number, "wrong data")
+    assert not study.report(trial, 1.7, 2), "two curves say nothing"
+
+
 def test_rule_none_stops_nothing() -> None:
     study = finished_study(stopping="none")
     assert report_until_stopped(study, 9.0)[1] == 0

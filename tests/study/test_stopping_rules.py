@@ -133,3 +133,11 @@ def test_predicted_final_values() -> None:
     assert cut == (0.1, promised[1]), "a stopped trial is never better than the best"
     alone = predicted_final(trial, own[:1])
     assert alone is not None and alone[1] > 0
+
+
+def test_the_change_of_a_little_known_branch_is_uncertain() -> None:
+    known = [falling(1.0, 0.5, branch="a") for _ in range(3)]
+    alone = falling(9.0, 1.0, branch="b")
+    found = predicted_final(falling(9.0, 1.0, upto=5, branch="b"), [*known, alone])
+    assert found is not None and found[0] == pytest.approx(1.0)
+    assert found[1] == pytest.approx(np.hypot(0.25 * 4.0, 0.01 * 0.5)), "a quarter of the only known change"

@@ -6,9 +6,10 @@ modelled as
     y_ci = f_c + d_i + e_ci,      Σ_i d_i = 0,
 
 with an effect d_i of the instance that all configurations share. The effects are estimated from the trials
-that ran on all instances, where f_c is a plain mean: d_i = mean_c (y_ci − f_c). So a trial that saw only k
-instances has f_c = mean_i (y_ci − d_i), and its standard error is sd_i(e_ci)/√k, as an estimate of the mean
-over fresh instances of the same kind.
+that ran on all instances, where f_c is a plain mean: d_i = mean_c (y_ci − f_c). So a trial that saw only k of
+N instances has f_c = mean_i (y_ci − d_i). As an estimate of the mean over fresh instances of the same kind, its
+standard error is sd(e) √(1/k + (1/k − 1/N)/m): the effects are means over m trials, so they also have an error,
+which cancels over all instances.
 
 A challenger is dropped by a paired t-test against the incumbent on the instances that both have seen, which
 is how irace compares means (López-Ibáñez et al. 2016; racing by tests is F-race, Birattari et al. 2002).
@@ -109,10 +110,9 @@ def adjusted_mean(
         return None
     table = np.array([seen_by(other, count)[1] for other in complete])
     effects = (table - table.mean(axis=1, keepdims=True)).mean(axis=0)
-    own = values - effects[places]
-    # The effects are means over m trials, so they also have an error: var(own) = var(e) (1 + 1/m).
-    deviation = float(own.std(ddof=1)) / sqrt(1 + 1 / len(complete))
-    return float(own.mean()), deviation / sqrt(len(places))
+    own, seen, m = values - effects[places], len(places), len(complete)
+    variance = float(own.var(ddof=1)) / (1 + 1 / m)  # of e: own also has the error of the effects
+    return float(own.mean()), sqrt(variance * (1 / seen + (1 / seen - 1 / count) / m))
 
 
 def predicted_in_race(
