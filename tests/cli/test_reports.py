@@ -125,6 +125,17 @@ def test_lines_that_are_reports(
     assert len(refused) == (text.count("\n") > 0 and any(w in text for w in ('"3"', "NaN", '"step": 3')))
 
 
+def test_a_line_is_read_once_it_is_complete(tmp_path: Path) -> None:
+    study = Study(SPACE, method="random", seed=0)
+    trial, output = study.ask(), tmp_path / "out"
+    reported = ReportedLines(study, trial, output)
+    text = '{"step": 1, "value": 0.5}\n{"step": 2, "value": 0.25}\n'
+    for written in (30, 40, len(text)):
+        output.write_text(text[:written])
+        assert not reported.should_stop()
+        assert len(study.trial(0).curve) == (2 if written == len(text) else 1)
+
+
 def test_lines_with_several_measures_are_judged_together(tmp_path: Path) -> None:
     study = Study(SPACE, objectives=["error", "size"], constraints=["heat <= 5"], method="random", seed=0)
     for level in (0.4, 0.3, 0.2, 0.1):

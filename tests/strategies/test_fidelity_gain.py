@@ -183,3 +183,20 @@ def test_beliefs_decide_between_equal_promotions(likely: tuple[float, float], pr
     points = at_fidelity(space.encode([*waiting, new]), (column, rungs[-1]))
     contest = Contest(points, np.array([0, 0, -1]), column, rungs)
     assert next_evaluation(strategy, space, seen, contest) == (promoted, 1)
+
+
+@pytest.mark.parametrize(("reached", "chosen"), [(-1, 0), (0, 1)])
+def test_a_rung_that_was_looked_at_is_not_looked_at_again(reached: int, chosen: int) -> None:
+    """A noisy and cheap result would be worth repeating; the config goes on to the next rung instead."""
+    space = full_space(SPACE)
+    full = [{"x": x, "y": y, "epochs": 27} for x in (0.2, 0.5, 0.8) for y in (0.1, 0.5, 0.9)]
+    waiting = {"x": 0.3, "y": 0.6, "epochs": 9}
+    past = history(space, [(config, bowl(config)) for config in (*full, waiting)])
+    noise, costs = np.array([np.nan] * len(full) + [0.3]), np.array([27.0] * len(full) + [0.01])
+    past = replace(past, noise=noise, spending=Spending(costs, float(costs.sum()), 1e4))
+    fidelity, strategy = Fidelity("epochs", (9, 27)), build("auto", space)
+    column, rungs = fidelity.places(space)
+    points = space.encode([waiting, {"x": 0.9, "y": 0.95, "epochs": 27}])
+    contest = Contest(at_fidelity(points, (column, rungs[-1])), np.array([reached, -1]), column, rungs)
+    seen = fidelity.history(space, past, strategy)
+    assert next_evaluation(strategy, space, seen, contest) == (0, chosen)

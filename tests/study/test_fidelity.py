@@ -115,8 +115,8 @@ def test_methods_search_at_the_highest_fidelity():
 def halving(results, branches=None, violated=(), disturbed=()):
     """``results``: for each config its values by fidelity; None for a trial that runs.
 
-    violated: the configs whose results violate a limit. disturbed: (config, fidelity) of each trial that failed
-    through no fault of its config.
+    violated: the configs whose results violate a limit. disturbed: (config, fidelity) of each trial that
+    failed through no fault of its config.
     """
     trials, number = [], 0
     for x, values in enumerate(results):

@@ -35,6 +35,24 @@ def test_stopped_trials_enter_the_history_with_their_noise() -> None:
         np.testing.assert_array_equal(getattr(fresh, name), getattr(history, name))
 
 
+def test_a_stopped_trial_is_pending_until_its_end_can_be_predicted() -> None:
+    study = finished_study()
+    number, _ = report_until_stopped(study, 0.9)
+    for other in range(4):
+        study.retract(other, "wrong data")
+    history = stopped_history(study)
+    assert history.done_numbers.tolist() == [] and history.pending_numbers.tolist() == [number]
+    trial = study.ask()
+    study.tell(trial, 0.5)  # without a curve
+    assert stopped_history(study).pending_numbers.tolist() == [number]
+    trial = study.ask()
+    for step in range(1, STEPS + 1):
+        study.report(trial, course(1.5, 0.5, step), step)
+    study.tell(trial, 0.5)
+    history = stopped_history(study)
+    assert number in history.done_numbers.tolist() and not len(history.pending)
+
+
 def test_a_stopped_trial_lowers_hopes_around_it() -> None:
     study = Study(FLAT, method="auto", seed=5)
     for x in (0.7, 0.5, 0.3, 0.05):

@@ -295,7 +295,7 @@ def test_nothing_matters_after_the_stop(leave: str) -> None:
         assert run.stop
         return "no number"
 
-    study.run(objective, trials=5, progress=False)
+    study.run(objective, trials=5, on_error="raise", progress=False)
     assert study.trial(4).state == "stopped"
     assert study.trial(4).curve == ((1, 9.0), (2, 9.0)), "later reports are not stored"
 

@@ -6,7 +6,6 @@ It gets a separate process group, which is killed when the program or bough ends
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os

@@ -6,10 +6,10 @@ modelled as
     y_ci = f_c + d_i + e_ci,      Σ_i d_i = 0,
 
 with an effect d_i of the instance that all configurations share. The effects are estimated from the trials
-that ran on all instances, where f_c is a plain mean: d_i = mean_c (y_ci − f_c). So a trial that saw only k of
-N instances has f_c = mean_i (y_ci − d_i). As an estimate of the mean over fresh instances of the same kind, its
-standard error is sd(e) √(1/k + (1/k − 1/N)/m): the effects are means over m trials, so they also have an error,
-which cancels over all instances.
+that ran on all instances, where f_c is a plain mean: d_i = mean_c (y_ci − f_c). So a trial that saw only k
+of N instances has f_c = mean_i (y_ci − d_i). As an estimate of the mean over fresh instances of the same
+kind, its standard error is sd(e) √(1/k + (1/k − 1/N)/m). The second term is the error of the effects, which
+are means over m trials; it cancels over all instances.
 
 A challenger is dropped by a paired t-test against the incumbent on the instances that both have seen, which
 is how irace compares means (López-Ibáñez et al. 2016; racing by tests is F-race, Birattari et al. 2002).
