@@ -9,7 +9,8 @@ import pytest
 import bough
 from bough.gp import kernels
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 @pytest.mark.parametrize("name", sorted(bough.methods()))
@@ -24,3 +25,23 @@ def test_every_kernel_is_in_the_reference(name: str) -> None:
     line = f"::: bough.gp.kernels.{name}"
     documented = f"{line}\n" in (DOCS / "reference.md").read_text(encoding="utf-8")
     assert documented, f"add the line {line!r} to docs/reference.md"
+
+
+def test_the_readme_counts_the_methods() -> None:
+    assert f"**{len(bough.methods())} methods**" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        name = page.relative_to(DOCS).as_posix()
+        assert f" {name}\n" in navigation, f"list {name} under nav in mkdocs.yml"
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_every_program_is_in_the_list_of_its_folder(folder: str) -> None:
+    listed = (ROOT / folder / "README.md").read_text(encoding="utf-8")
+    for program in (ROOT / folder).glob("[!_]*.py"):
+        assert f"`{program.stem}`" in listed or f"`{program.name}`" in listed, (
+            f"add {program.name} to the list"
+        )
