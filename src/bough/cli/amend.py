@@ -60,8 +60,9 @@ def change(
 ) -> None:
     """Continue STUDY in another space.
 
-    Shows how the space of the file SPACE differs, and asks. Earlier trials keep their configs, and the method still learns from them; proposals come from the new
-    space. Results of running trials are still accepted.
+    Shows how the space of the file SPACE differs, and asks. Earlier trials keep their configs, and the
+    method still learns from them; proposals come from the new space. Results of running trials are still
+    accepted.
 
     \b
     Examples:
@@ -94,9 +95,9 @@ def change(
 def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: str) -> None:
     """Say where good values are expected.
 
-    Prints all beliefs about STUDY. LIKELY is a range [low, high] of a number. For options it is a list of likely ones, or an object of
-    weights. null withdraws a belief. The latest statement about a parameter counts, from the next proposal
-    on.
+    Prints all beliefs about STUDY. LIKELY is a range [low, high] of a number. For options it is a list of
+    likely ones, or an object of weights. null withdraws a belief. The latest statement about a parameter
+    counts, from the next proposal on.
 
     \b
     Examples:

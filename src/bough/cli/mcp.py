@@ -15,8 +15,9 @@ __all__ = ["mcp"]
 def mcp(storage: str, write: bool) -> None:
     """Let an AI assistant read studies (MCP).
 
-    The assistant speaks the Model Context Protocol. It starts this command and talks to it on standard input and output. It may read studies,
-    best, front, branches, trials and explain. With --write it may also ask, tell and fail.
+    The assistant speaks the Model Context Protocol. It starts this command and talks to it on standard
+    input and output. It may read studies, best, front, branches, trials and explain. With --write it may
+    also ask, tell and fail.
 
     \b
     Examples:
