@@ -243,6 +243,8 @@ def test_explained_means_are_in_the_users_direction() -> None:
         seed=0,
     )
     assert study.explain(8)["objectives"]["speed"]["mean"] == pytest.approx(100.5, abs=0.7)
+    reasons = {study.explain(trial)["reason"] for trial in study.trials}
+    assert "the best expected gain" in reasons, "without constraints none are named"
 
 
 def test_other_acquisitions_are_refused() -> None:

@@ -90,3 +90,13 @@ def test_nothing_is_random_where_cost_counts_or_every_trial_exploits() -> None:
     assert "random" not in rules(study)
     study = bough.Study(SPACE, seed=0, method=bough.method("auto", exploit_every=1))
     assert "random" not in rules(study.run(bowl, 30, progress=False))
+
+
+def test_a_branch_that_always_fails_does_not_keep_a_search_going() -> None:
+    def half_works(config: dict[str, Any]) -> float:
+        return float("nan") if config["kind"] == "narrow" else bowl(config)
+
+    study = bough.Study(SPACE, seed=0)
+    study.run(half_works, 60, until="settled", progress=False)
+    assert 10 < len(study.trials) < 40
+    assert study.best.value < 1e-3

@@ -16,6 +16,7 @@ from bough.space.sampling import sample_points
 from bough.strategies.hyperparameters import working_rows
 from bough.strategies.model_based import ModelBased
 from bough.strategies.success import DOUBT, with_labels
+from bough.strategies.viability import MIN_PROBABILITY, PENALTY_EXPONENT
 from bough.study import Study
 
 SPACE = bough.Space(
@@ -88,18 +89,39 @@ def test_a_branch_that_never_works_is_left_and_the_others_are_not() -> None:
     assert probability(study, config("forest", 0.5, 500)) > 0.8
 
 
+def test_a_region_that_always_fails_does_not_take_most_trials() -> None:
+    """Where every trial fails, the model of values has no data, and may promise more and more."""
+    space = bough.Space(
+        {
+            "kind": bough.Choice({"a": {"p": bough.Float(0, 1)}, "b": {"q": bough.Float(0, 1)}, "c": {}}),
+            "size": bough.Int(1, 64, log=True),
+        }
+    )
+
+    def objective(given: dict[str, Any]) -> float:
+        gap = (given.get("p", 0.9) - 0.2) ** 2 + (given.get("q", 0.5) - 0.5) ** 2
+        return math.nan if given["size"] > 32 else gap - math.log2(given["size"]) / 6
+
+    study = bough.minimize(objective, space, 60, seed=0, progress=False)
+    assert study.best.value < -0.82
+    assert sum(trial.state == "failed" for trial in study.trials[30:]) <= 15
+
+
 def test_the_formula_and_the_gradient() -> None:
     study = told(OUT_OF_MEMORY)
     strategy = study._strategy
     assert isinstance(strategy, ModelBased)
-    points = sample_points(SPACE, 12, np.random.default_rng(0))
+    points = sample_points(SPACE, 40, np.random.default_rng(0))
     criterion = strategy.success(SPACE, history_of(study))
     value, gradient = criterion.with_gradient(points)
     fitted = criterion.posteriors[0]  # type: ignore[attr-defined]
     mean, sd = fitted.predict(points)
     labels = with_labels(history_of(study)).y
     half = (0.5 - labels.mean()) / labels.std()
-    assert np.exp(value) == pytest.approx(norm.cdf((mean - half) / np.sqrt(sd**2 + DOUBT**2)), rel=1e-6)
+    chance = norm.cdf((mean - half) / np.sqrt(sd**2 + DOUBT**2))
+    assert chance.min() < MIN_PROBABILITY < chance.max()
+    penalty = np.minimum(chance / MIN_PROBABILITY, 1.0) ** PENALTY_EXPONENT
+    assert np.exp(value) == pytest.approx(chance * penalty, rel=1e-6)
     step = 1e-6
     for column in range(SPACE.layout.columns):
         shift = np.zeros(SPACE.layout.columns)

@@ -73,11 +73,9 @@ class GoalBased:
         """Repeats the proposal with the same random numbers, so the reason is the true one."""
         chosen = repeated_choice(space, point, lambda: self._choose(space, history, rng))
         outcomes = outcomes_of(history)
-        usual = (
-            "the best expected gain under the constraints"
-            if outcomes.objectives
-            else "likely to meet the constraints, and unlike the trials that are known to"
-        )
+        usual = "likely to meet the constraints, and unlike the trials that are known to"
+        if outcomes.objectives:
+            usual = "the best expected gain" + (" under the constraints" if outcomes.limits else "")
         why = {"rule": chosen.rule, "reason": chosen.reason or usual}
         if len(history.done) == 0:
             return why

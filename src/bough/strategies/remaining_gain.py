@@ -6,7 +6,8 @@ et al. 2017, PMLR 77), and no branch may still reach a better value by the bound
 run waits for several such answers in a row, because a single one is often an accident of the fit. Under noise
 a gain counts only as far as one trial can show it (``log_augmented_ei``); otherwise the uncertainty around
 the incumbent would keep a search going for hundreds of trials. Such a gain may be largest away from the
-largest expected improvement, so random points are candidates, too.
+largest expected improvement, so random points are candidates, too. Where trials may fail, a gain counts times
+the probability of success; otherwise a region that always fails would never settle.
 
 ``possible`` is the regret bound of Makarova et al. 2022 ("Automatic termination for hyperparameter
 optimization"): the lowest upper confidence bound of the tried points minus the lowest lower bound of all
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.acquisition.criterion import Expected, log_augmented_ei
+from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.points import Points
@@ -38,10 +39,12 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     """The remaining gain by a model that is conditioned on the finished trials."""
     model, space = context.model, context.space
     none = context.avoid.take([])
-    gain = Expected(model.posteriors, model.best)
+    gain: Criterion = Expected(model.posteriors, model.best)
+    if context.success is not None:
+        gain = Total([gain, context.success])
     best = search_paths(space, gain, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
     candidates = Points.concat([best, random_candidates(context, RANDOM_POINTS, rng)])
-    log_gain = float(log_augmented_ei(model.posteriors, model.best, candidates).max(initial=-np.inf))
+    log_gain = float(context.improvement(candidates).max(initial=-np.inf))
     low = Expected(model.posteriors, model.best, lcb(BOUND_SDS))
     lowest = search_paths(space, low, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
     moments = [posterior.predict(context.done) for posterior in model.posteriors]

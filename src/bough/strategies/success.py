@@ -11,6 +11,9 @@ squashed into a probability (least-squares classification, Rasmussen & Williams 
 in units of the standard deviation of the labels. The covariance of ``auto`` says which trials are alike, and
 the fit says what matters: a shared parameter whose value fails on two branches is suspicious on the third,
 a branch that never works has a low offset, and a failing region inside a branch a low function of its group.
+
+Failed trials give the model of values no data, so expected improvement stays large exactly where trials keep
+failing. Hence improbable points get the penalty of ``viability.penalised``.
 """
 
 from __future__ import annotations
@@ -24,15 +27,16 @@ from bough.acquisition.functions import Acquisition, Score, log_pi
 from bough.history import History
 from bough.points import FloatArray, Points
 from bough.strategies.context import ConditionedModel
+from bough.strategies.viability import penalised
 
-__all__ = ["DOUBT", "success_probability", "with_labels"]
+__all__ = ["DOUBT", "log_success", "success_probability", "with_labels"]
 
 DOUBT = 0.5
 """Extra sd: labels are not Gaussian, so a model that fits them exactly is too certain between them."""
 
 
 def success_probability(model: Callable[[History], ConditionedModel], history: History) -> Criterion:
-    """The criterion log P(success). model: fits and conditions a process on a history."""
+    """The criterion log P(success), penalised. model: fits and conditions a process on a history."""
     fitted = model(with_labels(history))
     boundary = float(fitted.transform.forward(np.array([0.5]))[0])
     return Expected(fitted.posteriors, [boundary] * len(fitted.posteriors), _LOG_SUCCESS)
@@ -50,10 +54,17 @@ def with_labels(history: History) -> History:
     return history.of_results(points, labels, numbers[order])
 
 
-def _log_success(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:
+def log_success(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:
+    """log P(success), with its derivatives by mean and sd."""
     wide = np.hypot(sd, DOUBT)
     value, by_mean, by_wide = log_pi(-mean, wide, -boundary)
     return value, -by_mean, by_wide * sd / wide
 
 
-_LOG_SUCCESS = Acquisition(_log_success, log=True)
+def _penalised(mean: FloatArray, sd: FloatArray, boundary: float) -> Score:
+    log_probability, by_mean, by_sd = log_success(mean, sd, boundary)
+    value, slope = penalised(log_probability)
+    return value, slope * by_mean, slope * by_sd
+
+
+_LOG_SUCCESS = Acquisition(_penalised, log=True)

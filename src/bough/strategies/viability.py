@@ -30,7 +30,7 @@ from bough.history import History
 from bough.points import BoolArray, FloatArray, Layout, Points, rows_by_signature
 from bough.space import Space
 
-__all__ = ["Viability", "viability"]
+__all__ = ["Viability", "penalised", "viability"]
 
 PRIOR_SUCCESS = 0.8
 PRIOR_FAILURE = 0.2
@@ -73,9 +73,15 @@ class Viability:
                 value[rows], gradient[block] = _on_branch(
                     points.x[block], tried, success, self.layout.nominal[columns]
                 )
-        short = np.minimum(value - math.log(MIN_PROBABILITY), 0.0)
-        slope = np.where(short < 0, 1.0 + PENALTY_EXPONENT, 1.0)
-        return value + PENALTY_EXPONENT * short, gradient * slope[:, None]
+        value, slope = penalised(value)
+        return value, gradient * slope[:, None]
+
+
+def penalised(log_probability: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(n,) the criterion of the module's docstring from log p (n,), and its derivative by log p."""
+    short = np.minimum(log_probability - math.log(MIN_PROBABILITY), 0.0)
+    slope = np.where(short < 0, 1.0 + PENALTY_EXPONENT, 1.0)
+    return log_probability + PENALTY_EXPONENT * short, slope
 
 
 def viability(space: Space, history: History) -> Viability:
