@@ -69,6 +69,20 @@ def test_failed_trials_count_as_the_average_and_added_ones_not_at_all() -> None:
     assert study.spent == pytest.approx(9.0)
 
 
+def test_a_stopped_trial_costs_its_share_of_the_average(sqlite_url: str) -> None:
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), name="s", storage=sqlite_url, method="random")
+    for value in (0.4, 0.3, 0.2, 0.1):
+        trial = study.ask()
+        for step in range(1, 11):
+            study.report(trial, value, step)
+        study.tell(trial, value, cost=100 * value)
+    trial = study.ask()
+    assert study.report(trial, 9.0, 2)
+    assert study.spent == pytest.approx(100 + 2 / 10 * 25)
+    study.fail(study.ask(), "out of memory")
+    assert study.spent == bough.open_study("s", sqlite_url).spent == pytest.approx(100 + 5 + 25)
+
+
 def test_costs_change_no_proposal_unless_there_is_a_budget() -> None:
     costly, free = (bough.Study(SPACE, seed=1) for _ in range(2))
     configs = told(costly, 9)

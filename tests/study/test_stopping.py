@@ -91,7 +91,7 @@ def test_running_trials_are_compared_too() -> None:
 
 def test_failed_trials_are_not_compared() -> None:
     study = finished_study()
-    for _ in range(4):
+    for _ in range(3):
         trial = study.ask()
         for step in range(1, 6):
             study.report(trial, 0.0, step)

@@ -233,7 +233,8 @@ class TrialIndex:
     def spent(self) -> float:
         """The cost of the finished trials, summed on demand."""
         for number in self.over[self._costed :]:
-            self._costs.count(self.trials[number])
+            trial = self.trials[number]
+            self._costs.count(trial, max(self.curves.of(trial).steps, default=0))
         self._costed = len(self.over)
         return self._costs.spent
 

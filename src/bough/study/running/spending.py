@@ -2,8 +2,8 @@
 
 The cost of a trial is reported with its result. If no trial of the study reports a cost, a trial costs its
 fidelity, or without a fidelity the seconds from its start to its end by the storage's clock. If some trials
-report a cost, the others (such as failed and stopped ones) cost the average of the reported costs. Added
-results cost nothing.
+report a cost, the others (such as failed ones) cost the average of the reported costs. A stopped trial then
+costs the share of it that its last step is of the longest finished curve. Added results cost nothing.
 
 The budget is stored as an amendment of the study, because proposals depend only on what is stored.
 """
@@ -28,18 +28,23 @@ class Costs:
 
     def __init__(self, fidelity: str | None = None) -> None:
         self._fidelity = fidelity
-        self._told = self._untold = 0.0
-        self._with_cost = self._without = 0
+        self._told = self._untold = self._without = 0.0
+        self._with_cost = self._longest = 0
 
-    def count(self, trial: Trial) -> None:
+    def count(self, trial: Trial, last_step: int) -> None:
+        """Add a trial; last_step: the last one that it reported, 0 without a report."""
         if trial.was_added:
             return
         self._untold += untold_cost(trial, self._fidelity)
-        if trial.cost is None:
-            self._without += 1
-        else:
+        if trial.state == "done":
+            self._longest = max(self._longest, last_step)
+        if trial.cost is not None:
             self._told += trial.cost
             self._with_cost += 1
+        elif trial.state == "stopped" and last_step < self._longest:
+            self._without += last_step / self._longest
+        else:
+            self._without += 1
 
     @property
     def spent(self) -> float:
