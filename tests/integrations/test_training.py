@@ -85,6 +85,10 @@ def test_lightgbm(module):
     with pytest.raises(EarlyStopException):
         callback(SimpleNamespace(iteration=2, evaluation_result_list=[("valid", "l2", 0.3, False)]))
     assert run.pairs == [(1, 0.5), (2, 0.4), (3, 0.3)]
+    run = Reported()
+    more = SimpleNamespace(iteration=10, evaluation_result_list=[("valid", "l2", 0.3, False)])
+    lightgbm_callback(run)(more)  # continues a model of ten iterations
+    assert run.pairs == [(11, 0.3)]
 
 
 def test_keras(module):

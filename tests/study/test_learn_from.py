@@ -188,6 +188,14 @@ def test_a_name_that_two_parameters_have_is_not_guessed() -> None:
     assert not np.allclose([config["C"] for config in mapped], [trial.config["C"] for trial in study.trials])
 
 
+def _coarse() -> bough.Study:
+    """A study with many results, of which one is at the highest fidelity."""
+    space = bough.Space({"x": bough.Float(0, 1), "epochs": bough.Int(1, 9, fidelity=True)})
+    study = bough.Study(space, name="coarse")
+    study.add_many([({"x": k / 10, "epochs": 9 if k == 5 else 1}, 1.0) for k in range(10)])
+    return study
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -196,6 +204,10 @@ def test_a_name_that_two_parameters_have_is_not_guessed() -> None:
         (lambda _: 3, "takes studies, files and names of studies, not 3"),
         (lambda e: [e] * 9, "at most 8 studies, not 9"),
         (lambda _: [bough.Study(SPACE, name="new")], "needs at least 3 results; study 'new' has no results$"),
+        (
+            lambda _: [_coarse()],
+            r"study 'coarse' has only 1 of them at epochs=9, the highest fidelity$",
+        ),
         (
             lambda e: [_widened(e)],
             "study 'earlier' has no results in its present space, and 16 in earlier ones",

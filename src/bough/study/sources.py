@@ -140,7 +140,8 @@ def _body(study: Any) -> dict[str, Any]:
         current = {trial.number for trial in study.current_trials}
         earlier = sum(t.state == "done" and t.number not in current for t in study.trials)
         found = "no results" if not results else f"only {len(results)} of them"
-        where = f" in its present space, and {earlier} in earlier ones" if earlier else ""
+        full = "" if goals.fidelity is None else " at {}={:g}, the highest fidelity".format(*goals.fidelity)
+        where = f"{full} in its present space, and {earlier} in earlier ones" if earlier else full
         raise StudyError(
             f"learn_from needs at least {MIN_RESULTS} results; study {study.name!r} has {found}{where}"
         )

@@ -67,9 +67,9 @@ def reason_to_stop_goals(
     """Why the trial should stop at its last step; None if it should go on. finished: trials that are done."""
     step = trial.first.last_step
     branch = [other for other in finished if other.first.branch == trial.first.branch]
-    reached = [other for other in branch if other.first.last_step >= step]
+    reached = sum(other.first.last_step >= step for other in branch)
     longest = max((other.first.last_step for other in branch), default=0)
-    if len(reached) < MIN_CURVES or step < 0 or not rule.judges(trial.first, longest):
+    if reached < MIN_CURVES or step < 0 or not rule.judges(trial.first, longest):
         return None
     predicted = predicted_measures(trial, finished)
     if predicted is None:

@@ -82,7 +82,7 @@ class StoppingDecision:
     def __init__(self, rule: str, goals: Goals, branches: Branches) -> None:
         self._rule: Rule | None = RULES[rule]
         self._goals, self._branches = goals, branches
-        self._moment = (-1, -1)  # the numbers of finished and of corrected trials that the cache includes
+        self._moment = (-1, -1)  # the numbers of trials and of corrections that the cache includes
         self._curves: list[TrialCurve] = []  # of finished trials, in a study with one goal
         self._measured: list[MeasuredTrial] = []  # of done trials, in a study with several
         self._trust: Trust | None = None  # None: not known yet
@@ -91,7 +91,8 @@ class StoppingDecision:
         """Why a running trial should stop; None if it should go on."""
         if self._rule is None:
             return None
-        if (moment := (len(view.over), view.corrections)) != self._moment:
+        known = len(view.over) if self._goals.is_single else view.done  # stopped trials count in the former
+        if (moment := (known, view.corrections)) != self._moment:
             self._moment, self._trust = moment, None
             self._read_finished(view)
         trial = view.trials[number]
