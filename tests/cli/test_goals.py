@@ -109,7 +109,7 @@ def test_the_same_command_continues_and_other_goals_are_refused(terminal: Termin
         (("--objective", "a", "--maximize"), "write --objective NAME:maximize"),
         (("--constraint", "memory"), "the constraint 'memory' cannot be read"),
         (("--constraint", "m <= 1", "--constraint", "m >= 2"), "contradict each other"),
-        (("--reference", "error"), "--reference 'error' cannot be read: write NAME=NUMBER"),
+        (("--reference", "error"), "the reference 'error' cannot be read: write NAME=NUMBER"),
         (("--objective", "a", "--reference", "b=1"), "reference names 'b', which is not an objective"),
     ],
 )

@@ -44,6 +44,15 @@ def test_a_served_study_is_corrected(remote: bough.client.RemoteStudy, api: http
     assert all(each["body"]["by"] for each in api.get("/studies/demo/amendments").json()["amendments"])
 
 
+@pytest.mark.parametrize("value", [True, "0.5"])
+def test_a_correction_is_a_number_as_a_result_is(
+    remote: bough.client.RemoteStudy, api: httpx.Client, value: Any
+) -> None:
+    reply = api.post("/studies/demo/trials/0/correct", json={"value": value, "reason": "units"})
+    assert reply.status_code == 422 and "value must be a valid number" in reply.json()["error"]["message"]
+    assert remote.trials[0].value == 1.0
+
+
 def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStudy, api: httpx.Client) -> None:
     shown = api.post("/studies/demo/change", json={"space": MORE, "preview": True}).json()
     assert shown == {"differences": ["+ dropout: Float(0.0, 0.5)"], "since": None}

@@ -98,7 +98,7 @@ def test_the_form_makes_a_study_with_goals(page: httpx.Client) -> None:
 
 def test_a_reference_that_cannot_be_read() -> None:
     empty = dict.fromkeys(("objectives", "constraints", "direction"), "")
-    with pytest.raises(StudyError, match="the reference 'error' cannot be read: write name=number"):
+    with pytest.raises(StudyError, match="the reference 'error' cannot be read: write NAME=NUMBER"):
         goals_of_form({**empty, "reference": "error"})
 
 

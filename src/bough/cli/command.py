@@ -75,10 +75,7 @@ class Command:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
     _stopped: threading.Event = field(default_factory=threading.Event, repr=False, compare=False)
 
-    def __call__(self, trial: Trial) -> Trial:
-        return self.evaluate(trial)
-
-    def evaluate(self, trial: Trial, instance: str | None = None) -> Trial:
+    def __call__(self, trial: Trial, instance: str | None = None) -> Trial:
         """The result of the trial, with the command among its notes.
 
         instance: the value of {instance} in a race. Lines that the program prints are then not reports.

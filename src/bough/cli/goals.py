@@ -44,34 +44,21 @@ def goals_of(
     objective: Sequence[str], constraint: Sequence[str], reference: Sequence[str], maximize: bool
 ) -> dict[str, Any]:
     """The goals as arguments of ``Study``."""
+    from bough.study.goals import objective_of_text, reference_of_text  # loads what --help does not need
+
     if objective and maximize:
         raise _usage("--maximize is for a single result: write --objective NAME:maximize")
+    objectives: dict[str, str] = {}
+    for name, direction in map(objective_of_text, objective):
+        if name in objectives:
+            raise _usage(f"--objective names {name!r} twice")
+        objectives[name] = direction
     return {
-        "objectives": dict(_objective(each) for each in _distinct(objective)) or None,
+        "objectives": objectives or None,
         "constraints": list(constraint),
-        "reference": dict(map(_reference, reference)) or None,
+        "reference": dict(map(reference_of_text, reference)) or None,
         "direction": "maximize" if maximize else "minimize",
     }
-
-
-def _distinct(objective: Sequence[str]) -> Sequence[str]:
-    names = [_objective(each)[0] for each in objective]
-    if len(set(names)) < len(names):
-        raise _usage(f"--objective names {next(n for n in names if names.count(n) > 1)!r} twice")
-    return objective
-
-
-def _objective(text: str) -> tuple[str, str]:
-    name, colon, direction = text.rpartition(":")
-    return (name, direction) if colon else (text, "minimize")
-
-
-def _reference(text: str) -> tuple[str, float]:
-    name, sign, value = text.rpartition("=")
-    try:
-        return name.strip(), float(value if sign else "none")
-    except ValueError:
-        raise _usage(f"--reference {text!r} cannot be read: write NAME=NUMBER") from None
 
 
 def _usage(message: str) -> click.UsageError:

@@ -15,7 +15,7 @@ from bough.study.results import stopped
 from bough.study.stopping.races import mean_result
 from bough.trial import Trial
 
-__all__ = ["RacedCommand", "instances_option", "read_instances"]
+__all__ = ["instances_option", "race", "read_instances"]
 
 instances_option = click.option(
     "--instances",
@@ -39,20 +39,16 @@ def read_instances(given: str) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-class RacedCommand:
-    """Runs a program on one instance after another, and reports each value, until told to stop."""
-
-    def __init__(self, command: Command, instances: Sequence[str]) -> None:
-        self._command, self._instances, self._study = command, instances, command.study
-
-    def __call__(self, trial: Trial) -> Trial:
-        results: list[Trial] = []
-        for step, instance in enumerate(self._instances, start=1):
-            result = self._command.evaluate(trial, instance)
-            if result.value is None:
-                return replace(result, error=f"on instance {instance}: {result.error}")
-            results.append(result)
-            if self._study.report(trial, result.value, step):
-                return stopped(trial)
-        mean = outcome(trial, mean_result(results, self._study.goals), self._study.goals)
-        return replace(mean, notes={**results[-1].notes, **mean.notes})
+def race(command: Command, instances: Sequence[str], trial: Trial) -> Trial:
+    """Run a program on one instance after another, and report each value, until told to stop."""
+    study = command.study
+    results: list[Trial] = []
+    for step, instance in enumerate(instances, start=1):
+        result = command(trial, instance)
+        if result.value is None:
+            return replace(result, error=f"on instance {instance}: {result.error}")
+        results.append(result)
+        if study.report(trial, result.value, step):
+            return stopped(trial)
+    mean = outcome(trial, mean_result(results, study.goals), study.goals)
+    return replace(mean, notes={**results[-1].notes, **mean.notes})

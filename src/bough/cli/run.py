@@ -8,6 +8,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import click
 
 from bough.cli.command import Command, logs_of, shared_variables
 from bough.cli.goals import front_data, front_text, goal_options, goals_of, no_feasible_trial
-from bough.cli.instances import RacedCommand, instances_option, read_instances
+from bough.cli.instances import instances_option, race, read_instances
 from bough.cli.options import (
     as_json,
     json_option,
@@ -197,7 +198,7 @@ def run(
         with Guardian() as guardian:
             unset, threads = shared_variables(wanted), thread_limits(workers)
             program = Command(units, study, folder, guardian, trial_timeout, unset, threads)
-            evaluate = program if raced is None else RacedCommand(program, raced)
+            evaluate = program if raced is None else partial(race, program, raced)
             shown = progress_of("none" if quiet else progress)
             interrupted = _run_until_interrupted(study, program, evaluate, workers, shown, limits)
     except StudyError as error:

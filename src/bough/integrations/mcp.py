@@ -38,8 +38,10 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     except ModuleNotFoundError:
         raise MissingExtraError("an MCP server needs the package mcp: pip install 'bough-opt[mcp]'") from None
 
-    def told(function: F) -> F:
-        """The function with bough's errors turned into errors of the tool."""
+    server = MCPServer("bough", instructions=INSTRUCTIONS)
+
+    def writing(function: F, annotations: Any = None) -> F:
+        """Make the function a tool, with bough's errors as errors of the tool."""
 
         @functools.wraps(function)
         def wrapped(*args: Any, **named: Any) -> Any:
@@ -48,20 +50,19 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
             except BoughError as error:
                 raise ToolError(str(error)) from None
 
-        return wrapped  # type: ignore[return-value]
+        server.tool(annotations=annotations)(wrapped)
+        return function
 
-    server = MCPServer("bough", instructions=INSTRUCTIONS)
-    reads = ToolAnnotations(read_only_hint=True)  # an assistant may call it without asking its user
+    # An assistant may call a reading tool without asking its user.
+    reading = functools.partial(writing, annotations=ToolAnnotations(read_only_hint=True))
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def list_studies() -> dict[str, Any]:
         """All studies, with the number of trials of each."""
         found = studies(storage)
         return {"studies": [{"name": each.name, "trials": each.trials} for each in found]}
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def describe_study(study: str) -> dict[str, Any]:
         """The space, the goals, the method and the progress of a study."""
         opened = open_study(study, storage)
@@ -75,20 +76,17 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
             "trials": status.trials,
         }
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def best(study: str) -> dict[str, Any]:
         """The trial with the best value so far."""
         return _trial(open_study(study, storage).best)
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def front(study: str) -> dict[str, Any]:
         """The trials of a study with several objectives that no other trial dominates."""
         return {"trials": [_trial(trial) for trial in open_study(study, storage).front[:MOST_TRIALS]]}
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def trials(study: str, first: int = 0) -> dict[str, Any]:
         """Up to 100 trials of a study, from number ``first`` on."""
         found = open_study(study, storage).trials
@@ -97,14 +95,12 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
             "total": len(found),
         }
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def branches(study: str) -> dict[str, Any]:
         """The branches of the space: their trials, and what the model expects there."""
         return open_study(study, storage).explain()
 
-    @server.tool(annotations=reads)
-    @told
+    @reading
     def explain(study: str, number: int) -> dict[str, Any]:
         """Why a trial was chosen: the model's prediction, and the reason in words."""
         return open_study(study, storage).explain(number)
@@ -112,20 +108,17 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     if not write:
         return server
 
-    @server.tool()
-    @told
+    @writing
     def ask(study: str) -> dict[str, Any]:
         """The next trial to evaluate. Evaluate its config, then tell or fail its number."""
         return _trial(open_study(study, storage).ask(worker="mcp"))
 
-    @server.tool()
-    @told
+    @writing
     def tell(study: str, number: int, value: float | dict[str, Any]) -> dict[str, Any]:
         """Give a trial its result: a number, or an object of measures by name."""
         return _trial(open_study(study, storage).tell(number, value))
 
-    @server.tool()
-    @told
+    @writing
     def fail(study: str, number: int, reason: str) -> dict[str, Any]:
         """Say that a trial has no result, and why."""
         return _trial(open_study(study, storage).fail(number, reason))

@@ -101,14 +101,11 @@ def _figures(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: 
         if name == "history" and any(trial.curve for trial in snapshot.trials):
             figures["curves"] = draw_curves.of(snapshot, measure=measure)
         if name == "history" and others:
-            compared = [snapshot.showing(measure), *(_like(other, snapshot, measure) for other in others)]
+            # First objectives are compared even if their names differ.
+            shown = None if measure == snapshot.goals.value_name else measure
+            compared = [snapshot.showing(measure), *(other.showing(shown) for other in others)]
             figures["regret"] = draw_regret(one_each(compared))
     return {name: drawn for name, drawn in figures.items() if drawn.data or name in ("history", "importance")}
-
-
-def _like(other: StudySnapshot, snapshot: StudySnapshot, measure: str) -> StudySnapshot:
-    """Another study with the same measure; first objectives are compared even if their names differ."""
-    return other.showing(None if measure == snapshot.goals.value_name else measure)
 
 
 def _as_json(figures: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ Reason = Annotated[str, Field(max_length=2000)]
 
 
 class _In(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class Retract(_In):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bough.space import Space
 
 __all__ = ["VALUE", "Goals", "Limit", "MalformedError", "goals_of", "parse_goals"]
+__all__ += ["objective_of_text", "reference_of_text"]
 
 
 class MalformedError(StudyError):
@@ -249,6 +250,21 @@ def goals_of(stored: str | None, direction: str) -> Goals:
     except (ValueError, KeyError, TypeError):
         raise StudyError(f"the goals {stored[:80]!r} are not what bough writes") from None
     return parse_goals(*parts)
+
+
+def objective_of_text(text: str) -> tuple[str, str]:
+    """Name and direction of an objective that a person wrote: ``error`` or ``accuracy:maximize``."""
+    name, colon, direction = text.rpartition(":")
+    return (name.strip(), direction.strip()) if colon else (text, "minimize")
+
+
+def reference_of_text(text: str) -> tuple[str, float]:
+    """Name and worst acceptable value of an objective that a person wrote: ``error=0.5``."""
+    name, sign, value = text.rpartition("=")
+    try:
+        return name.strip(), float(value if sign else "none")
+    except ValueError:
+        raise StudyError(f"the reference {text!r} cannot be read: write NAME=NUMBER") from None
 
 
 def _objectives(given: Any) -> tuple[tuple[str, str], ...]:

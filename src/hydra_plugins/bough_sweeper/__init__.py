@@ -193,17 +193,15 @@ def _check_failures(study: Study, most: int) -> None:
 
 def _write(study: Study, path: Path) -> None:
     """Write the best result, with the keys that other sweepers use."""
-    found = study.front if len(study.goals.objectives) > 1 else [study.best] if study.status().best else []
-    results = [
-        {
-            "best_evaluated_params": dict(trial.config),
-            "best_evaluated_result": {name: trial.measures[name] for name in study.goals.names}
-            if len(study.goals.objectives) > 1
-            else trial.value,
-        }
-        for trial in found
-    ]
+
+    def result(trial: Trial, value: Any) -> dict[str, Any]:
+        return {"best_evaluated_params": dict(trial.config), "best_evaluated_result": value}
+
     content: dict[str, Any] = {"name": "bough"}
-    content |= {"solutions": results} if len(study.goals.objectives) > 1 else (results or [{}])[0]
+    if len(study.goals.objectives) > 1:
+        names = study.goals.names
+        content["solutions"] = [result(t, {name: t.measures[name] for name in names}) for t in study.front]
+    elif study.status().best:
+        content |= result(study.best, study.best.value)
     path.parent.mkdir(parents=True, exist_ok=True)
     OmegaConf.save(OmegaConf.create(content), path)

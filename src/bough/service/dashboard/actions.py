@@ -14,10 +14,11 @@ from typing import Any, cast
 import yaml
 
 from bough import Study
-from bough.errors import SpaceError, StudyError, TrialError
+from bough.errors import SpaceError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
+from bough.study.goals import objective_of_text, reference_of_text
 
 __all__ = ["act_on_study", "act_on_trial", "goals_of_form", "preview", "space_of"]
 
@@ -86,30 +87,17 @@ def space_of(text: str) -> Space:
 
 def goals_of_form(form: dict[str, str]) -> dict[str, Any]:
     """The goals of a new study as arguments of ``Study``; names and limits are separated by commas."""
-    objectives = dict(_objective(each) for each in _parts(form["objectives"]))
+    objectives = dict(map(objective_of_text, _parts(form["objectives"])))
     return {
         "direction": form["direction"] if not objectives else "minimize",
         "objectives": objectives or None,
         "constraints": _parts(form["constraints"]),
-        "reference": dict(_value(each) for each in _parts(form["reference"])) or None,
+        "reference": dict(map(reference_of_text, _parts(form["reference"]))) or None,
     }
 
 
 def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _objective(text: str) -> tuple[str, str]:
-    name, colon, direction = text.rpartition(":")
-    return (name.strip(), direction.strip()) if colon else (text, "minimize")
-
-
-def _value(text: str) -> tuple[str, float]:
-    name, sign, value = text.rpartition("=")
-    try:
-        return name.strip(), float(value if sign else "none")
-    except ValueError:
-        raise StudyError(f"the reference {text!r} cannot be read: write name=number") from None
 
 
 def _audit(study: Study, action: str, number: int, who: str) -> None:

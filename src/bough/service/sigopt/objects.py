@@ -73,7 +73,7 @@ def experiment_json(document: Document, progress: Json) -> Json:
 
 
 def _parameter_json(parameter: Json) -> Json:
-    bounds = parameter["bounds"]
+    bounds, prior = parameter["bounds"], parameter.get("prior")
     return {
         "object": "parameter",
         **parameter,
@@ -82,12 +82,8 @@ def _parameter_json(parameter: Json) -> Json:
             {"object": "categorical_value", **each} for each in parameter["categorical_values"]
         ],
         "precision": None,
-        "prior": _prior_json(parameter.get("prior")),
+        "prior": None if prior is None else {"object": "prior", **prior},
     }
-
-
-def _prior_json(prior: Json | None) -> Json | None:
-    return None if prior is None else {"object": "prior", **prior}
 
 
 def suggestion_json(experiment: Document, trial: Trial, metadata: Json | None = None) -> Json:
