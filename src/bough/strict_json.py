@@ -105,6 +105,6 @@ def _finite(text: str) -> float:
 
 
 def _bounded(text: str) -> int:
-    if len(text) > 308:
+    if len(text.lstrip("-")) > 308:
         raise JsonError(f"the number {text[:20]}... is too large")
     return int(text)

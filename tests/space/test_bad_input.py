@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bough.errors import BoughError, ConditionError, ConfigError, SpaceError
-from bough.space import Categorical, Choice, Float, Int, Space
+from bough.space import Categorical, Choice, Float, Int, Mixture, Space
 
 A = {"a": Categorical(["x", "y"]), "n": Int(1, 9), "f": Float(0, 1)}
 
@@ -131,7 +131,20 @@ BAD_SPACES = [
     (lambda: Space({"a`b": Int(0, 1)}), SpaceError, ["a`b", "backticks"]),
     (lambda: Space({"": Int(0, 1)}), SpaceError, ["''"]),
     (lambda: Space({3: Int(0, 1)}), SpaceError, ["3"]),
-    (lambda: Space(A, forbid="a == 'x'"), SpaceError, ["list"]),
+    (lambda: Space(A, forbid="a == 'x'"), SpaceError, ["forbid must be a list of conditions"]),
+    (lambda: Space(A, forbid=None), SpaceError, ["forbid must be a list of conditions", "None"]),
+    (lambda: Space(A, require=None), SpaceError, ["require must be a list of relations", "None"]),
+    (lambda: Space(A, require=Mixture(["n", "f"])), SpaceError, ["require must be a list of relations"]),
+    (lambda: Space(A).sample(-1), SpaceError, ["sample takes a number", "-1"]),
+    (lambda: Space(A).sample(2.5), SpaceError, ["sample takes a number", "2.5"]),
+    (lambda: Space.load(5), SpaceError, ["path", "5"]),
+    (lambda: Space.load("a\0b"), SpaceError, ["path", "a\\x00b"]),
+    (lambda: Choice({"a": {}}, default=["a"]), SpaceError, ["default", "['a']"]),
+    (lambda: Categorical(["a"], likely={"a": 10**400}), SpaceError, ["weight of 'a'", "1000"]),
+    (lambda: Categorical(["a"], likely={"a": 10**5000}), SpaceError, ["weight of 'a'", "very large"]),
+    (lambda: Categorical(["a", "b"], ordered="no"), SpaceError, ["ordered", "'no'"]),
+    (lambda: Categorical([10**5000]), SpaceError, ["very large"]),
+    (lambda: Int(0, 3, default=10**5000), SpaceError, ["0 to 3", "very large"]),
     (lambda: Space(A, forbid=["a == 'q'"]), ConditionError, ["forbid", "'q'"]),
     (lambda: nested(1000), SpaceError, ["deeper than 100"]),
     (lambda: nested_json(150), SpaceError, ["nested 400 levels deep at most"]),
@@ -203,6 +216,10 @@ GOOD = {"m": "u", "x": 0.5, "n": 4, "flag": 1}
         (GOOD | {"n": 4.5}, ["'n'", "whole number", "4.5"]),
         (GOOD | {"n": 12}, ["'n'", "2 to 10"]),
         (GOOD | {"n": 10**400}, ["'n'"]),
+        (GOOD | {"n": 10**5000}, ["'n'", "very large"]),
+        (GOOD | {"x": 10**5000}, ["'x'", "very large"]),
+        (GOOD | {"flag": 10**5000}, ["'flag'", "very large"]),
+        (GOOD | {"m": "w" * 10_000}, ["'m'", "www"]),
         (GOOD | {"m": "w"}, ["'m'", "'u', 'v'", "'w'"]),
         (GOOD | {"flag": "True"}, ["'flag'", "'True'"]),
         (GOOD | {"flag": [1]}, ["'flag'", "[1]"]),
@@ -216,8 +233,19 @@ def test_bad_config(config, fragments):
     with pytest.raises(ConfigError) as caught:
         SPACE.validate(config)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
     for fragment in fragments:
         assert fragment in str(caught.value)
+
+
+def test_a_step_below_all_normal_floats():
+    space = Space({"x": Float(0, 1e-310, step=1e-311)})
+    assert {config["x"] for config in space.sample(50, 0)} <= {i * 1e-311 for i in range(11)}
+
+
+def test_options_of_308_digits_are_read_back():
+    space = Space({"x": Categorical([-8 * 10**307, 8 * 10**307])})
+    assert Space.from_json(space.to_json()) == space
 
 
 def test_good_config_is_normalised():

@@ -108,6 +108,12 @@ def test_yaml_without_its_surprises(tmp_path):
     )
 
 
+def test_yaml_has_no_numbers_of_base_60_or_8(tmp_path):
+    file = tmp_path / "space.yaml"
+    file.write_text("a: {type: categorical, options: [16:9, 1:30:00, 010, 0, -7, 1_000, 0x10, 0b11]}\n")
+    assert Space.load(file)["a"].domain.options == ("16:9", "1:30:00", "010", 0, -7, 1000, 16, 3)
+
+
 def test_yaml_anchors_are_fine(tmp_path):
     file = tmp_path / "space.yml"
     file.write_text("a: &rate {type: float, low: 0, high: 1}\nb: *rate\nc: {<<: *rate, high: 2}\n")

@@ -7,12 +7,13 @@ only in beliefs are equal.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bough.errors import ConfigError, SpaceError
-from bough.space.scalars import Scalar, as_number, scalar_key
+from bough.space.scalars import Scalar, as_number, scalar_key, shown
 
 if TYPE_CHECKING:
     from bough.space.parameters import Categorical, Domain
@@ -87,8 +88,10 @@ def _weights(domain: Categorical, likely: Any, what: str) -> Likely:
         except ConfigError as error:
             raise SpaceError(f"{what} likely: an option {error}") from None
         number = as_number(weight)
-        if number is None or not 0 <= number < float("inf"):
-            raise SpaceError(f"{what} likely: the weight of {known!r} must be a number >= 0, not {weight!r}")
+        if number is None or not 0 <= number <= sys.float_info.max:
+            raise SpaceError(
+                f"{what} likely: the weight of {known!r} must be a number >= 0, not {shown(weight)}"
+            )
         if scalar_key(known) in found:
             raise SpaceError(f"{what} likely: option {known!r} is given twice")
         found[scalar_key(known)] = known, float(number)

@@ -22,7 +22,7 @@ from bough.errors import ConditionError, ConfigError
 from bough.space import conditions
 from bough.space.conditions import MIRRORED, Compare, Condition, Relate
 from bough.space.parameters import Categorical, Domain
-from bough.space.scalars import Scalar, as_number
+from bough.space.scalars import Scalar, as_number, shown
 
 __all__ = [
     "ALWAYS", "Bound", "Conjunction", "Disjunction", "Interval", "Negation", "Relation", "Test",
@@ -185,7 +185,7 @@ def _rank(name: str, domain: Domain, value: Scalar) -> float:
     try:
         return float(domain.ranks([domain.check(value)])[0])
     except ConfigError as error:
-        allowed = str(error).removesuffix(f", not {value!r}")
+        allowed = str(error).removesuffix(f", not {shown(value)}")
         raise ConditionError(f"{value!r} is not a value of {name!r}, which {allowed}") from None
 
 

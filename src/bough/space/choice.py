@@ -50,7 +50,7 @@ class Choice:
         object.__setattr__(self, "options", MappingProxyType(frozen))
         object.__setattr__(self, "when", canonical(self.when))
         object.__setattr__(self, "depth", max(depths) + 1)
-        if self.default is not None and self.default not in frozen:
+        if self.default is not None and self.default not in list(frozen):
             raise SpaceError(
                 f"Choice default must be one of {', '.join(map(repr, frozen))}, not {self.default!r}"
             )

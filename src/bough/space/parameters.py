@@ -36,6 +36,7 @@ from bough.space.scalars import (
     finite,
     plain,
     scalar_key,
+    shown,
 )
 
 __all__ = ["UNSET", "Categorical", "Domain", "Float", "Int", "Unset"]
@@ -117,14 +118,14 @@ class Float(_EvenGrid):
     def _decimals(self) -> int | None:
         """Decimals that low and step are written with, where rounding to them is exact."""
         digits = max(decimals(self.low), decimals(self.step or 0.0))
-        largest = max(abs(self.low), abs(self.high)) * 10.0**digits
-        return digits if digits <= 15 and largest < 2**53 else None
+        largest = max(abs(self.low), abs(self.high))
+        return digits if digits <= 15 and largest * 10.0**digits < 2**53 else None
 
     def check(self, value: object) -> float:
         """``value`` as a float of this domain, or a ConfigError that says what would be right."""
         number = as_number(value)
         if number is None or not self.low <= number <= self.high:
-            raise ConfigError(f"must be a number in [{self.low!r}, {self.high!r}], not {value!r}")
+            raise ConfigError(f"must be a number in [{self.low!r}, {self.high!r}], not {shown(value)}")
         if self.step is None:
             return float(number)
         rank = round((number - self.low) / self.step)
@@ -225,7 +226,7 @@ class Int(_EvenGrid):
         """``value`` as an int of this domain, or a ConfigError that says what would be right."""
         number = as_number(value)
         if number is None or number != number or not self.low <= number <= self.high or number != int(number):
-            raise ConfigError(f"must be a whole number from {self.low} to {self.high}, not {value!r}")
+            raise ConfigError(f"must be a whole number from {self.low} to {self.high}, not {shown(value)}")
         if (int(number) - self.low) % (self.step or 1):
             raise ConfigError(f"must be {self.low} plus a multiple of {self.step}, not {value!r}")
         return int(number)
@@ -283,7 +284,9 @@ class Categorical(_EvenGrid):
             if scalar_key(option) in seen:
                 raise SpaceError(f"Categorical option {option!r} is given twice")
             seen.add(scalar_key(option))
-        _set(self, options=options, ordered=bool(self.ordered), when=canonical(self.when))
+        if not isinstance(self.ordered, bool):
+            raise SpaceError(f"Categorical ordered must be True or False, not {shown(self.ordered)}")
+        _set(self, options=options, when=canonical(self.when))
         if self.default is None and scalar_key(None) not in seen:
             _set(self, default=UNSET)
         _check_default_and_likely(self)
@@ -318,8 +321,8 @@ class Categorical(_EvenGrid):
         try:
             return self.options[self.index[scalar_key(plain(value))]]
         except (KeyError, TypeError):
-            shown = ", ".join(map(repr, self.options[:10])) + (", ..." if self.levels > 10 else "")
-            raise ConfigError(f"must be one of {shown}, not {value!r}") from None
+            options = ", ".join(map(repr, self.options[:10])) + (", ..." if self.levels > 10 else "")
+            raise ConfigError(f"must be one of {options}, not {shown(value)}") from None
 
     def ranks(self, values: Sequence[Any]) -> FloatArray:
         index = self.index

@@ -10,7 +10,10 @@ import numpy as np
 
 from bough.errors import SpaceError
 
-__all__ = ["UNSET", "Scalar", "Unset", "as_number", "as_option", "decimals", "finite", "plain", "scalar_key"]
+__all__ = [
+    "UNSET", "Scalar", "Unset", "as_number", "as_option", "decimals", "finite", "plain", "scalar_key",
+    "shown",
+]  # fmt: skip
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -50,7 +53,7 @@ def finite(value: object, what: str) -> float | int:
     number = as_number(value)
     try:
         if number is None or not math.isfinite(number):
-            raise SpaceError(f"{what} must be a finite number, not {value!r}")
+            raise SpaceError(f"{what} must be a finite number, not {shown(value)}")
     except OverflowError:
         raise SpaceError(f"{what} is too large a number") from None
     return number
@@ -62,7 +65,17 @@ def as_option(value: object) -> Scalar:
         return value
     if isinstance(value, int | float) and abs(value) < 2**1023:
         return value
-    raise SpaceError(f"Categorical option {value!r} must be a string, a finite number, a boolean or None")
+    raise SpaceError(
+        f"Categorical option {shown(value)} must be a string, a finite number, a boolean or None"
+    )
+
+
+def shown(value: object) -> str:
+    """The start of ``repr(value)`` for a message; Python refuses to print integers of thousands of digits."""
+    try:
+        return f"{value!r:.80}"
+    except ValueError:
+        return "a very large number"
 
 
 def decimals(number: float) -> int:

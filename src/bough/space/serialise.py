@@ -86,7 +86,9 @@ def from_json(text: str | Mapping[str, Any]) -> Parts:
 
 def load(path: str | os.PathLike[str]) -> Parts:
     """The arguments of ``Space`` from a space file."""
-    file = os.fspath(path)
+    file = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if file is None or "\0" in file:
+        raise SpaceError(f"a space file is named by its path, not {path!r:.80}")
     try:
         size = os.path.getsize(file)
         if size > MAX_BYTES:

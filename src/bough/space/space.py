@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
@@ -66,10 +66,9 @@ class Space:
     ) -> None:
         if not isinstance(parameters, Mapping) or not parameters:
             raise SpaceError("a Space needs a dict of at least one parameter")
-        if isinstance(forbid, str):
-            raise SpaceError("forbid must be a list of conditions, not one string")
-        if isinstance(require, str | Mixture | Mapping):
-            raise SpaceError("require must be a list of relations, not a single one")
+        for name, given, of in (("forbid", forbid, "conditions"), ("require", require, "relations")):
+            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+                raise SpaceError(f"{name} must be a list of {of}, not {given!r:.80}")
         clauses = tuple(dict.fromkeys(canonical(clause) for clause in forbid))
         relations = tuple(dict.fromkeys(relation_text(relation) for relation in require))
         flat = desugar(parameters, clauses, relations)
@@ -207,6 +206,8 @@ class Space:
 
     def sample(self, n: int, rng: np.random.Generator | int | None = None) -> list[Config]:
         """``n`` random legal configs, uniform: a choice first, then its children. ``rng`` may be a seed."""
+        if not isinstance(n, SupportsIndex) or n < 0:
+            raise SpaceError(f"sample takes a number of configurations, not {n!r:.80}")
         return self.decode(sampling.sample_points(self, n, np.random.default_rng(rng)))
 
     def validate(self, config: Mapping[str, Any]) -> Config:

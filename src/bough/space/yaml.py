@@ -1,5 +1,6 @@
 """Read YAML without its surprises: duplicate keys are errors, ``1e-5`` is a number, and only ``true`` and
-``false`` are booleans (the options ``[on, off, no]`` stay strings)."""
+``false`` are booleans (the options ``[on, off, no]`` stay strings). ``16:9`` and ``010`` stay strings too; YAML
+1.1 reads the numbers 969 and 8."""
 
 from __future__ import annotations
 
@@ -15,13 +16,13 @@ __all__ = ["parse_yaml"]
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader with YAML 1.2's booleans and floats."""
+    """The safe loader with YAML 1.2's booleans and numbers."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own protocol
         first: [
             (tag, pattern)
             for tag, pattern in resolvers
-            if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:float")
+            if tag.removeprefix("tag:yaml.org,2002:") not in ("bool", "float", "int")
         ]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -38,6 +39,11 @@ class _Loader(yaml.SafeLoader):
 
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:bool", re.compile(r"^(?:true|false|True|False)$"), list("tfTF")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int",
+    re.compile(r"^[-+]?(?:0|[1-9][0-9_]*|0b[01_]+|0x[0-9a-fA-F_]+)$"),
+    list("-+0123456789"),
 )
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
