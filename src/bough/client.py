@@ -29,7 +29,7 @@ from bough.study.goals import parse_goals
 from bough.study.handles import checked_configs, checked_count, number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import STOPPING_RULES
-from bough.study.results import failure, told
+from bough.study.results import failure, known_results, told
 from bough.study.running.loop import run_objective
 from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.running.spending import checked_budget
@@ -187,8 +187,7 @@ class RemoteStudy(AmendingClient):
     ) -> list[Trial]:
         """Add known results, each (config, value) or (config, value, noise), in one transaction."""
         rows = []
-        for config, value, *noise in results:
-            result = told(-1, value, noise[0] if noise else None, goals=self.goals)
+        for config, result in known_results(results, self.goals):
             if result.value is None:
                 raise TrialError(f"a known result must be finite: {result.error}")
             rows.append({"config": dict_of(config, "a config"), **self._result_json(result)})

@@ -52,7 +52,8 @@ class HttpConnection:
         if not (token.isascii() and token.isprintable()):
             raise ServiceError("the token contains invalid characters: see 'bough token create'")
         self.where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, port
+        self._secure, self._host = parts.scheme == "https", parts.hostname
+        self._port = port or (443 if self._secure else 80)  # without it, http.client finds one in [::1]
         self._prefix = parts.path.rstrip("/").removesuffix("/api/v1") + "/api/v1"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
         self._mine = threading.local()

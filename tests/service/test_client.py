@@ -387,3 +387,11 @@ def test_an_address_that_is_none_is_named(url: str) -> None:
 def test_a_token_that_no_header_can_hold_is_refused_and_not_shown(token: str) -> None:
     with pytest.raises(ServiceError, match=r"^the token contains invalid characters"):
         bough.connect("http://localhost:1", token, "demo")
+
+
+@pytest.mark.parametrize(
+    ("url", "port"), [("http://[::1]", 80), ("https://[::1]/api/v1", 443), ("http://[::1]:8000", 8000)]
+)
+def test_an_address_of_ipv6(url: str, port: int) -> None:
+    connection = HttpConnection(url, "token")._connection()
+    assert (connection.host, connection.port) == ("::1", port)

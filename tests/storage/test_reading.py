@@ -237,6 +237,7 @@ def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
             "postgresql://me:geheim@host:port/db",
             r"'postgresql://me:\*\*\*@host:port/db' is not a storage URL",
         ),
+        ("postgresql://me:geheim/er@host:port/db", r"'postgresql://me:\*\*\*@host:port/db' is not"),
         ("postgresql//me:geheim@host/db", "is not a storage URL"),
         ("mysql://me:geheim@host/db", "cannot store studies in 'mysql'"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.cli.programs import bough_here
 from bough.errors import BoughError, StudyError
 from bough.space import Categorical, Choice, Float, Int, Space
 from bough.storage import MemoryStorage
-from bough.study import Study, export_study, import_study, studies
+from bough.study import Study, delete_study, export_study, import_study, studies
 
 HERE = Path(__file__).parent
 SPACE = Space(
@@ -104,6 +105,7 @@ def change(line: int, **changes: Any) -> Callable[[list[str]], list[str]]:
         (change(1, value=None), "line 2: a trial that is done has no value"),
         (change(2, value=1.0), "line 3: a trial that is failed has a value"),
         (change(1, noise=-1), "line 2: 'noise' must not be negative"),
+        (change(1, cost=-1), "line 2: 'cost' must not be negative"),
         (change(1, state="zombie"), "line 2: the state 'zombie' is not one of"),
         (change(1, attempt=-1), "line 2: 'attempt' must be"),
         (change(1, attempt=2**40), "line 2: 'attempt' must be"),
@@ -160,3 +162,42 @@ def test_amendments_come_in_their_order(tmp_path: Path) -> None:
         StudyError, match="line 4: 'since' must not fall from one amendment to the next: 1, 0"
     ):
         import_study(tmp_path / "s.jsonl", MemoryStorage())
+
+
+def test_instances_named_after_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    instances = [b"caf\xe9.cnf".decode("utf-8", "surrogateescape"), "b.cnf"]
+    study = Study(SPACE, method="random", seed=0)
+    study.run(lambda config, instance: 1.0, 2, instances=instances, progress=False)
+    export_study(study, tmp_path / "s.jsonl")
+    again = import_study(tmp_path / "s.jsonl", MemoryStorage())
+    assert again.amendments == study.amendments
+
+
+class Mine:
+    """A method with an option that JSON cannot hold."""
+
+    def __init__(self, bound: float = 0.0) -> None:
+        self.bound = bound
+
+    def propose(self, space: Any, history: Any, rng: Any) -> Any:
+        raise AssertionError("not asked")
+
+
+def test_an_option_that_json_cannot_hold(tmp_path: Path) -> None:
+    mine = dataclasses.make_dataclass("Mine", [("bound", float, 0.0)], bases=(Mine,))
+    study = Study(SPACE, method=mine(float("inf")), seed=0)
+    assert study.method.options == {}
+    export_study(study, tmp_path / "s.jsonl")
+    header = json.loads((tmp_path / "s.jsonl").read_text().splitlines()[0])
+    assert header["method"] == {"name": "Mine", "options": {}}
+
+
+def test_a_failed_export_leaves_the_older_file(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    before = path.read_text()
+    storage = MemoryStorage()
+    study = Study(SPACE, storage=storage, name="s")
+    delete_study("s", storage)
+    with pytest.raises(StudyError, match="was deleted"):
+        export_study(study, path)
+    assert path.read_text() == before

@@ -296,3 +296,16 @@ def test_a_study_reopens_without_the_file_it_learned_from(earlier: bough.Study, 
         opened("other.jsonl")
     export_study(again, tmp_path / "new.jsonl")
     assert import_study(tmp_path / "new.jsonl", MemoryStorage()).amendments == again.amendments
+
+
+def test_results_too_large_to_standardise_are_left_out(tmp_path: Path) -> None:
+    space = bough.Space({"x": bough.Float(0, 1)})
+    huge = bough.Study(space, name="huge")
+    huge.add_many([({"x": i / 10}, 1e301 * i) for i in range(1, 6)])
+    with pytest.raises(StudyError, match="at least 3 results; study 'huge' has no results"):
+        bough.Study(space, learn_from=huge)
+    huge.add_many([({"x": i / 10}, float(i)) for i in range(6, 9)])
+    study = bough.Study(space, learn_from=huge)
+    export_study(study, tmp_path / "s.jsonl")
+    again = import_study(tmp_path / "s.jsonl", MemoryStorage())
+    assert [len(each.body["results"]) for each in again.amendments] == [3]

@@ -38,6 +38,14 @@ def _yielding(config: Any) -> Any:
     yield 1.0
 
 
+def _first(config: Any) -> float:
+    return 1.0
+
+
+def _nested(depth: int) -> list[Any]:
+    return [_nested(depth - 1)] if depth else []
+
+
 def changed(**parameters: Any) -> bough.Space:
     return bough.Space({**space.declared, **parameters})
 
@@ -91,6 +99,28 @@ def changed(**parameters: Any) -> bough.Space:
             StudyError,
             "callbacks must be a list of functions",
         ),
+        (lambda study: study.run(_first, 3, budget=10**400), StudyError, "budget must be a positive number"),
+        (lambda study: study.run(_first, 3, timeout=[1.0]), StudyError, "timeout must be a positive number"),
+        (lambda study: study.run(_first, 3, trial_timeout=10**400), StudyError, "trial_timeout must be a"),
+        (lambda study: study.add_many([({"x": 1},)]), TrialError, r"is \(config, value\) or \(config, value"),
+        (
+            lambda study: study.add_many([(1, 2, 3, 4)]),
+            TrialError,
+            r"is \(config, value\) or \(config, value",
+        ),
+        (lambda study: study.add_many([0.5]), TrialError, r"is \(config, value\) .*, not 0.5 \(float\)"),
+        (lambda study: study.add_many({"x": 0.5}), TrialError, r"give a list of \(config, value\)"),
+        (lambda study: study.add_many(None), TrialError, r"give a list of \(config, value\)"),
+        (
+            lambda study: study.tell(study.ask(), 1.0, notes={"n": 10**400}),
+            TrialError,
+            "notes must be JSON data: the number 1000.* is too large",
+        ),
+        (
+            lambda study: study.tell(study.ask(), 1.0, notes={"n": _nested(200)}),
+            TrialError,
+            "notes must be JSON data: .* nested 100 levels deep at most",
+        ),
     ],
 )
 def test_a_wrong_call_of_a_study(
@@ -124,6 +154,10 @@ old = earlier()
     [
         ({"constraints": ["x <= 0.5"]}, "'x <= 0.5' names a parameter: .* require="),
         ({"learn_from": [old, old]}, "learn_from names 'old' twice"),
+        (
+            {"objectives": ["a", "b"], "reference": {"a": 10**400}},
+            "reference of 'a' must be a finite number, not 1000",
+        ),
         ({"space": changed(x=bough.Float(0, 2))}, "its parameter 'x' is float 0 to 1, not float 0 to 2;"),
         (
             {"space": changed(x=bough.Float(0, 1, when="k == 'a'"))},

@@ -53,6 +53,16 @@ def test_measures_and_notes_are_columns():
     assert list(frame["memory"]) == [0.5, 0.5]
 
 
+def test_parameters_that_are_called_like_fields_of_a_trial():
+    config = {"notes": 0.25, "retracted": 0.5}
+    trials = [Trial(0, config, "done", value=1.0, notes={"by": "hand"}, retracted="wrong unit")]
+    frame = table(trials)
+    assert frame["config.notes"][0] == 0.25 and frame["notes"][0] == {"by": "hand"}
+    assert frame["config.retracted"][0] == 0.5 and frame["retracted"][0] == "wrong unit"
+    (row,) = csv.DictReader(csv_lines(Space({name: Float(0, 1) for name in config}), trials))
+    assert (row["config.notes"], row["notes"], row["retracted"]) == ("0.25", '{"by": "hand"}', "wrong unit")
+
+
 def test_a_frame_needs_pandas(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"frame\(\) needs pandas: pip install 'bough-opt\[pandas\]'"):

@@ -106,3 +106,25 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
         add_results(study, [{"model": "svm", "C": 1.0, "loss": 0.5}], value="loss")  # type: ignore[arg-type]
     with pytest.raises(StudyError, match="cannot be read"):
         add_results(study, tmp_path / "missing.csv", value="loss")
+
+
+def test_texts_with_line_ends(tmp_path: Path) -> None:
+    """U+2028 ends a line for ``str.splitlines``, but neither in CSV nor in JSON."""
+    options = ["a\nb", "c\r\nd", "e\u2028f", "g\x85h"]
+    study = bough.Study(bough.Space({"t": bough.Categorical(options)}))
+    csv_text = "t,value\r\n" + "".join(f'"{option}",{i}\r\n' for i, option in enumerate(options))
+    rows = [json.dumps({"t": option, "value": i}, ensure_ascii=False) for i, option in enumerate(options)]
+    for name, text in (("runs.csv", csv_text), ("runs.jsonl", "\n".join(rows))):
+        (tmp_path / name).write_bytes(text.encode())
+        trials = add_results(study, tmp_path / name)
+        assert [trial.config["t"] for trial in trials] == options
+
+
+def test_more_mistakes_in_a_table(tmp_path: Path) -> None:
+    study = bough.Study(SPACE, objectives=[], constraints=["memory <= 5"])
+    with pytest.raises(StudyError, match="has no objective: leave value= out"):
+        add_results(study, table(tmp_path, CSV), value="loss")
+    with pytest.raises(StudyError, match="columns must be a dict"):
+        add_results(study, table(tmp_path, CSV), columns=["c value"])  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match=r"runs\.csv, line \d: field larger than field limit"):
+        add_results(study, table(tmp_path, CSV + "a" * 200_000 + "\n"))

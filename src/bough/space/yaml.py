@@ -1,6 +1,6 @@
 """Read YAML without its surprises: duplicate keys are errors, ``1e-5`` is a number, and only ``true`` and
-``false`` are booleans (the options ``[on, off, no]`` stay strings). ``16:9`` and ``010`` stay strings too; YAML
-1.1 reads the numbers 969 and 8."""
+``false`` are booleans (the options ``[on, off, no]`` stay strings). ``16:9`` and ``010`` stay strings too; by
+YAML 1.1 they are the numbers 969 and 8."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
 
 def display_url(text: str) -> str:
     """A storage URL without its password, even if the URL is malformed."""
-    hidden = re.sub(r"(://[^/@:]*):[^/]*@", r"\1:***@", text)
+    hidden = re.sub(r"(://[^/@:]*):.*@", r"\1:***@", text)
     return re.sub(r"(?i)(password=)[^&]*", r"\1***", hidden)
 
 

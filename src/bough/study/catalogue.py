@@ -52,9 +52,10 @@ def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
 
 def export_study(study: Study, path: str | Path) -> None:
     """Write a study and its trials to a file of JSON lines, the format of ``bough export``."""
+    text = "".join(study_lines(study))  # an error while reading leaves an older file as it is
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(study_lines(study))
+            file.write(text)
     except OSError as error:
         raise StudyError(f"cannot write {path}: {error.strerror}") from None
 

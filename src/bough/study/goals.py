@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -312,6 +314,7 @@ def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
         if name not in names:
             there = f"they are {', '.join(names)}" if names else "there are none"
             raise MalformedError(f"reference names {name!r}, which is not an objective: {there}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise MalformedError(f"the reference of {name!r} must be a finite number, not {value!r}")
+        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not (number and -sys.float_info.max <= value <= sys.float_info.max):
+            raise MalformedError(f"the reference of {name!r} must be a finite number, not {str(value)[:40]}")
     return tuple((name, float(given[name])) for name in names if name in given)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
 
 from bough.errors import ConfigError, TrialError
 from bough.trial import Config, Trial
 
-__all__ = ["check_lease", "checked_configs", "checked_count", "number_and_attempt"]
+__all__ = ["check_lease", "checked_configs", "checked_count", "is_positive", "number_and_attempt"]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -43,8 +46,13 @@ def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
     return configs
 
 
+def is_positive(number: Any, *, infinite: bool = False) -> bool:
+    """Whether it is a positive number that a float can hold, of any type; ``infinite``: or infinity."""
+    real = isinstance(number, Real) and not isinstance(number, bool)
+    return real and (0 < number <= sys.float_info.max or (infinite and number == math.inf))
+
+
 def check_lease(lease: float) -> None:
     """TrialError unless the lease is a positive number of seconds."""
-    number = isinstance(lease, (int, float)) and not isinstance(lease, bool)
-    if not (number and 0 < lease <= sys.float_info.max):
+    if not is_positive(lease):
         raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")

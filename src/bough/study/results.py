@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from bough.errors import TrialError
+from bough.strict_json import loads
 from bough.study.goals import VALUE, Goals
-from bough.trial import Trial, storable
+from bough.trial import Config, Trial, storable
 
-__all__ = ["completed", "failure", "outcome", "real_number", "stopped", "told"]
+__all__ = ["completed", "failure", "known_results", "outcome", "real_number", "stopped", "told"]
 
 
 def told(
@@ -72,6 +73,21 @@ def told(
         notes=kept,
         noises=noises,
     )
+
+
+def known_results(results: Any, goals: Goals) -> list[tuple[Config, Trial]]:
+    """The configs and results to add, from tuples (config, value) or (config, value, noise)."""
+    if isinstance(results, Mapping) or not isinstance(results, Iterable):
+        raise TrialError(f"give a list of (config, value) or (config, value, noise), not {_short(results)}")
+    found = []
+    for given in results:
+        if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+            raise TrialError(
+                f"a result to add is (config, value) or (config, value, noise), not {_short(given)}"
+            )
+        config, value, noise = given if len(given) == 3 else (*given, None)
+        found.append((config, told(-1, value, noise, goals=goals)))
+    return found
 
 
 def completed(result: Trial, goals: Goals) -> Trial:
@@ -183,7 +199,7 @@ def _sort(parts: Mapping[Any, Any]) -> tuple[dict[str, float], dict[str, Any]]:
 def _as_json(value: Any) -> Any:
     """The value as JSON data; its ``repr`` if it is not JSON data."""
     try:
-        return _clean(json.loads(json.dumps(value, allow_nan=False)))
+        return _clean(loads(json.dumps(value, allow_nan=False), any_text=True))
     except (TypeError, ValueError, RecursionError):
         return storable(_text(value))
 
@@ -194,7 +210,7 @@ def _checked_notes(notes: Mapping[str, Any] | None) -> dict[str, Any]:
     if not isinstance(notes, Mapping) or not all(isinstance(name, str) for name in notes):
         raise TrialError(f"notes must be a dict of names and JSON data, not {_short(notes)}")
     try:
-        kept: dict[str, Any] = _clean(json.loads(json.dumps(dict(notes), allow_nan=False)))
+        kept: dict[str, Any] = _clean(loads(json.dumps(dict(notes), allow_nan=False), any_text=True))
     except (TypeError, ValueError, RecursionError) as error:
         raise TrialError(f"notes must be JSON data: {error}") from None
     return kept

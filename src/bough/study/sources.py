@@ -26,13 +26,16 @@ from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
 from bough.study.goals import Goals
 
-__all__ = ["check_sources", "present_sources", "source_amendments"]
+__all__ = ["LARGEST_VALUE", "check_sources", "present_sources", "source_amendments"]
 
 MAX_STUDIES = 8
 MAX_RESULTS = 200
 """The most results kept of each study: the best half, the latest, and some of the others."""
 
 MIN_RESULTS = 3
+
+LARGEST_VALUE = 1e300
+"""Results beyond this absolute value are left out: they overflow when they are standardised."""
 
 
 def source_amendments(learn_from: Sequence[Any], space: Space, storage: Storage) -> list[Amendment]:
@@ -134,7 +137,7 @@ def _body(study: Any) -> dict[str, Any]:
         (dict(trial.config), float(goals.sign * trial.value))
         for trial in study.current_trials  # completed by backfill
         if trial.state == "done" and not trial.partial and trial.retracted is None
-        if study.space.contains(trial.config)
+        if abs(trial.value) < LARGEST_VALUE and study.space.contains(trial.config)
     ]
     if len(results) < MIN_RESULTS:
         current = {trial.number for trial in study.current_trials}

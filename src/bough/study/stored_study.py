@@ -11,7 +11,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from bough.errors import BoughError, ConflictError, ExhaustedError, MethodError, SpaceError, StorageError
+from bough.errors import BoughError, ExhaustedError, MethodError, SpaceError, StorageError, TrialError
 from bough.history import History
 from bough.registry import BUILT_IN, build, is_registered
 from bough.space import Space
@@ -246,7 +246,7 @@ class StoredStudy:
         """
         if lease is not None:
             check_lease(lease)
-        worker = storable(worker) if worker else self._this_process
+        worker = storable(str(worker)) if worker else self._this_process
         with self._asking:
             races_lost = 0
             while True:
@@ -327,7 +327,7 @@ class StoredStudy:
             if self._now.find(taken) is not None:
                 return True
         result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
-        with contextlib.suppress(ConflictError):  # its earlier worker may report a value at this moment
+        with contextlib.suppress(TrialError):  # it may be told or handed out again at this moment
             self._storage.finish(self.record.id, result)
         return False
 

@@ -18,7 +18,7 @@ from bough.study.goals import Goals, parse_goals
 from bough.study.handles import number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import check_same, new_record
-from bough.study.results import completed, failure, told
+from bough.study.results import completed, failure, known_results, told
 from bough.study.sources import check_sources, source_amendments
 from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.reporting import checked_report
@@ -178,11 +178,7 @@ class Study(AmendableStudy):
 
         request: mark of a request that may be sent again; the same one has no second effect.
         """
-        given = [
-            (config, told(-1, value, rest[0] if rest else None, goals=self.goals))
-            for config, value, *rest in results
-        ]
-        return self._insert(given, request)
+        return self._insert(known_results(results, self.goals), request)
 
     def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
         """Have a configuration tried next, before the method proposes anything.

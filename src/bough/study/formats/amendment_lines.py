@@ -13,6 +13,7 @@ from bough.study.goals import Goals
 from bough.study.results import completed
 from bough.study.revising.corrections import CORRECTED
 from bough.study.running.spending import checked_budget
+from bough.study.sources import LARGEST_VALUE
 from bough.trial import Trial, storable
 
 __all__ = ["amendment_row", "read_amendment"]
@@ -55,10 +56,6 @@ def read_amendment(
         raise ValueError(f"there is no trial {str(trial)[:40]}")
     _CHECKS[kind](body, None if trial is None else trials[trial], goals)
     return Amendment(kind, body, trial, since, len(before), float(at))
-
-
-LARGEST_SOURCE_VALUE = 1e300
-"""The largest absolute result of an earlier study: larger ones overflow when they are standardised."""
 
 
 def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
@@ -118,7 +115,7 @@ def _check_source(body: dict[str, Any], trial: Trial | None, goals: Goals) -> No
         if not isinstance(each, list) or len(each) != 2 or not isinstance(each[0], dict):
             raise ValueError("a result is a list of a config and a value")
         space.validate(each[0])
-        if not is_number(each[1]) or abs(each[1]) >= LARGEST_SOURCE_VALUE:
+        if not is_number(each[1]) or abs(each[1]) >= LARGEST_VALUE:
             raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
 
 

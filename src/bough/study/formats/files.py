@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, get_args
 
 from bough.errors import BoughError, StudyError
-from bough.registry import Method, with_present_names
+from bough.registry import Method, stored_method, with_present_names
 from bough.space import Space
 from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, loads
@@ -46,19 +46,20 @@ class _Exportable(Protocol):
 def study_lines(study: _Exportable) -> Iterator[str]:
     """The lines of a study's file, with the state of the study when the first line is requested."""
     record, trials, amendments = study.record, study.told_trials(), study.amendments
+    method = stored_method(record.method)
     header = {
         "bough": FORMAT,
         "name": record.name,
         "space": json.loads(record.space),
         "direction": record.direction,
-        "method": json.loads(record.method),
+        "method": {"name": method.name, "options": method.options},
         "seed": record.seed,
     }
     if record.goals is not None:
         header["goals"] = json.loads(record.goals)
     if record.stopping is not None:
         header["stopping"] = record.stopping
-    yield json.dumps(header, allow_nan=False, ensure_ascii=False) + "\n"
+    yield _line(header)
     for trial in trials:
         row = {name: getattr(trial, name) for name in Trial.__slots__ if name not in _NOT_WRITTEN}
         for name in _OMITTED_WHEN_EMPTY:
@@ -66,9 +67,15 @@ def study_lines(study: _Exportable) -> Iterator[str]:
                 del row[name]
         if trial.learn:
             del row["learn"]
-        yield json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+        yield _line(row)
     for amendment in amendments:
-        yield json.dumps(amendment_row(amendment), allow_nan=False, ensure_ascii=False) + "\n"
+        yield _line(amendment_row(amendment))
+
+
+def _line(row: dict[str, Any]) -> str:
+    """The row as JSON; halves of surrogate pairs, which instances named after files may have, are escaped."""
+    text = json.dumps(row, allow_nan=False, ensure_ascii=False)
+    return text.encode(errors="backslashreplace").decode() + "\n"
 
 
 def read_study_file(

@@ -4,31 +4,21 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from bough.errors import MissingExtraError
 from bough.space import Space
-from bough.trial import Config, Trial
+from bough.trial import Trial
 
 __all__ = ["csv_lines", "table"]
 
 _FIELDS = ("number", "state", "value", "noise", "cost", "error", "attempt", "started", "finished")
 _CSV_FIELDS = (
-    "number",
-    "state",
-    "value",
-    "noise",
-    "cost",
-    "attempt",
-    "started",
-    "finished",
-    "worker",
-    "error",
-)
-
-
-_AMENDED = ("retracted", "corrected", "value_before")
+    "number", "state", "value", "noise", "cost", "attempt", "started", "finished", "worker", "error",
+)  # fmt: skip
+_IF_ANY = ("notes", "retracted", "corrected", "value_before")
+"""Fields that are the last columns if any trial has them."""
 
 
 def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
@@ -42,18 +32,9 @@ def table(trials: Sequence[Trial], feasible: bool = False) -> Any:
         import pandas as pd
     except ModuleNotFoundError:
         raise MissingExtraError("frame() needs pandas: pip install 'bough-opt[pandas]'") from None
-    names = dict.fromkeys(name for trial in trials for name in trial.config)
-    fixed = (*_FIELDS, "feasible") if feasible else _FIELDS
-    parameters = _columns(names, fixed, "config")
-    measures = _measures(trials, [*fixed, *parameters.values()])
-    notes = _given_fields(trials, ("notes", *_AMENDED))
-    rows = [
-        {field: getattr(trial, field) for field in (*fixed, *notes)}
-        | {column: trial.config.get(name) for name, column in parameters.items()}
-        | {column: trial.measures.get(name) for name, column in measures.items()}
-        for trial in trials
-    ]
-    return pd.DataFrame(rows, columns=[*fixed, *parameters.values(), *measures.values(), *notes])
+    names = (name for trial in trials for name in trial.config)
+    head, rows = _table(trials, (*_FIELDS, "feasible") if feasible else _FIELDS, names)
+    return pd.DataFrame(rows, columns=head)
 
 
 def csv_lines(space: Space, trials: Sequence[Trial], feasible: bool = False) -> Iterator[str]:
@@ -62,49 +43,47 @@ def csv_lines(space: Space, trials: Sequence[Trial], feasible: bool = False) -> 
     Then a column per measure, and the notes as JSON if there are any. The option None is written as text, to
     distinguish it from inactive. feasible: add a column that says whether a trial meets the constraints.
     """
-    fields = (*_CSV_FIELDS, "feasible") if feasible else _CSV_FIELDS
     names = [*(parameter.name for parameter in space), *(name for trial in trials for name in trial.config)]
-    parameters = _columns(dict.fromkeys(names), fields, "config")
-    measures = _measures(trials, [*fields, *parameters.values()])
-    notes = ["notes"] if any(trial.notes for trial in trials) else []
-    amended = _given_fields(trials, _AMENDED)
-    yield _line([*fields, *parameters.values(), *measures.values(), *notes, *amended])
-    for trial in trials:
+    fields = (*_CSV_FIELDS, "feasible") if feasible else _CSV_FIELDS
+    head, rows = _table(trials, fields, names, none="None")
+    yield _line(head)
+    yield from map(_line, rows)
+
+
+def _table(
+    trials: Sequence[Trial], fields: Sequence[str], names: Iterable[str], none: str | None = None
+) -> tuple[list[str], list[list[Any]]]:
+    """The head and the rows of a table. names: of the parameters; none: how the option None is written."""
+    last = [field for field in _IF_ANY if any(getattr(trial, field) for trial in trials)]
+    parameters = _columns(names, {*fields, *last}, "config")
+    measured = (name for trial in trials for name in trial.measures)
+    measures = _columns(measured, {*fields, *last, "notes", *parameters.values()}, "measures")
+
+    def row(trial: Trial) -> list[Any]:
+        config = {name: none if value is None else value for name, value in trial.config.items()}
         cells = [getattr(trial, field) for field in fields]
-        cells += [_given(trial.config, name) for name in parameters]
+        cells += [config.get(name) for name in parameters]
         cells += [trial.measures.get(name) for name in measures]
-        cells += [json.dumps(trial.notes) if trial.notes else None for _ in notes]
-        cells += [getattr(trial, field) for field in amended]
-        yield _line(cells)
+        return cells + [getattr(trial, field) for field in last]
+
+    return [*fields, *parameters.values(), *measures.values(), *last], [row(trial) for trial in trials]
 
 
-def _given_fields(trials: Sequence[Trial], fields: Sequence[str]) -> tuple[str, ...]:
-    """The fields that at least one trial has."""
-    return tuple(field for field in fields if any(getattr(trial, field) for trial in trials))
-
-
-def _measures(trials: Sequence[Trial], taken: Sequence[str]) -> dict[str, str]:
-    names = dict.fromkeys(name for trial in trials for name in trial.measures)
-    return _columns(names, [*taken, "notes"], "measures")
-
-
-def _columns(names: Iterable[str], taken: Sequence[str], prefix: str) -> dict[str, str]:
+def _columns(names: Iterable[str], taken: Collection[str], prefix: str) -> dict[str, str]:
     """The column of each name: the name itself, unless another column has it."""
     return {name: f"{prefix}.{name}" if name in taken else name for name in names}
-
-
-def _given(config: Config, name: str) -> Any:
-    return "None" if name in config and config[name] is None else config.get(name)
 
 
 def _line(cells: Iterable[Any]) -> str:
     buffer = io.StringIO()
     import csv  # for exports only
 
-    csv.writer(buffer, lineterminator="\n").writerow([_defused(cell) for cell in cells])
+    csv.writer(buffer, lineterminator="\n").writerow([_written(cell) for cell in cells])
     return buffer.getvalue()
 
 
-def _defused(cell: Any) -> Any:
-    """The cell, safe for spreadsheets: they run text that begins like a formula, so prefix an apostrophe."""
+def _written(cell: Any) -> Any:
+    """Notes as JSON. A text that begins like a formula gets an apostrophe, or spreadsheets would run it."""
+    if isinstance(cell, dict):
+        return json.dumps(cell) if cell else None
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

@@ -8,6 +8,7 @@ as measures.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping
@@ -48,8 +49,12 @@ def add_results(
         raise StudyError(
             f"add_results reads a file, not {type(path).__name__}: study.add_many takes (config, value) pairs"
         )
+    if not isinstance(columns or {}, Mapping):
+        raise StudyError(f"columns must be a dict of parameters or measures by column, not {columns!r:.80}")
     names = dict(columns or {})
     if value is not None:
+        if not study.goals.names:
+            raise StudyError(f"study {study.name!r} has no objective: leave value= out")
         names[value] = study.goals.names[0]
     rows = list(_rows(Path(path)))
     if not rows:
@@ -72,20 +77,26 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if path.suffix not in _FORMATS:
         raise StudyError(f"{path} must end in one of {', '.join(_FORMATS)}")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with open(path, encoding="utf-8-sig", newline="") as file:  # a cell may have line ends of any kind
+            text = file.read()
     except OSError as error:
         raise StudyError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise StudyError(f"{path} is not UTF-8 text") from None
     delimiter = _FORMATS[path.suffix]
     if delimiter is not None:
-        reader = csv.DictReader(text.splitlines(), delimiter=delimiter)
-        for row in reader:
-            if None in row or None in row.values():
-                raise StudyError(f"{path}, line {reader.line_num}: the row and the header differ in length")
-            yield reader.line_num, dict(row)
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            for row in reader:
+                if None in row or None in row.values():
+                    raise StudyError(
+                        f"{path}, line {reader.line_num}: the row and the header differ in length"
+                    )
+                yield reader.line_num, dict(row)
+        except csv.Error as error:
+            raise StudyError(f"{path}, line {reader.line_num}: {error}") from None
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 data = json.loads(line)

@@ -26,7 +26,7 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _noise(name: str, value: Any) -> float:
+def _not_negative(name: str, value: Any) -> float:
     if _number(name, value) < 0:
         raise ValueError(f"{name!r} must not be negative, not {value}")
     return float(value)
@@ -80,8 +80,8 @@ def _by_measure(read: Reader) -> Reader:
 
 FIELDS: dict[str, Reader] = {
     "value": _number,
-    "noise": _noise,
-    "cost": _number,
+    "noise": _not_negative,
+    "cost": _not_negative,
     "error": _text,
     "attempt": _count,
     "started": _number,
@@ -94,5 +94,5 @@ FIELDS: dict[str, Reader] = {
     "curve": _curve,
     "curves": _by_measure(_curve),
     "learn": _flag,
-    "noises": _by_measure(_noise),
+    "noises": _by_measure(_not_negative),
 }

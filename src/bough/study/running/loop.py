@@ -6,6 +6,7 @@ import contextlib
 import logging
 import math
 import signal
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -172,7 +173,7 @@ class _Run:
             seconds = min(seconds, _POLL_SECONDS)
         with self._interruption.allowed():
             if futures:
-                wait(futures, None if seconds == math.inf else seconds, FIRST_COMPLETED)
+                wait(futures, None if seconds > threading.TIMEOUT_MAX else seconds, FIRST_COMPLETED)
             else:
                 time.sleep(seconds)
 

@@ -13,9 +13,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any, SupportsFloat, SupportsIndex, TypedDict, TypeVar, Unpack
+from typing import Any, SupportsIndex, TypedDict, TypeVar, Unpack
 
 from bough.errors import StudyError
+from bough.study.handles import is_positive
 from bough.study.other_names import unexpected
 from bough.study.running.executors import check_pool
 from bough.study.running.objective import OnError
@@ -93,7 +94,7 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
     if trials is not None and (not isinstance(trials, SupportsIndex) or trials < 0):
         raise StudyError(f"trials must be a number of trials or None, not {trials!r}")
     for name, seconds in (("timeout", plan.timeout), ("trial_timeout", plan.trial_timeout)):
-        if seconds is not None and not (isinstance(seconds, SupportsFloat) and seconds > 0):
+        if seconds is not None and not is_positive(seconds, infinite=True):
             raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
     if plan.budget is not None:
         checked_budget(plan.budget)

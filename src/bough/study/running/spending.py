@@ -10,12 +10,12 @@ The budget is stored as an amendment of the study, because proposals depend only
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from typing import Any, SupportsFloat
+from typing import Any
 
 from bough.errors import StudyError
 from bough.storage import Amendment
+from bough.study.handles import is_positive
 from bough.trial import Trial
 
 __all__ = ["Costs", "budget_of", "checked_budget", "ended_cost", "new_budget"]
@@ -72,7 +72,7 @@ def ended_cost(trial: Trial, fidelity: str | None) -> tuple[float | None, float 
 
 
 def checked_budget(budget: Any) -> float:
-    if isinstance(budget, bool) or not isinstance(budget, SupportsFloat) or not 0 < float(budget) < math.inf:
+    if not is_positive(budget):
         raise StudyError(f"budget must be a positive number (cost, or seconds), not {budget!r}")
     return float(budget)
 
