@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.strategies.base import RemainingGain
 from bough.study.handles import number_and_attempt
-from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.revising.current_trials import CurrentSpace
 from bough.study.revising.revisions import revisions_of
-from bough.study.running.spending import budget_of
+from bough.study.running.runnable import RunnableStudy
 from bough.trial import Trial
 
 __all__ = ["AmendingClient", "dict_of", "trial_of", "trials_of"]
 
 
-class AmendingClient:
+class AmendingClient(RunnableStudy):
     """Retract, correct, note, change and stop over HTTP."""
 
     _timeout: float
@@ -29,19 +28,6 @@ class AmendingClient:
     def _get(self, path: str) -> Any: ...
     @abstractmethod
     def _post(self, path: str, body: dict[str, Any], timeout: float = ...) -> Any: ...
-
-    @property
-    @abstractmethod
-    def space(self) -> Space: ...
-
-    @property
-    @abstractmethod
-    def trials(self) -> list[Trial]: ...
-
-    if not TYPE_CHECKING:  # type checkers should report names that do not exist
-
-        def __getattr__(self, name: str) -> Any:
-            return no_attribute(self, name, STUDY_NAMES)
 
     def retract(self, trial: Trial | int, reason: str) -> Trial:
         """Say that the result of a finished trial does not count; see ``Study.retract``."""
@@ -94,11 +80,6 @@ class AmendingClient:
     def amendments(self) -> list[Amendment]:
         """All amendments of the study since its creation."""
         return [_amendment(row) for row in self._get("amendments")["amendments"]]
-
-    @property
-    def budget(self) -> float | None:
-        """The total cost that the trials may have, as set last by ``run(budget=)``."""
-        return budget_of(self.amendments)
 
     def remaining_gain(self, results: int | None = None) -> RemainingGain:
         """Raises StudyError: this needs the study's storage, which a served study does not have."""

@@ -11,7 +11,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Unpack, overload
+from typing import Any, Unpack
 from urllib.parse import quote
 
 import numpy as np
@@ -23,13 +23,11 @@ from bough.registry import Method, describe
 from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
-from bough.study.analysis.recommend import Recommendation, recommend
-from bough.study.formats.table_export import table
 from bough.study.goals import parse_goals
-from bough.study.handles import checked_configs, checked_count, number_and_attempt
+from bough.study.handles import checked_configs, number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import STOPPING_RULES
-from bough.study.results import failure, known_results, told
+from bough.study.results import known_results
 from bough.study.running.loop import run_objective
 from bough.study.running.run_options import RunOptions, listing_options
 from bough.study.running.spending import checked_budget
@@ -141,35 +139,6 @@ class RemoteStudy(AmendingClient):
     def __repr__(self) -> str:
         return f"RemoteStudy({self.name!r}, {self.goals.heading}, at {self._connection.where})"
 
-    @overload
-    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
-    @overload
-    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
-    def ask(
-        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
-    ) -> Trial | list[Trial]:
-        """The next trial to evaluate, or the next ``n`` as a list."""
-        trials = self._ask(1 if n is None else checked_count(n), lease, None, worker)
-        return trials[0] if n is None else trials
-
-    def tell(
-        self,
-        trial: Trial | int,
-        value: Any,
-        *,
-        noise: float | Mapping[str, float] | None = None,
-        cost: float | None = None,
-        notes: Mapping[str, Any] | None = None,
-    ) -> Trial:
-        """Give a trial its result, a number or a dict of measures, and return it as stored."""
-        number, attempt = number_and_attempt(trial)
-        return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
-
-    def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
-        """Say that a trial has no result, and why; ``learn=False`` if its config is not at fault."""
-        number, attempt = number_and_attempt(trial)
-        return self.record_result(failure(number, str(reason), attempt, learn))
-
     def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
         """Report an intermediate value; returns whether the trial should stop, and was stored as stopped."""
         number, attempt = number_and_attempt(trial)
@@ -177,10 +146,6 @@ class RemoteStudy(AmendingClient):
         told = {"measures": given.measures} if given.measures else {"value": given.value}
         body = {**told, "step": given.step, "attempt": attempt}
         return bool(self._post(f"trials/{number}/report", body)["stop"])
-
-    def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
-        """Add a known result."""
-        return self.add_many([(config, value, noise)])[0]
 
     def add_many(
         self, results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]]
@@ -260,10 +225,6 @@ class RemoteStudy(AmendingClient):
         """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
         return dict(self._get("hypervolume")["reference"])
 
-    def frame(self) -> Any:
-        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
-        return table(self.trials, feasible=bool(self.goals.limits))
-
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
@@ -295,10 +256,6 @@ class RemoteStudy(AmendingClient):
             moments[:, page] = found["mean"], found["sd"]
         return moments[0], moments[1]
 
-    def recommend(self) -> Recommendation:
-        """The tried configuration with the best predicted value, and its 95 % interval."""
-        return recommend(self)
-
     @listing_options(Study.run, RunOptions)
     def run(
         self,
@@ -318,18 +275,20 @@ class RemoteStudy(AmendingClient):
             objective = raced_objective(objective, order, self.goals)
         return run_objective(self, objective, trials, **options)
 
-    @property
-    def spent(self) -> float:
-        """The cost of the finished trials: reported costs, or seconds if none was reported."""
-        return self.status().spent
-
     # ---- for ``run`` -------------------------------------------------------------------
 
     def ask_within(
         self, limit: int | None, lease: float | None, *, worker: str | None = None
     ) -> Trial | None:
         """Like ``ask``, but None if the finished and the leased trials together already reach ``limit``."""
-        return next(iter(self._ask(1, lease, limit, worker)), None)
+        return next(iter(self.ask_up_to(1, limit=limit, lease=lease, worker=worker)), None)
+
+    def ask_up_to(
+        self, n: int, *, limit: int | None = None, lease: float | None = None, worker: str | None = None
+    ) -> list[Trial]:
+        worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
+        body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
+        return trials_of(self._post("ask", body, self._timeout))
 
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""
@@ -376,11 +335,6 @@ class RemoteStudy(AmendingClient):
         self._post("renew", {"trials": held, "lease": lease})
 
     # ---- inside -------------------------------------------------------------------------------------
-
-    def _ask(self, n: int, lease: float | None, limit: int | None, worker: str | None = None) -> list[Trial]:
-        worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
-        body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
-        return trials_of(self._post("ask", body, self._timeout))
 
     def _result_json(self, result: Trial) -> dict[str, Any]:
         row = {name: getattr(result, name) for name in ("value", "cost", "measures", "notes")}

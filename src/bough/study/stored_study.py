@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from bough.strategies.base import Predicts, Strategy, check_proposal
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
-from bough.study.handles import check_lease, checked_count
+from bough.study.handles import check_lease
 from bough.study.records import STOPPING_RULES, method_of
 from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
+from bough.study.running.runnable import RunnableStudy
 from bough.study.stopping.fidelities import Fidelity, Halving, can_weigh
 from bough.study.stopping.reporting import StoppingDecision
 from bough.study.trial_index import TrialIndex
@@ -40,11 +41,12 @@ MAX_RACES_LOST = 3
 """Proposals that may lose their trial number to another asker before a random point is used."""
 
 
-class StoredStudy:
+class StoredStudy(RunnableStudy):
     """The core of a ``Study``: its record, its trials as last read, its method, and ``ask``."""
 
     record: StudyRecord
     """The stored description of the study, without its trials."""
+    space: Space
     _model: ModelSpace | None  # both are built on first use, and again when the space changes
     _made_strategy: Strategy | None
     _blas_threads: contextlib.AbstractContextManager[None]  # made with the strategy
@@ -180,26 +182,6 @@ class StoredStudy:
     def direction(self) -> str:
         """The direction of the objective, or of the first of several."""
         return self.record.direction
-
-    @overload
-    def ask(self, n: None = None, *, lease: float | None = None, worker: str | None = None) -> Trial: ...
-    @overload
-    def ask(self, n: int, *, lease: float | None = None, worker: str | None = None) -> list[Trial]: ...
-    def ask(
-        self, n: int | None = None, *, lease: float | None = None, worker: str | None = None
-    ) -> Trial | list[Trial]:
-        """The next trial to evaluate, or the next ``n`` as a list.
-
-        Queued trials, and trials whose lease has ended, come first. Otherwise the method proposes one and
-        takes all running trials into account. ``lease``: seconds after which the trial is handed out again
-        unless it has a result; without a lease it stays yours. ``worker``: the name of the worker, by default
-        host and process. Raises ExhaustedError if every configuration of a finite space was tried.
-        """
-        if n is None:
-            trial = self.ask_within(None, lease, worker=worker)
-            assert trial is not None  # there is no limit
-            return trial
-        return self.ask_up_to(checked_count(n), lease=lease, worker=worker)
 
     def ask_up_to(
         self,

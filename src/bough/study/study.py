@@ -13,12 +13,11 @@ from bough.space import Space
 from bough.storage import Storage, is_absent, open_storage
 from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
-from bough.study.analysis.recommend import Recommendation, recommend
 from bough.study.goals import Goals, parse_goals
 from bough.study.handles import number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import check_same, new_record
-from bough.study.results import completed, failure, known_results, told
+from bough.study.results import completed, known_results
 from bough.study.sources import check_sources, source_amendments
 from bough.study.stopping.race_values import instances_of
 from bough.study.stopping.reporting import checked_report
@@ -97,36 +96,6 @@ class Study(AmendableStudy):
         if not isinstance(method, (str, Method)):
             self._method_object = method
 
-    def tell(
-        self,
-        trial: Trial | int,
-        value: Any,
-        *,
-        noise: float | Mapping[str, float] | None = None,
-        cost: float | None = None,
-        notes: Mapping[str, Any] | None = None,
-    ) -> Trial:
-        """Give a trial its result and return it as stored.
-
-        value: a number, or a dict such as an objective returns: {"value": 0.1, "noise": 0.01, "memory": 512}.
-        Numbers under other names are kept as ``trial.measures``. Objectives and constraints with names need a
-        dict with all of them; if one is missing or not finite, the trial fails. noise: standard deviation of
-        the value, or a dict of them by measure; cost: what the evaluation cost, in any unit; notes: JSON data
-        to keep with the trial. The trial fails if the value is NaN or infinite. The same result may be told
-        again; a different one is a ConflictError.
-        """
-        number, attempt = number_and_attempt(trial)
-        return self.record_result(told(number, value, noise, cost, attempt, notes, self.goals))
-
-    def fail(self, trial: Trial | int, reason: str, learn: bool = True) -> Trial:
-        """Say that a trial has no result, and why; methods learn to avoid regions where trials fail.
-
-        learn: False if the config is not at fault (a full disk, a lost network). No method then learns from
-        the failure, and the same config may be proposed once more.
-        """
-        number, attempt = number_and_attempt(trial)
-        return self.record_result(failure(number, str(reason), attempt, learn))
-
     def report(self, trial: Trial | int, value: float | Mapping[str, float], step: int) -> bool:
         """Report how a running trial is doing at a step of its evaluation; returns whether it should stop.
 
@@ -164,10 +133,6 @@ class Study(AmendableStudy):
         report = checked_report(number, attempt, value, step, self.goals, self.name)
         return self._storage.report(self.record.id, report)
 
-    def add(self, config: Config, value: Any, noise: float | None = None) -> Trial:
-        """Add a known result; the method learns from it, but ``run`` does not count it."""
-        return self.add_many([(config, value, noise)])[0]
-
     def add_many(
         self,
         results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]],
@@ -201,10 +166,6 @@ class Study(AmendableStudy):
             inserted = self._storage.insert(self.record.id, rows, seen=seen)
             if len(inserted) == len(rows):
                 return [own_copy(self.goals.judged(row)) for row in inserted]
-
-    def recommend(self) -> Recommendation:
-        """The tried configuration with the best predicted value, and its 95 % interval."""
-        return recommend(self)
 
     @hinting
     def run(

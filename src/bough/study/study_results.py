@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from bough.storage import Amendment
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials
-from bough.study.formats.table_export import table
 from bough.study.handles import checked_configs, number_and_attempt
-from bough.study.other_names import STUDY_NAMES, no_attribute
 from bough.study.revising.current_trials import nothing_current
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import revision_of
 from bough.study.running.settling import check_foresees, gain_after
-from bough.study.running.spending import budget_of
 from bough.study.stopping.fidelities import promotion_reason
 from bough.study.stored_study import StoredStudy
 from bough.study.trial_index import Status, TrialIndex, own_copy
@@ -35,11 +32,6 @@ class StudyResults(StoredStudy):
 
     def __repr__(self) -> str:
         return f"Study({self.name!r}, {self.goals.heading}, method={self.method.name!r}, seed={self.seed})"
-
-    if not TYPE_CHECKING:  # type checkers should report names that do not exist
-
-        def __getattr__(self, name: str) -> Any:
-            return no_attribute(self, name, STUDY_NAMES)
 
     def _repr_html_(self) -> str:
         from bough.study.formats.html import study_html  # for notebooks only
@@ -125,10 +117,6 @@ class StudyResults(StoredStudy):
         from bough.study.analysis.fronts import reference_of
 
         return reference_of(self.goals, self.current_trials)
-
-    def frame(self) -> Any:
-        """A pandas DataFrame with one row per trial and a column per parameter and measure; needs pandas."""
-        return table(self.trials, feasible=bool(self.goals.limits))
 
     @one_blas_thread
     def explain(
@@ -225,17 +213,6 @@ class StudyResults(StoredStudy):
             history, sign = replace(history, y=values, noise=noise), self.goals.signs[column]
         mean, sd = strategy.predict(history, model.encode_configs(configs))
         return sign * mean, sd
-
-    @property
-    def spent(self) -> float:
-        """The cost of the finished trials: reported costs, or seconds if none was reported."""
-        return self.status().spent
-
-    @property
-    def budget(self) -> float | None:
-        """The total cost that the trials may have, as last set by ``run(budget=)``."""
-        with self._current() as view:
-            return budget_of(view.amendments)
 
     def can_foresee(self) -> ForeseesGain:
         """The method, if it can predict the remaining gain; StudyError if not."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bough.errors import StudyError
-from bough.points import FloatArray
-from bough.study.goals import Goals
-from bough.trial import Config, Trial
+from bough.trial import Trial
+
+if TYPE_CHECKING:
+    from bough.study.running.runnable import RunnableStudy
 
 __all__ = ["Recommendation", "recommend"]
 
@@ -33,21 +33,7 @@ class Recommendation:
     interval: tuple[float, float]
 
 
-class Predictable(Protocol):
-    """The part of a study that ``recommend`` needs; local and served studies have it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def goals(self) -> Goals: ...
-    @property
-    def current_trials(self) -> list[Trial]: ...
-    @property
-    def has_model(self) -> bool: ...
-    def predict(self, configs: Sequence[Config]) -> tuple[FloatArray, FloatArray]: ...
-
-
-def recommend(study: Predictable) -> Recommendation:
+def recommend(study: RunnableStudy) -> Recommendation:
     """The tried configuration with the best predicted mean; a lucky observation does not decide.
 
     Without a model, it is the trial with the best value, and its reported noise is the standard deviation.

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from bough.errors import BoughError, StudyError
 from bough.registry import Method, stored_method, with_present_names
@@ -25,6 +25,9 @@ from bough.study.records import new_record
 from bough.study.revising.revisions import revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
 
+if TYPE_CHECKING:
+    from bough.study.running.runnable import RunnableStudy
+
 __all__ = ["read_study_file", "study_lines"]
 
 FORMAT = 2
@@ -35,15 +38,7 @@ _NOT_WRITTEN = ("request", "holder", *(name for name in FILLED_IN if name not in
 _OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "noises", "curve", "curves")
 
 
-class _Exportable(Protocol):
-    @property
-    def record(self) -> StudyRecord: ...
-    def told_trials(self) -> list[Trial]: ...
-    @property
-    def amendments(self) -> list[Amendment]: ...
-
-
-def study_lines(study: _Exportable) -> Iterator[str]:
+def study_lines(study: RunnableStudy) -> Iterator[str]:
     """The lines of a study's file, with the state of the study when the first line is requested."""
     record, trials, amendments = study.record, study.told_trials(), study.amendments
     method = stored_method(record.method)

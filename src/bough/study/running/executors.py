@@ -20,9 +20,8 @@ from typing import Any, Protocol, SupportsIndex
 
 from bough.errors import StudyError
 from bough.study.results import failure
-from bough.study.running.objective import ObjectiveRaised, in_worker, reason
+from bough.study.running.objective import Evaluate, ObjectiveRaised, in_worker, reason
 from bough.study.running.orphans import KILL, Guardian, signal_group
-from bough.study.running.runnable import Evaluate
 from bough.trial import Trial
 
 __all__ = ["Pool", "WorkerLost", "check_pool", "open_pool", "thread_limits"]

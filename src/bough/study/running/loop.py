@@ -11,19 +11,19 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
-from typing import Any, Literal, TypeVar, Unpack, cast
+from typing import Any, Literal, TypeVar, Unpack
 
 from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
 from bough.study.results import failure
 from bough.study.running.executors import Pool, WorkerLost, open_pool
 from bough.study.running.leases import LEASE, Leases
-from bough.study.running.objective import ObjectiveRaised, check_objective, evaluate_objective
+from bough.study.running.objective import Evaluate, ObjectiveRaised, check_objective, evaluate_objective
 from bough.study.running.progress import Event, reporter
 from bough.study.running.repeated_failures import RepeatedFailures
 from bough.study.running.report_channel import reporting
 from bough.study.running.run_options import RunOptions, RunPlan, check_run, listing_options, warn_at_start
-from bough.study.running.runnable import Evaluate, RunnableStudy
-from bough.study.running.settling import ForeseenStudy, Settling
+from bough.study.running.runnable import RunnableStudy
+from bough.study.running.settling import Settling
 from bough.study.running.signals import Interruption
 from bough.trial import MAX_ATTEMPTS, Trial, result_text
 
@@ -99,7 +99,7 @@ class _Run:
         self._study, self._plan = study, plan
         self._pool, self._leases, self._interruption = pool, leases, interruption
         self._report = reporter(plan.progress)
-        self._settling = None if plan.until is None else Settling(cast(ForeseenStudy, study))
+        self._settling = None if plan.until is None else Settling(study)
         self._failures = RepeatedFailures(study)
         self._began = time.monotonic()
         self._limit = math.inf if plan.trials is None else plan.trials

@@ -15,15 +15,17 @@ from bough.errors import StudyError, Transient
 from bough.study.goals import VALUE, Goals
 from bough.study.other_names import RUN_NAMES, no_attribute
 from bough.study.results import failure, outcome, stopped
-from bough.study.running.runnable import Evaluate
 from bough.trial import Trial, storable
 
 __all__ = [
-    "NoResult", "ObjectiveRaised", "OnError", "ReportTo", "Run", "check_objective", "crashed",
+    "Evaluate", "NoResult", "ObjectiveRaised", "OnError", "ReportTo", "Run", "check_objective", "crashed",
     "evaluate_objective", "in_worker", "reason", "takes_run",
 ]  # fmt: skip
 
 OnError = Literal["record", "raise"]
+
+Evaluate = Callable[[Trial], Trial]
+"""Evaluates a trial and returns its result, as made by ``results.outcome`` or ``results.failure``."""
 
 ReportTo = Callable[[Trial, Any, int], bool]
 """Stores a report of a trial and says whether the trial should stop, as ``Study.report`` does."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from bough.errors import StudyError
 from bough.history import History
 from bough.space import Space
-from bough.storage import Amendment
 from bough.strategies import streams
 from bough.strategies.base import ForeseesGain, RemainingGain, Strategy
 from bough.study.goals import Goals
 
-__all__ = ["ForeseenStudy", "Settling", "check_until", "gain_after"]
+__all__ = ["Settling", "check_until", "gain_after"]
 
 SETTLED_RESULTS = 5
 """Results in a row after which the model must see nothing left to gain; one alone may be chance."""
@@ -26,23 +24,6 @@ MIN_RESULTS = 10
 """Results before which no run counts as settled: the model knows too little."""
 
 _log = logging.getLogger("bough")
-
-
-class ForeseenStudy(Protocol):
-    """The part of a study that ``Settling`` needs."""
-
-    @property
-    def amendments(self) -> Sequence[Amendment]:
-        """The amendments of the study: a correction may change the remaining gain."""
-        ...
-
-    def count_results(self) -> int:
-        """The number of results that the method sees: of done trials, and predictions for stopped ones."""
-        ...
-
-    def remaining_gain(self, results: int | None = None) -> RemainingGain:
-        """The remaining gain after the first ``results`` results; None: after all of them."""
-        ...
 
 
 def check_until(until: str | None, study: object) -> None:
@@ -96,7 +77,7 @@ def gain_after(strategy: ForeseesGain, space: Space, history: History, results: 
 class Settling:
     """Checks the remaining gain after each of the last results; caches it until the study is amended."""
 
-    def __init__(self, study: ForeseenStudy) -> None:
+    def __init__(self, study: Any) -> None:  # a local study, as ``check_until`` made sure
         self._study = study
         self._known: dict[int, RemainingGain] = {}
         self._said = 0  # how many amendments the cached gains include
