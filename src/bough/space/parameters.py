@@ -50,12 +50,27 @@ LARGEST_LOG_INT = 2**36
 """The same for integers on a log scale, whose unit positions lie close together at the top."""
 
 
-class _EvenGrid:
-    """Values that share the unit interval evenly; each sits in the middle of its share."""
+class _Domain:
+    """What all domains have; values share the unit interval evenly, each in the middle of its share."""
 
     @property
     @abstractmethod
     def levels(self) -> int: ...
+    @abstractmethod
+    def check(self, value: object) -> Scalar: ...
+    @abstractmethod
+    def ranks(self, values: Sequence[Any]) -> FloatArray: ...
+
+    def contains(self, value: object) -> bool:
+        try:
+            self.check(value)
+        except ConfigError:
+            return False
+        return True
+
+    def unit(self, value: object) -> float:
+        """The unit position of a value; ConfigError if the domain does not have it."""
+        return float(self.position(self.ranks([self.check(value)]))[0])
 
     def position(self, ranks: FloatArray) -> FloatArray:
         return (ranks + 0.5) / self.levels
@@ -65,7 +80,7 @@ class _EvenGrid:
 
 
 @dataclass(frozen=True, repr=False)
-class Float(_EvenGrid):
+class Float(_Domain):
     """A real number in ``[low, high]``, or on the grid ``low, low + step, ...`` up to ``high``.
 
     likely: the range ``(low, high)`` where good values are expected.
@@ -176,7 +191,7 @@ class Float(_EvenGrid):
 
 
 @dataclass(frozen=True, repr=False)
-class Int(_EvenGrid):
+class Int(_Domain):
     """An integer in ``[low, high]``, every ``step``-th of them, or spread evenly on a log scale.
 
     likely: the range ``(low, high)`` where good values are expected.
@@ -256,7 +271,7 @@ class Int(_EvenGrid):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Categorical(_EvenGrid):
+class Categorical(_Domain):
     """One of ``options`` (strings, numbers, booleans or None), with an order if ``ordered``.
 
     Options are told apart by type: ``1``, ``True`` and ``"1"`` differ. Only ``1`` and ``1.0`` are the

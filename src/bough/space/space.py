@@ -172,13 +172,19 @@ class Space:
 
     def __getitem__(self, name: str) -> Parameter:
         """The parameter of that path, or of that name where only one has it."""
-        found = [p for p in self.parameters if p.path == name]
-        found = found or [p for p in self.parameters if p.name == name]
+        if name in self.by_path:
+            return self.by_path[name]
+        found = [p for p in self.parameters if p.name == name]
         if len(found) == 1:
             return found[0]
         if not found:
             raise KeyError(f"no parameter {name!r}")
         raise KeyError(f"{name!r} is ambiguous: one of {', '.join(p.path for p in found)}")
+
+    @cached_property
+    def by_path(self) -> dict[str, Parameter]:
+        """The parameters by their paths."""
+        return {parameter.path: parameter for parameter in self.parameters}
 
     def __len__(self) -> int:
         return len(self.parameters)
@@ -241,9 +247,9 @@ class Space:
         on = self.encode([config]).on
         return [p.name for p, is_on in zip(self.parameters, self.layout.active(on)[0]) if is_on]
 
-    def encode(self, configs: Sequence[Mapping[str, Any]]) -> Points:
-        """Configs as points; each must have exactly its active parameters."""
-        return encoding.encode_exact(self.rules, self.parameters, configs)[0]
+    def encode(self, configs: Sequence[Mapping[str, Any]], fill: Mapping[str, Any] | None = None) -> Points:
+        """Configs as points; each must have exactly its active parameters, except those in ``fill``."""
+        return encoding.encode_exact(self.rules, self.parameters, configs, fill)[0]
 
     def decode(self, points: Points) -> list[Config]:
         """Points as configs."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from bough.errors import StudyError
-from bough.registry import Method, describe, stored_method
+from bough.registry import describe, stored_method
 from bough.space import Space
 from bough.space.beliefs import beliefs_of, likely_text
 from bough.space.desugar import Parameter
@@ -20,7 +20,7 @@ from bough.space.scalars import scalar_key
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, MalformedError, goals_of
 
-__all__ = ["STOPPING_RULES", "check_same", "checked_seed", "method_of", "new_record"]
+__all__ = ["STOPPING_RULES", "check_same", "checked_seed", "new_record"]
 
 STOPPING_RULES = ("median", "asha", "none")
 """The names of the rules. The first one is the default, and a storage keeps nothing for it."""
@@ -70,11 +70,6 @@ def _no_space(given: Any) -> MalformedError:
     return MalformedError(f"space must be a bough.Space, not {type(given).__name__}{hint}")
 
 
-def method_of(record: StudyRecord) -> Method:
-    """The method that a record was created with."""
-    return stored_method(record.method)
-
-
 def check_same(
     record: StudyRecord,
     wanted: StudyRecord,
@@ -116,7 +111,9 @@ def _differences(
             raise _other_space(record.name, differs, given, amendments())
         if (differs := _other_beliefs(stored, given)) is not None:
             yield differs
-    if not (isinstance(method, str) and method == "auto") and method_of(record) != method_of(wanted):
+    if not (isinstance(method, str) and method == "auto") and stored_method(record.method) != stored_method(
+        wanted.method
+    ):
         yield f"its method is {_method_text(record)}, not {_method_text(wanted)}"
     if seed is not None and record.seed != wanted.seed:
         yield f"its seed is {record.seed}, not {wanted.seed}"
@@ -143,8 +140,7 @@ def _difference(stored: Space, given: Space) -> str | None:
     """The first difference between two spaces, in words; None if they are equal."""
     if stored == given:
         return None
-    old = {parameter.path: parameter for parameter in stored.parameters}
-    new = {parameter.path: parameter for parameter in given.parameters}
+    old, new = stored.by_path, given.by_path
     for path in [*old, *new]:
         if path not in new:
             return f"its space has a parameter {path!r} that yours lacks"
@@ -187,7 +183,7 @@ def _parameter_difference(stored: Parameter, given: Parameter) -> str:
 
 
 def _method_text(record: StudyRecord) -> str:
-    method = method_of(record)
+    method = stored_method(record.method)
     options = ", ".join(f"{name}={value!r}" for name, value in method.options.items())
     return f"{method.name!r} with {options}" if options else repr(method.name)
 

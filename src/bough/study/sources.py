@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import ConfigError, StudyError
+from bough.errors import StudyError
 from bough.history import Source
-from bough.points import FloatArray
 from bough.space import Space
-from bough.space.parameters import Categorical, Domain
+from bough.space.parameters import Categorical
 from bough.storage import Amendment, MemoryStorage, Storage
 from bough.strategies import streams
 from bough.study.goals import Goals
@@ -169,9 +168,9 @@ def _mapped(space: Space, body: Mapping[str, Any], position: int) -> Source:
     for column, their in match.items():
         name, domain = theirs.parameters[their].name, space.parameters[column].domain
         for row in np.flatnonzero(active[:, their]).tolist():
-            unit = _unit(domain, configs[row][name])
-            bad[row, column] = unit is None
-            x[row, column] = 0.5 if unit is None else unit
+            value = configs[row][name]
+            bad[row, column] = not domain.contains(value)
+            x[row, column] = 0.5 if bad[row, column] else domain.unit(value)
     points = space.snap(x)
     fits = ~np.any(bad & space.layout.active(points.on), axis=1) & space.legal(points)
     y = np.array([value for _, value in body["results"]], dtype=float)
@@ -199,13 +198,3 @@ def _matches(space: Space, theirs: Space) -> dict[int, int]:
             if len({isinstance(domain, Categorical) for domain in kinds}) == 1:
                 found[column] = their
     return found
-
-
-def _unit(domain: Domain, value: Any) -> float | None:
-    """The position of a value in the unit interval; None if the parameter does not allow it."""
-    try:
-        allowed = domain.check(value)
-    except ConfigError:
-        return None
-    unit: FloatArray = domain.position(domain.ranks([allowed]))
-    return float(unit[0])

@@ -13,7 +13,7 @@ import numpy as np
 
 from bough.errors import BoughError, ExhaustedError, MethodError, SpaceError, StorageError, TrialError
 from bough.history import History
-from bough.registry import BUILT_IN, build, is_registered
+from bough.registry import BUILT_IN, build, is_registered, stored_method
 from bough.space import Space
 from bough.storage import MemoryStorage, Storage, StudyRecord, forks
 from bough.strategies.base import Predicts, Strategy, check_proposal
@@ -21,7 +21,7 @@ from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
 from bough.study.handles import check_lease
-from bough.study.records import STOPPING_RULES, method_of
+from bough.study.records import STOPPING_RULES
 from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace, left_the_space
 from bough.study.revising.model_space import model_space
@@ -73,7 +73,7 @@ class StoredStudy(RunnableStudy):
         self.space, self._revisions = space, [Revision(space)]
         self._now = CurrentSpace(self._revisions)
         self._method_object: Any = None
-        self.method = method_of(record)
+        self.method = stored_method(record.method)
         self.goals, self._fidelity = goals_of(record.goals, record.direction), Fidelity.of(space)
         if self._fidelity is not None:
             self.goals = replace(self.goals, fidelity=(self._fidelity.name, self._fidelity.full))

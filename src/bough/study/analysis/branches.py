@@ -101,18 +101,12 @@ def known_paths(model: ModelSpace, tried: Sequence[Trial]) -> list[Path]:
 
 def _holds(space: Space, path: Path, name: str, value: Any) -> bool:
     """Whether a switch of that name is active on the path and may have the value there."""
-    for column in space.tree.switches:
-        parameter = space.parameters[column]
-        if parameter.name != name or not path.on[space.layout.group[column]]:
-            continue
-        try:
-            checked = parameter.domain.check(value)
-        except ConfigError:
-            continue
-        unit = float(parameter.domain.position(parameter.domain.ranks([checked]))[0])
-        if path.low[column] <= unit <= path.high[column]:
-            return True
-    return False
+    columns = [c for c in space.tree.switches if path.on[space.layout.group[c]]]
+    domains = {c: space.parameters[c].domain for c in columns if space.parameters[c].name == name}
+    return any(
+        domain.contains(value) and path.low[column] <= domain.unit(value) <= path.high[column]
+        for column, domain in domains.items()
+    )
 
 
 def _switch_values(space: Space, paths: Sequence[Path]) -> dict[str, Any]:

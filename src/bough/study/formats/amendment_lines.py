@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.formats.trial_fields import FIELDS, is_number
@@ -19,6 +18,10 @@ from bough.trial import Trial, storable
 __all__ = ["amendment_row", "read_amendment"]
 
 _KEYS = ("amendment", "trial", "since", "at", "body")
+_KINDS = (
+    "space", "learned", "retract", "correct", "belief", "source", "note", "audit", "budget", "instances",
+    "stop",
+)  # fmt: skip
 
 
 def amendment_row(amendment: Amendment) -> dict[str, Any]:
@@ -42,8 +45,8 @@ def read_amendment(
     if set(row) != set(_KEYS):
         raise ValueError(f"an amendment has {', '.join(map(repr, _KEYS))}, not {', '.join(map(repr, row))}")
     kind, trial, since, at, body = (row[key] for key in _KEYS)
-    if not isinstance(kind, str) or kind not in _CHECKS:
-        raise ValueError(f"the amendment {str(kind)[:40]!r} is not one of {', '.join(_CHECKS)}")
+    if kind not in _KINDS:
+        raise ValueError(f"the amendment {str(kind)[:40]!r} is not one of {', '.join(_KINDS)}")
     if type(since) is not int or not 0 <= since <= len(trials):
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
     if before and since < before[-1].since:
@@ -54,19 +57,37 @@ def read_amendment(
         raise ValueError("'body' must be an object")
     if trial is not None and (type(trial) is not int or not 0 <= trial < len(trials)):
         raise ValueError(f"there is no trial {str(trial)[:40]}")
-    _CHECKS[kind](body, None if trial is None else trials[trial], goals)
+    _check(kind, body, None if trial is None else trials[trial], goals)
     return Amendment(kind, body, trial, since, len(before), float(at))
 
 
-def _check_retraction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    if trial is None or not trial.is_finished:
-        raise ValueError("it must name a finished trial")
-    if not isinstance(body.get("reason"), str) or body["reason"] != storable(body["reason"]):
-        raise ValueError("'reason' must be a text")
+def _check(kind: str, body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+    """ValueError or BoughError for a body that bough does not write; notes are shown, never interpreted."""
+    match kind:
+        case "space":
+            _check_space(body)
+        case "learned":
+            _check_lesson(body, trial)
+        case "retract" | "correct":
+            if trial is None or not trial.is_finished:
+                raise ValueError("it must name a finished trial")
+            if not isinstance(body.get("reason"), str) or body["reason"] != storable(body["reason"]):
+                raise ValueError("'reason' must be a text")
+            if kind == "correct":
+                _check_result(body, goals)
+        case "belief" if set(body) - {"by"} != {"likely"} or not isinstance(body["likely"], dict):
+            raise ValueError("a belief has an object 'likely'")
+        case "source":
+            _check_source(body)
+        case "budget":
+            checked_budget(body.get("budget"))
+        case "instances" if not isinstance(body.get("instances"), list) or not body["instances"]:
+            raise ValueError("'instances' must be a list of at least one instance")
+        case "stop" if not isinstance(body.get("reason"), str):
+            raise ValueError("'reason' must be a text")
 
 
-def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    _check_retraction(body, trial, goals)
+def _check_result(body: dict[str, Any], goals: Goals) -> None:
     for name in CORRECTED:
         if name not in body:
             raise ValueError(f"a correction needs {name!r}")
@@ -77,20 +98,19 @@ def _check_correction(body: dict[str, Any], trial: Trial | None, goals: Goals) -
         raise ValueError(result.error)
 
 
-def _check_space(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+def _check_space(body: dict[str, Any]) -> None:
     for name in ("before", "space", "backfill", "fix"):
         if not isinstance(body.get(name), dict):
             raise ValueError(f"{name!r} must be an object")
     before, after = Space.from_json(body["before"]), Space.from_json(body["space"])
     for name, space in (("backfill", after), ("fix", before)):
-        paths = {parameter.path: parameter.domain for parameter in space.parameters}
         for path, value in body[name].items():
-            if path not in paths:
+            if path not in space.by_path:
                 raise ValueError(f"{name!r} names {path[:60]!r}, which is not a parameter")
-            paths[path].check(value)
+            space.by_path[path].domain.check(value)
 
 
-def _check_lesson(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+def _check_lesson(body: dict[str, Any], trial: Trial | None) -> None:
     asked = body.get("asked")
     if trial is None or not isinstance(asked, list) or not all(isinstance(name, str) for name in asked):
         raise ValueError("it must name a trial, and in 'asked' what the objective asked for")
@@ -98,12 +118,7 @@ def _check_lesson(body: dict[str, Any], trial: Trial | None, goals: Goals) -> No
         Space.from_json(body["space"])
 
 
-def _check_belief(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    if set(body) - {"by"} != {"likely"} or not isinstance(body["likely"], dict):
-        raise ValueError("a belief has an object 'likely'")
-
-
-def _check_source(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
+def _check_source(body: dict[str, Any]) -> None:
     if set(body) - {"file"} != {"name", "space", "results"}:
         raise ValueError("an earlier study has 'name', 'space' and 'results'")
     if not isinstance(body["name"], str) or not isinstance(body.get("file", ""), str):
@@ -117,40 +132,3 @@ def _check_source(body: dict[str, Any], trial: Trial | None, goals: Goals) -> No
         space.validate(each[0])
         if not is_number(each[1]) or abs(each[1]) >= LARGEST_VALUE:
             raise ValueError(f"a value must be a number, not {str(each[1])[:40]!r}")
-
-
-def _check_race(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    given = body.get("instances")
-    if not isinstance(given, list) or not given:
-        raise ValueError("'instances' must be a list of at least one instance")
-
-
-def _check_stop(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    if not isinstance(body.get("reason"), str):
-        raise ValueError("'reason' must be a text")
-
-
-def _check_budget(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    try:
-        checked_budget(body.get("budget"))
-    except StudyError as error:
-        raise ValueError(str(error)) from None
-
-
-def _check_nothing(body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:
-    """Notes and audit lines are shown, never interpreted."""
-
-
-_CHECKS: dict[str, Callable[[dict[str, Any], Trial | None, Goals], None]] = {
-    "space": _check_space,
-    "learned": _check_lesson,
-    "retract": _check_retraction,
-    "correct": _check_correction,
-    "belief": _check_belief,
-    "source": _check_source,
-    "note": _check_nothing,
-    "audit": _check_nothing,
-    "budget": _check_budget,
-    "instances": _check_race,
-    "stop": _check_stop,
-}

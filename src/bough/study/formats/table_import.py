@@ -136,7 +136,7 @@ def _config(space: Space, row: Mapping[str, Any]) -> Config:
             continue
         try:
             values[column] = _read(parameter.domain, cell)
-            x[0, column] = parameter.domain.position(parameter.domain.ranks([values[column]]))[0]
+            x[0, column] = parameter.domain.unit(values[column])
         except ConfigError as error:  # raised only if the parameter turns out to be active
             wrong[column] = ConfigError(f"parameter {parameter.name!r} {error}")
     active = space.layout.active(space.snap(x).on)[0]

@@ -29,7 +29,7 @@ NO_DIGITS = str.maketrans("", "", "0123456789")
 def differences(old: Space, new: Space) -> list[str]:
     """The differences between two spaces, one line each: ``+`` is added, ``-`` is removed, ``~`` changes."""
     lines: list[str] = []
-    before, after = _by_path(old), _by_path(new)
+    before, after = old.by_path, new.by_path
     for path, parameter in before.items():
         if path not in after:
             lines.append(f"- {path}: {_text(parameter)}")
@@ -79,7 +79,7 @@ def space_change(
 
 def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, must_be: str) -> dict[str, Any]:
     """Values by path, for parameters of ``space`` that ``other`` lacks."""
-    paths = _by_path(other)
+    paths = other.by_path
     candidates = [parameter for parameter in space.parameters if parameter.path not in paths]
     found: dict[str, Any] = {}
     for name, value in given.items():
@@ -96,7 +96,7 @@ def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, mus
 
 def _check_names(old: Space, new: Space, backfill: Mapping[str, Any], fix: Mapping[str, Any]) -> None:
     """StudyError if an added parameter or option may be a misspelling of a removed one."""
-    before, after = _by_path(old), _by_path(new)
+    before, after = old.by_path, new.by_path
     for path in (each for each in after if each in before):
         gone, come = _options_apart(before[path].domain, after[path].domain)
         for option in come:
@@ -174,10 +174,6 @@ def _check_fidelity(old: Space, new: Space) -> None:
 
 def _fidelity(space: Space) -> str:
     return "none" if space.fidelity is None else f"{space.fidelity.name}={space.fidelity.domain!r}"
-
-
-def _by_path(space: Space) -> dict[str, Parameter]:
-    return {parameter.path: parameter for parameter in space.parameters}
 
 
 def _changed(path: str, old: Parameter, new: Parameter) -> list[str]:

@@ -12,7 +12,6 @@ from typing import Any
 
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
-from bough.space.encoding import encode_exact
 from bough.study.revising.revisions import Revision, backfills, by_name, revision_of, without_undone
 from bough.trial import Config, Trial
 
@@ -71,8 +70,7 @@ def _fill(values: dict[str, Any], space: Space) -> dict[str, Any]:
 
 def _completed(space: Space, config: Config, fill: Mapping[str, Any]) -> Config | None:
     try:
-        point, _ = encode_exact(space.rules, space.parameters, [config], fill)
-        active = space.layout.active(point.on)[0]
+        active = space.layout.active(space.encode([config], fill).on)[0]
         names = [parameter.name for parameter, is_on in zip(space.parameters, active) if is_on]
         return space.validate({name: config[name] if name in config else fill[name] for name in names})
     except ConfigError:

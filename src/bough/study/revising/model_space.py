@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 from bough.errors import BoughError, ConfigError
 from bough.points import Points
 from bough.space import Space
-from bough.space.encoding import encode_exact
 from bough.space.fidelity import full_space
 from bough.study.encoded import ModelSpace
 from bough.study.revising.revisions import Revision, backfills, by_name, revision_of, without_undone
@@ -45,7 +44,7 @@ class _Carried(ModelSpace):
     def encode(self, trials: Sequence[Trial]) -> Points:
         def encode(index: int, trials: Sequence[Trial]) -> Points:
             configs = [trial.config for trial in trials]
-            return encode_exact(self.space.rules, self.space.parameters, configs, self._fills[index])[0]
+            return self.space.encode(configs, self._fills[index])
 
         return _by_revision(trials, self._revisions, encode)
 

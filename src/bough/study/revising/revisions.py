@@ -101,7 +101,7 @@ def fixed_values(revisions: Sequence[Revision]) -> dict[str, tuple[Any, int]]:
     """Removed parameters with a fixed value: this value, and the last revision that had the parameter."""
     found: dict[str, tuple[Any, int]] = {}
     for index, revision in enumerate(revisions):
-        for path in _paths(revision.space):
+        for path in revision.space.by_path:
             found.pop(path, None)  # it came back
         for path, value in revision.fix.items():
             found[path] = value, index - 1
@@ -124,7 +124,3 @@ def without_undone(revisions: Sequence[Revision]) -> list[Revision]:
         else:
             kept.append(revision)
     return kept
-
-
-def _paths(space: Space) -> set[str]:
-    return {parameter.path for parameter in space.parameters}

@@ -20,7 +20,6 @@ from bough.space.conditions import All, Compare, Condition, comparisons, parse, 
 from bough.space.conditions import Any as AnyOf
 from bough.space.conditions import join as joined
 from bough.space.desugar import Parameter
-from bough.space.encoding import encode_exact
 from bough.space.parameters import Categorical, Domain
 from bough.space.relations import parse_relation, rename_relation
 from bough.space.scalars import scalar_key
@@ -79,25 +78,26 @@ class Union:
         combination of names and switch values.
         """
         names, last = self.names[index], len(self.names) - 1
-        domains = {parameter.name: parameter.domain for parameter in self.space.parameters}
+        domains = {parameter.name: parameter.domain for parameter in self.space}
         switches = {self.space.parameters[column].name for column in self.space.tree.switches}
         known: dict[object, bool] = {}
         found = []
         for row in rows:
             config = {names[path]: value for path, value in row.items()}
-            if not all(_accepts(domains[name], value) for name, value in config.items()):
+            if not all(domains[name].contains(value) for name, value in config.items()):
                 found.append(False)
                 continue
             key = tuple((name, scalar_key(config[name]) if name in switches else None) for name in config)
             if key not in known:
-                known[key] = self._tried(index, last, row)
+                known[key] = self.takes(index, last, [row])
             found.append(known[key])
         return found
 
-    def _tried(self, index: int, branch: int, row: ByPath) -> bool:
+    def takes(self, index: int, branch: int, rows: Sequence[ByPath]) -> bool:
+        """Whether configs of a revision can be on the branch of another one."""
         try:
-            self._encode(index, branch, [row])
-        except ConfigError:
+            self._encode(index, branch, rows)
+        except (ConfigError, KeyError):
             return False
         return True
 
@@ -106,15 +106,7 @@ class Union:
         configs = [{names[path]: value for path, value in row.items()} for row in rows]
         if self.switch is not None:
             configs = [{**config, self.switch: str(branch)} for config in configs]
-        return encode_exact(self.space.rules, self.space.parameters, configs, self.fills[index])[0]
-
-
-def _accepts(domain: Domain, value: Any) -> bool:
-    try:
-        domain.check(value)
-    except ConfigError:
-        return False
-    return True
+        return self.space.encode(configs, self.fills[index])
 
 
 def make_union(
@@ -141,14 +133,14 @@ def make_union(
         {
             path: value
             for path, value in fill.items()
-            if path not in names[index] and path in columns and _accepts(columns[path].domain, value)
+            if path not in names[index] and path in columns and columns[path].domain.contains(value)
         }
         | {path: value for path, (value, had) in fixed.items() if index > had}
         for index, fill in enumerate(backfills(revisions))
     ]
     _settle_dormant(columns, current, last)
     plain = Union(_space(columns, current, values, None, [last]), names, fills)
-    misfits = frozenset(index for index in rows if not _fits(plain, index, rows[index]))
+    misfits = frozenset(index for index in rows if not plain.takes(index, last, rows[index]))
     if not misfits:
         return plain
     _let_fills_join(columns, fills, misfits, last)
@@ -198,7 +190,7 @@ def _widened(now: Domain, before: Domain, values: Iterable[Any], is_read: bool) 
 
     is_read: whether conditions of the earlier space read the parameter; its values must then all be kept.
     """
-    fits = not is_read and all(_accepts(now, value) for value in values)
+    fits = not is_read and all(map(now.contains, values))
     return now if fits else join_domains(now, before)
 
 
@@ -330,14 +322,6 @@ def _outside(path: str, union: Domain, current: Domain) -> list[str]:
     assert not isinstance(union, Categorical) and not isinstance(current, Categorical)
     below = [f"{name} < {current.low!r}"] if union.low < current.low else []
     return below + ([f"{name} > {current.high!r}"] if union.high > current.high else [])
-
-
-def _fits(columns: Union, index: int, rows: Sequence[ByPath]) -> bool:
-    try:
-        columns.encode(index, rows)
-        return True
-    except (ConfigError, KeyError):
-        return False
 
 
 def _renamed(parameter: Parameter, space: Space, names: Mapping[str, str]) -> Condition | None:
