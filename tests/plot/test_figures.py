@@ -352,6 +352,12 @@ def test_a_contour_without_contours_says_so():
     assert text == "the model expects the same value for all trees and C"
 
 
+def test_a_contour_shows_small_differences():
+    base = study(nested(), 30, failures=0)
+    close = replace(base, trials=tuple(replace(t, value=1 + 1e-9 * (t.value or 0)) for t in base.trials))
+    assert drawn("contour", close, x="trees", y="model=forest/C")["data"]
+
+
 def test_a_branch_has_one_colour_in_every_figure():
     """The first trial is on the last branch, and most trials are there."""
     base = study(nested(), 40, failures=0)

@@ -55,7 +55,7 @@ def contour(snapshot: StudySnapshot, x: str | None = None, y: str | None = None)
     configs = [varied(snapshot, centre.config, **{one.name: a, other.name: b}) for b in ys for a in xs]
     legal = [config for config in configs if config is not None]
     predicted = model[0](legal)[0]
-    if np.ptp(predicted) <= 1e-9 * np.abs(predicted).max():
+    if np.ptp(predicted) <= 1e-12 * np.abs(predicted).max():
         raise NothingToShow(
             f"the model expects the same value for all {label(one.name)} and {label(other.name)}"
         )
