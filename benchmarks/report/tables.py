@@ -32,16 +32,16 @@ def branches(view: View) -> list[Block]:
             hits.append(float(np.mean(right)))
         rows.append((float(np.mean(hits)), method, hits))
     rows.sort(key=lambda row: -row[0])
-    best = [max(row[2][k] for row in rows) for k in range(len(known))]
+    best = max(row[0] for row in rows)
+    by_problem = zip(known, zip(*(hits for _, _, hits in rows), strict=True), strict=True)
     table = Table(
-        ["runs that end in the best branch", "mean", *known],
+        ["runs that end in the best branch", *(view.label(method) for _, method, _ in rows)],
         [
-            [
-                view.row_name(method),
-                Cell(f"{mean:.0%}", bold=mean >= rows[0][0] - 1e-9),
-                *(Cell(f"{hit:.0%}", hit == best[k], 0.8 * hit) for k, hit in enumerate(hits)),
-            ]
-            for mean, method, hits in rows
+            [Cell("mean", bold=True), *(Cell(f"{mean:.0%}", mean >= best - 1e-9) for mean, _, _ in rows)],
+            *(
+                [problem, *(Cell(f"{hit:.0%}", hit == max(found), 0.8 * hit) for hit in found)]
+                for problem, found in by_problem
+            ),
         ],
     )
     unknown = [p for p in known if facts(p, results.seeds[p][0])[1] is None]

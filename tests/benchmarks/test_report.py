@@ -130,10 +130,10 @@ def test_the_best_branch_is_the_known_one_or_where_the_best_value_was_found(view
     assert best_branches(view.results, "cash-car", 0) == {"1"}  # random's 0.1
     blocks = tables.branches(view)
     table = next(block for block in blocks if isinstance(block, Table))
-    column = list(table.header).index("cash-car") - 1
-    assert cells(blocks, "auto")[column] == "0%"
-    assert cells(blocks, "random")[column] == "100%"
-    assert cells(blocks, "auto")[list(table.header).index("small-shifted") - 1] == "100%"
+    auto, random = (list(table.header).index(method) - 1 for method in ("auto", "random"))
+    assert cells(blocks, "cash-car")[auto] == "0%"
+    assert cells(blocks, "cash-car")[random] == "100%"
+    assert cells(blocks, "small-shifted")[auto] == "100%"
 
 
 def test_losses_name_what_beats_the_reference(view: View):
