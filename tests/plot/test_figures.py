@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bough.plot as figures
-from bough.errors import ConfigError
+from bough.errors import ConfigError, StudyError
 from bough.plot import StudySnapshot
 from bough.plot.axes import log_axis
 from bough.plot.theme import CATEGORIES, label
@@ -311,6 +311,22 @@ def test_regret_bands_are_quantiles_over_studies():
     assert figure["layout"]["yaxis"]["type"] == "log"
     several = figures.regret([snapshots[0], replace(snapshots[1], name="other"), snapshots[2]])
     assert [trace.name for trace in several.data] == ["example", "other", "example (2)"]
+
+
+def test_regret_names_the_only_study_that_has_results():
+    compared = [study(flat(), 0), replace(study(flat(), 5, failures=0), name="other")]
+    assert figures.regret(compared).layout.showlegend
+    assert not figures.regret(compared[1:]).layout.showlegend
+
+
+def test_progress_is_not_compared_across_directions():
+    one, other = study(flat(), 5), replace(study(flat(), 5, direction="maximize"), name="other")
+    with pytest.raises(StudyError, match="'example' has minimize, 'other' has maximize"):
+        figures.regret([one, other])
+
+
+def test_panels_of_slices_have_room_on_a_phone():
+    assert drawn("slice", study(flat(), 20))["layout"]["meta"]["min_width"] == 600
 
 
 def test_colours_stay_apart_for_colour_blind_eyes():

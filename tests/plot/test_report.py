@@ -13,6 +13,7 @@ import pytest
 from bough.errors import StudyError
 from bough.plot import report
 from bough.space import Choice, Float, Space
+from bough.study import Study
 from bough.trial import Trial
 
 from .examples import SPACES, flat, nested, study
@@ -49,6 +50,13 @@ def test_a_report_is_complete_and_self_contained(kind: str, tmp_path: Path):
 def test_a_report_without_results_is_still_a_report(tmp_path: Path):
     page = report(study(nested(), 0), tmp_path / "report.html").read_text("utf-8")
     assert "No trial has a value yet" in page
+
+
+@pytest.mark.parametrize(("names", "title"), [(["a"], "Best configuration"), (["a", "b"], "Front")])
+def test_the_best_results_have_their_name(names: list[str], title: str, tmp_path: Path):
+    found = Study(flat(), objectives=dict.fromkeys(names, "minimize"))
+    found.tell(found.ask(), dict.fromkeys(names, 1.0))
+    assert f"<section><h2>{title}</h2>" in report(found, tmp_path / "r.html").read_text("utf-8")
 
 
 def test_nothing_a_study_says_becomes_markup(tmp_path: Path):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
+from bough.errors import StudyError
 from bough.plot.axes import ValueAxis, mark_entry
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import CATEGORIES, checked_template, graph_objects, label, number
@@ -57,7 +59,13 @@ def draw_regret(
     what = f"Best {label(named)} so far" if optimum is None else "Regret"
     if not shown:
         return empty_figure("no finished trial yet").update_layout(title_text=f"<b>{what}</b>")
-    minimizes = next(iter(shown.values()))[0].minimizes or optimum is not None
+    one, *others = (each for group in shown.values() for each in group)
+    if other := next((each for each in others if each.direction != one.direction), None):
+        raise StudyError(
+            f"progress is compared in one direction: {one.name!r} has {one.direction}, {other.name!r} has "
+            f"{other.direction}"
+        )
+    minimizes = one.minimizes or optimum is not None
     curves = {name: _curves(group, optimum) for name, group in shown.items()}
     medians = np.concatenate([_quantiles(each)[1] for each in curves.values()])
     if not np.isfinite(medians).any():
@@ -65,7 +73,7 @@ def draw_regret(
     medians = medians[np.isfinite(medians)]
     axis = ValueAxis.of(medians, minimizes=minimizes, log=log or optimum is not None)
     count = 0
-    for (name, several), colour in zip(curves.items(), CATEGORIES * (len(curves) // len(CATEGORIES) + 1)):
+    for (name, several), colour in zip(curves.items(), cycle(CATEGORIES)):
         count += _add_group(drawn, name, several, colour, axis)
     title = f"best {label(named)} so far" if optimum is None else "distance to the optimum"
     drawn.update_layout(
@@ -73,6 +81,7 @@ def draw_regret(
         yaxis={"title": title, **axis.layout},
         hovermode="x unified",
         height=460,
+        showlegend=len(groups) > 1,
     )
     note = joined(
         "median and middle half over repetitions" if any(len(g) > 1 for g in shown.values()) else "",

@@ -79,6 +79,7 @@ def _page(snapshot: StudySnapshot, others: Sequence[StudySnapshot], measure: str
             f'<div class="fact"><span class="soft">{what}</span><b>{fact}</b></div>'
             for what, fact in _facts(snapshot)
         ),
+        best_title="Front" if len(snapshot.goals.objectives) > 1 else "Best configuration",
         best=_best(snapshot),
         choice=_choice(measures),
         figures="\n".join(
