@@ -69,8 +69,9 @@ bench-full: $(VENV)/.dev            ## all benchmarks at the papers' budgets: da
 	$(BIN)/python -m benchmarks.run --full $(FULL); broke=$$?; \
 	$(BIN)/python -m benchmarks.report --full $(FULL) --html bench-report && exit $$broke
 
-pictures: $(VENV)/.dev              ## redraw the pictures of README and docs (needs Chromium)
+pictures: $(VENV)/.dev              ## redraw the pictures of README and docs, and run the notebooks (needs Chromium)
 	$(BIN)/python -m benchmarks.pictures
+	$(BIN)/python -m tests.docs.notebooks
 
 bench-peers: $(VENV)/.dev .venv-peers/.created  ## set up the other optimisers in a separate environment and try each
 	$(BIN)/python -m pytest -m slow tests/benchmarks/test_peers.py
