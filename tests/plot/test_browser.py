@@ -90,7 +90,7 @@ def test_every_figure_of_a_report_is_drawn(browser: Any, scheme: str, tmp_path: 
 def test_a_narrow_report_cuts_no_heading(browser: Any, tmp_path: Path):
     """Only a figure that says so scrolls sideways."""
     flat = bough.Space({"learning_rate": bough.Float(0, 1), "momentum": bough.Float(0, 1)})
-    for space, wide in ((nested(), ["tree", "parallel"]), (flat, [])):
+    for space, wide in ((nested(), ["tree", "parallel", "slice"]), (flat, [])):
         page = new_page(browser, viewport={"width": 390, "height": 844})
         page.goto(report(study(space, 30), tmp_path / "report.html").as_uri())
         page.wait_for_selector("#slice .main-svg")

@@ -326,7 +326,7 @@ def test_progress_is_not_compared_across_directions():
 
 
 def test_panels_of_slices_have_room_on_a_phone():
-    assert drawn("slice", study(flat(), 20))["layout"]["meta"]["min_width"] == 600
+    assert drawn("slice", study(flat(), 20))["layout"]["meta"]["min_width"] == 495
 
 
 def test_colours_stay_apart_for_colour_blind_eyes():

@@ -82,7 +82,7 @@ def slice(
     _add_legend(drawn)
     drawn.update_yaxes(**axis.layout)
     drawn.update_yaxes(title_text=label(snapshot.goals.value_name), col=1)
-    drawn.update_layout(height=140 + 270 * down, hovermode="closest", meta={"min_width": 200 * across})
+    drawn.update_layout(height=140 + 270 * down, hovermode="closest", meta={"min_width": 165 * across})
     clipped = int(axis.beyond(snapshot.values[shown[relevant]]).sum())
     return drawn, joined(_note(snapshot, tried, model), axis.note(clipped))
 
