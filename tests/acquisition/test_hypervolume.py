@@ -127,6 +127,12 @@ def test_the_reference_follows_shift_and_scale() -> None:
     assert np.all(inferred_reference(np.ones((3, 2))) > 1.0)
 
 
+def test_the_reference_lies_a_tenth_behind_the_front_whatever_else_was_seen() -> None:
+    values = np.array([[0.0, 3.0], [2.0, 1.0], [50.0, 70.0]])
+    np.testing.assert_allclose(inferred_reference(values), [2.0 + 0.2, 3.0 + 0.2])
+    np.testing.assert_allclose(inferred_reference(np.array([[1.0, 1.0], [3.0, 6.0]])), [1.2, 1.5])
+
+
 def test_a_long_front_is_thinned_without_losing_its_ends() -> None:
     rng = np.random.default_rng(0)
     directions = np.abs(rng.standard_normal((120, 4)))

@@ -15,7 +15,7 @@ from bough.acquisition.functions import LOG_EI
 from bough.gp.output_transform import OutputTransform
 from bough.points import Points
 from bough.registry import build, method
-from bough.strategies.branch_exploration import improve, other_branches, promising
+from bough.strategies.branch_exploration import Branch, improve, other_branches, promising
 from bough.strategies.context import Choice, ConditionedModel, ProposalContext
 from bough.strategies.model_based import ModelBased
 
@@ -98,6 +98,19 @@ def test_no_branch_is_promising_where_none_can_beat_the_incumbent() -> None:
     hopeless = [({"kind": "b", "y": 0.01 * i}, 3.0) for i in range(20)]
     context = context_of([*hopeless, ({"kind": "only"}, 0.0), *reversed(LEADER)], level=-10.0)
     assert promising(context, other_branches(context)) is None
+
+
+@pytest.mark.parametrize(
+    ("free", "trials", "may_win"), [(1, 2, False), (2, 2, True), (2, 4, False), (8, 4, True)]
+)
+def test_trials_say_less_about_a_branch_with_more_parameters(free: int, trials: int, may_win: bool) -> None:
+    """After n trials in d dimensions a branch may still fall by 3 n^(−2/d)."""
+    context = context_of(LEADER, level=0.0)
+    best = context.level.min() + 1.0
+    context = replace(context, level=np.append(context.level, [best] * trials))
+    branch = Branch(len(LEADER) + np.arange(trials), free, SPACE.tree.all_paths(4)[0])
+    assert (OPTIMISM / trials ** (2 / free) > 1.0) == may_win
+    assert (promising(context, [branch]) is branch) == may_win
 
 
 @pytest.mark.parametrize("acquisition", ["log-ei", "log-pi", "lcb"])

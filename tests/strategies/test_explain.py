@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bough
+from bough.gp.posterior import Posterior
+from bough.points import Points
+from bough.strategies.model_based import mixture_moments
 
 SPACE = bough.Space(
     {
@@ -59,3 +63,22 @@ def test_the_mean_has_the_sign_of_the_objective(goals: dict[str, Any]) -> None:
     study.run(lambda config: {name: 100.0 - config["x"]}, 8, progress=False)
     told = study.explain(7)
     assert told["mean"] == pytest.approx(100.0, abs=2.0)
+
+
+def test_predictions_of_several_models_are_those_of_their_mixture() -> None:
+    """By draws: half from N(0, 1) and half from N(3, 0.5²)."""
+
+    class Normal(Posterior):
+        def __init__(self, mean: float, sd: float) -> None:
+            self.moments = np.array([mean]), np.array([sd])
+
+        def predict(self, points: Points) -> tuple[np.ndarray, np.ndarray]:
+            return self.moments
+
+        predict_grad = condition = sample = None  # type: ignore[assignment]
+
+    mean, sd = mixture_moments([Normal(0.0, 1.0), Normal(3.0, 0.5)], SPACE.encode([{"kind": "a", "x": 0.5}]))
+    rng = np.random.default_rng(0)
+    drawn = np.concatenate([rng.normal(0.0, 1.0, 100_000), rng.normal(3.0, 0.5, 100_000)])
+    assert mean[0] == pytest.approx(drawn.mean(), abs=0.02)
+    assert sd[0] == pytest.approx(drawn.std(), abs=0.02)

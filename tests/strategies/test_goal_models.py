@@ -128,3 +128,23 @@ def test_objectives_at_both_ends_of_the_range_have_a_finite_norm() -> None:
     norm, noise = chebyshev(values, np.full((3, 2), np.nan), np.ones(3, dtype=bool), np.array([0.5, 0.5]))
     assert norm == pytest.approx([0.5 + 0.025, 0.5 + 0.025, 0.25 + 0.025])
     assert np.isnan(noise).all()
+
+
+def test_the_noise_of_the_norm_is_that_of_the_objectives() -> None:
+    """By finite differences: the sum of (slope times noise)², in each objective."""
+    rng = np.random.default_rng(3)
+    values, noise = rng.random((6, 3)), rng.uniform(0.01, 0.1, (6, 3))
+    weights = np.array([0.5, 0.3, 0.2])
+    fixed = np.concatenate([values, [values.min(axis=0) - 1, values.max(axis=0) + 1]])  # sets all scales
+    every = np.arange(8) >= 6
+    for row in range(6):
+        variance = 0.0
+        for column in range(3):
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = fixed.copy()
+                moved[row, column] += step
+                ends.append(chebyshev(moved, np.full((8, 3), np.nan), every, weights)[0][row])
+            variance += ((ends[0] - ends[1]) / 2e-6 * noise[row, column]) ** 2
+        told = np.concatenate([noise, np.full((2, 3), np.nan)])
+        assert chebyshev(fixed, told, every, weights)[1][row] == pytest.approx(np.sqrt(variance), rel=1e-6)

@@ -59,6 +59,18 @@ def test_the_answer_follows_from_the_stored_results(tmp_path) -> None:
     assert study.remaining_gain(4).expected > study.remaining_gain(12).expected
 
 
+def test_the_possible_gain_is_between_the_bounds_of_the_model() -> None:
+    """The lowest upper bound of a trial minus the lowest lower bound anywhere, at two standard deviations."""
+    study = bough.Study(bough.Space({"x": bough.Float(0, 1)}), seed=0)
+    for x in (0.05, 0.3, 0.55, 0.7, 0.95):
+        study.add({"x": x}, value=math.sin(9 * x) + x, noise=0.2)
+    mean, sd = study.predict([trial.config for trial in study.trials])
+    upper = np.min(mean + 2 * sd)
+    mean, sd = study.predict([{"x": x} for x in np.linspace(0, 1, 2001).tolist()])
+    lower = np.min(mean - 2 * sd)
+    assert study.remaining_gain().possible == pytest.approx(upper - lower, rel=1e-3)
+
+
 def test_what_is_left_is_finite_whatever_the_values() -> None:
     study = bough.Study(SPACE, seed=0)
     for value in [1.7e308, -1.7e308, 0.0] * 5:
