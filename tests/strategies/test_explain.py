@@ -37,6 +37,18 @@ def test_every_rule_of_auto_is_the_true_one() -> None:
             assert told["rule"] == ("exploitation" if trial.number % 2 else "acquisition")
 
 
+def test_a_branch_that_only_failed_is_not_called_unknown() -> None:
+    study = bough.Study(SPACE, seed=1)
+    for number in range(12):
+        kind = "abc"[number % 3] if number < 6 else "ac"[number % 2]
+        study.enqueue({"kind": kind, {"a": "x", "b": "y", "c": "z"}[kind]: 0.05 * number})
+        trial = study.ask()
+        study.tell(trial, float("nan") if kind == "b" else objective(trial.config))
+    study.enqueue({"kind": "b", "y": 0.9})
+    reason = study.explain(study.ask())["reason"]
+    assert reason.startswith("no trial on this branch has succeeded yet, 2 failed")
+
+
 def test_a_trial_that_was_queued_is_not_called_a_choice_of_the_method() -> None:
     study = bough.Study(SPACE, seed=1)
     study.enqueue({"kind": "b", "y": 0.123})

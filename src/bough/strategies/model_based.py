@@ -81,10 +81,15 @@ class ModelBased(HistoryModel):
         context = self._context(space, history)
         mean, sd = mixture_moments(context.model.posteriors, point)
         centre, spread = context.model.transform.inverse(mean, sd)
-        on_branch = space.tree.branch_ids(Points.concat([point, history.done]))
-        visits = int(np.sum(on_branch[1:] == on_branch[0]))
+        branch = space.tree.branch_ids(Points.concat([point, history.done, history.failed]))
+        done, failed = np.split(branch[1:] == branch[0], [len(history.done)])
         best = float(np.min(context.model.best))
-        prospect = _prospect(visits, float(mean[0]), float(sd[0]), best)
+        if done.any():
+            prospect = _prospect(float(mean[0]), float(sd[0]), best)
+        elif failed.any():
+            prospect = f"no trial on this branch has succeeded yet, {failed.sum()} failed"
+        else:
+            prospect = "nothing is known about this branch yet"
         beliefs = self._beliefs(space, history, context.model)
         return {
             "mean": float(centre[0]),
@@ -245,10 +250,8 @@ def most_viable(space: Space, history: History, rng: np.random.Generator) -> Cho
     )
 
 
-def _prospect(visits: int, mean: float, sd: float, best: float) -> str:
+def _prospect(mean: float, sd: float, best: float) -> str:
     """How a point compares with the incumbent, in words."""
-    if visits == 0:
-        return "nothing is known about this branch yet"
     if mean < best:
         return "expected to beat the best result"
     if sd > abs(mean - best):

@@ -17,13 +17,13 @@ from functools import cached_property
 
 import numpy as np
 
-from bough.gp.kernels.stationary import LONGEST, SHORTEST
+from bough.gp.kernels.stationary import LONGEST, SHORTEST, default_lengthscale
 from bough.gp.params import JointPrior, LogNormal, Param
 from bough.points import BoolArray, FloatArray, IntArray
 
 __all__ = ["Hyper", "Part", "Target", "ancestors", "pool"]
 
-OUTSIDE = Param("lengthscale outside", 1, LogNormal(float(np.log(0.5)), 1.0), SHORTEST, LONGEST)
+OUTSIDE = Param("lengthscale outside", 1, default_lengthscale(1), SHORTEST, LONGEST)
 """The length-scale that is shared by all columns that a leaf itself does not have."""
 
 

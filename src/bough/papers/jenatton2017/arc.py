@@ -20,6 +20,7 @@ from itertools import pairwise
 import numpy as np
 
 from bough.gp.kernels import FeatureMap, FeaturePullback, Fixed, Kernel, Mapped, Matern52, Stationary
+from bough.gp.kernels.stationary import LONGEST, SHORTEST, default_lengthscale
 from bough.gp.params import LogNormal, Param
 from bough.points import FloatArray, Layout, Points
 
@@ -45,9 +46,8 @@ class ArcMap(FeatureMap):
     @cached_property
     def params(self) -> tuple[Param, ...]:
         count = len(self.plain) + len(self.arcs) + len(self.nominal)
-        lengthscale = LogNormal(float(np.log(0.5) + 0.5 * np.log(max(count, 1))), 1.0)
         return (
-            Param("lengthscale", count, lengthscale, 0.02, 50.0),
+            Param("lengthscale", count, default_lengthscale(count), SHORTEST, LONGEST),
             Param("arc", len(self.arcs), LogNormal(float(np.log(0.5)), 0.5), 0.05, 1.0),
         )
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from bough.gp.kernels import Correlation, Pullback
 from bough.gp.kernels.base import zero_pullback
-from bough.gp.params import LogNormal, Param, Prior
+from bough.gp.kernels.stationary import default_lengthscale
+from bough.gp.params import Param, Prior
 from bough.points import FloatArray, Points
 
 __all__ = ["Mondrian"]
@@ -49,8 +50,7 @@ class Mondrian(Correlation):
     @cached_property
     def params(self) -> tuple[Param, ...]:
         count = len(self.columns) + len(self.nominal)
-        default = LogNormal(float(np.log(0.5) + 0.5 * np.log(max(count, 1))), 1.0)
-        return (Param("lengthscale", count, self.prior or default, 0.05, 50.0),)
+        return (Param("lengthscale", count, self.prior or default_lengthscale(count), 0.05, 50.0),)
 
     def cells(self, theta: FloatArray, a: Points) -> Keys:
         """(n, trees) a key of the cell of each point in each partition."""

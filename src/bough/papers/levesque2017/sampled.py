@@ -9,7 +9,7 @@ only pairs of equal signature are compared, and each block is factorised alone (
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -107,12 +107,12 @@ class ChainDensities:
 class SampledGP(KernelGP):
     """A ``KernelGP`` whose slice samples come from chains side by side. The mode is found as usual."""
 
-    layout: Layout | None = None
+    layout: Layout = field(kw_only=True)
     absolute: bool = False
     conditional: bool = False
 
     def fit(self, data: Data, rng: np.random.Generator, start: FloatArray | None = None) -> FloatArray:
-        if not self.samples or self.layout is None:
+        if not self.samples:
             return super().fit(data, rng, start)
         chains = min(CHAINS, self.samples)
         if start is None:
