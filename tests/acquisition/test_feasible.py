@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from bough.acquisition.maximise.feasible import feasible_ascent
 from bough.acquisition.maximise.paths import search_paths
 from bough.points import FloatArray, Points
 from bough.space import Choice, Float, Int, Mixture, Space
@@ -55,6 +56,26 @@ def test_an_optimum_on_a_face_is_found() -> None:
     # The projection onto the simplex subtracts 0.1 from the first four and clips the others at 0.
     found = search(SIMPLEX, Hill([0.5, 0.4, 0.3, 0.2, -1, -1, -1, -1, -1, -1]))
     np.testing.assert_allclose(found.x[0], [0.4, 0.3, 0.2, 0.1, 0, 0, 0, 0, 0, 0], atol=2e-3)
+
+
+def test_a_narrow_valley_on_a_face_is_followed() -> None:
+    """Curvatures from 1 to 100; with a multiplier for the sum, x = c − λ / 2w is the optimum."""
+    names = list("abcdef")
+    space = Space({name: Float(0, 1) for name in names}, require=[Mixture(names)])
+    w, c = np.array([1.0, 2, 5, 10, 30, 100]), np.array([0.5, 0.4, 0.3, 0.3, 0.2, 0.1])
+
+    class Valley(Hill):
+        def __call__(self, points: Points) -> FloatArray:
+            return -((points.x - c) ** 2) @ w
+
+        def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
+            return self(points), -2 * w * (points.x - c)
+
+    best = c - (c.sum() - 1) / (0.5 / w).sum() / (2 * w)
+    starts = space.snap(np.random.default_rng(0).dirichlet(np.ones(6), 4))
+    box = np.zeros(starts.x.shape)
+    _, value = feasible_ascent(space, Valley([]), starts, box, box + 1, box == 0)
+    np.testing.assert_allclose(value, -((best - c) ** 2) @ w, atol=1e-3)
 
 
 def test_integers_that_share_a_total_reach_the_best_combination() -> None:

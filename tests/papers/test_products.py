@@ -7,8 +7,9 @@ import pytest
 
 import bough
 from bough.errors import MethodError
+from bough.gp.fit import fit_map
 from bough.gp.kernels import SE
-from bough.gp.likelihood import Data
+from bough.gp.likelihood import Data, log_likelihood
 from bough.gp.params import JointPrior
 from bough.papers.ma2020.additive_tree import additive_tree, interacting
 from bough.papers.ma2020.evidence import BestByEvidence
@@ -79,6 +80,24 @@ def test_evidence_includes_products_only_where_parameters_interact(interacts: bo
     assert int(theta[0]) == chosen
     (posterior,) = surrogate.posterior(theta, data)
     np.testing.assert_allclose(posterior.predict(points)[0], y, atol=0.2)
+
+
+@pytest.mark.parametrize(("strength", "chosen"), [(0.9, 0), (1.6, 1)])
+def test_a_product_needs_half_a_log_n_per_hyperparameter(strength: float, chosen: int) -> None:
+    """Products gain 8.9 and about 17 nats; six hyperparameters cost 3 log 60 = 12.3."""
+    space = Space({"r": Float(0, 1), "m": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
+    rng = np.random.default_rng(0)
+    points = sample_points(space, 60, rng)
+    configs = space.decode(points)
+    inner = np.array([c.get("x", c.get("y")) for c in configs]) - 0.5
+    r = np.array([c["r"] for c in configs]) - 0.5
+    y = r + np.sin(4 * inner) + strength * r * inner + 0.1 * rng.standard_normal(60)
+    data = Data(points, (y - y.mean()) / y.std(), np.full(60, np.nan))
+    made = [additive_tree(space.layout, space.tree, base=SE, products=p) for p in (None, "pairs")]
+    alone, both = (log_likelihood(m.model, fit_map(m.model, data, rng), data)[0] for m in made)
+    assert (both - alone > 3 * np.log(60)) == bool(chosen)
+    assert 1 < (both - alone) / 6 < np.log(60)
+    assert int(BestByEvidence(made).fit(data, rng)[0]) == chosen
 
 
 @pytest.mark.parametrize("products", ["pairs", "paths", "joint", "evidence"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import bough
 from bough.acquisition.criterion import Total
@@ -13,7 +14,7 @@ from bough.history import History, Source, Spending
 from bough.points import Points
 from bough.registry import build
 from bough.space.sampling import sample_points
-from bough.strategies.cost_aware import cost_weights
+from bough.strategies.cost_aware import cost_model, cost_weights
 from bough.strategies.model_based import ModelBased
 
 SPACE = bough.Space({"m": bough.Choice({"a": {"x": bough.Float(0, 1), "y": bough.Float(0, 1)}, "b": {}})})
@@ -54,6 +55,20 @@ def test_a_trial_that_costs_more_than_is_left_comes_too_late(setting) -> None:
     (weight,) = cost_weights(strategy.cost_model, spent(history, 0.5, 10.0))  # 5 left, of costs 1 to 20
     cheap, dear = weight(points)
     assert cheap - dear > 30
+
+
+def test_the_price_is_the_formula_of_the_module(setting) -> None:
+    strategy, history = setting
+    points = sample_points(SPACE, 20, np.random.default_rng(2))
+    (weight,) = cost_weights(strategy.cost_model, history)
+    fitted = cost_model(strategy.cost_model, history)
+    assert fitted is not None
+    logs, left, share_left = np.log(history.spending.costs), 75.0, 0.75
+    mean, sd = fitted.posteriors[0].predict(points)
+    m, s = logs.mean() + logs.std() * mean, logs.std() * sd
+    cautious = np.exp(m + 2.0 * s)
+    expected = -share_left * np.log(cautious / left + 1 / 50) + 10 * norm.logcdf((np.log(left) - m) / s)
+    np.testing.assert_allclose(weight(points), expected, rtol=1e-9)
 
 
 def test_the_gradient_agrees_with_finite_differences(setting) -> None:

@@ -69,6 +69,18 @@ def test_weights_against_a_loop() -> None:
     assert 0 < found.sum() <= 1
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_study_is_left_out_only_where_it_ranks_clearly_worse(seed: int) -> None:
+    """Studies a little worse than this one, by the loop: the limit is a quantile of this study's own loss."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(12)
+    own = z + rng.standard_normal(12)
+    predicted = [z + sd * rng.standard_normal(12) for sd in (0.9, 1.2, 1.5)]
+    found = ranking_weights(own, predicted, z, np.random.default_rng(1))
+    assert np.allclose(found, by_loop(own, predicted, z, 1))
+    assert 0 < np.count_nonzero(found) < 3
+
+
 def test_with_hardly_any_result_studies_share_the_weight() -> None:
     few = np.zeros(MIN_RESULTS - 1)
     assert ranking_weights(few, [few, few], few, np.random.default_rng(0)).tolist() == [0.5, 0.5]

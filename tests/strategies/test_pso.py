@@ -9,7 +9,8 @@ from tests.strategies.histories import history
 import bough
 from bough.strategies import streams
 from bough.strategies.base import finished_in_order
-from bough.strategies.pso import INERTIA, PULL
+
+INERTIA, PULL = 0.7298, 1.4962  # Clerc & Kennedy 2002
 
 SPACE = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
 
