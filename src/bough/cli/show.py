@@ -72,14 +72,12 @@ def show(study: str | None, storage: str, count: int, chosen: int | None, json_:
 
 def _show_study(study: Study, count: int) -> None:
     snapshot = StudySnapshot.of(study)
-    states = {
-        state: sum(t.state == state for t in snapshot.trials)
-        for state in ("done", "stopped", "failed", "running", "queued")
+    states = {"done": len(snapshot.done)}
+    states |= {
+        s: sum(t.state == s for t in snapshot.trials) for s in ("stopped", "failed", "running", "queued")
     }
-    states["retracted"] = len(snapshot.retracted)
     valued = sum(t.state == "done" and t.retracted is None for t in snapshot.trials)
-    states["done"] = len(snapshot.done)
-    states["at a lower fidelity"] = valued - len(snapshot.done)
+    states |= {"retracted": len(snapshot.retracted), "at a lower fidelity": valued - len(snapshot.done)}
     states["of an earlier space"] = len(snapshot.earlier)
     counts = ", ".join(f"{n} {state}" for state, n in states.items() if n) or "no trials yet"
     click.echo(f"{bold(snapshot.name)}: {study.goals.heading}, method {study.method.name}, {counts}\n")
@@ -91,13 +89,13 @@ def _show_study(study: Study, count: int) -> None:
         marked = ["feasible"] if study.goals.limits else []
         rows = [
             (
-                str(snapshot.done[row].number),
-                number(snapshot.done[row].value),
-                *(number(snapshot.done[row].measures[name]) for name in measured),
-                *("yes" if snapshot.done[row].feasible else "no" for _ in marked),
-                config_text(snapshot.done[row].config),
+                str(trial.number),
+                number(trial.value),
+                *(number(trial.measures[name]) for name in measured),
+                *("yes" if trial.feasible else "no" for _ in marked),
+                config_text(trial.config),
             )
-            for row in snapshot.ranking[:count]
+            for trial in map(snapshot.done.__getitem__, snapshot.ranking[:count])
         ]
         head = ("trial", study.goals.value_name, *measured, *marked, "config")
         click.echo("\n" + table(head, rows, right="rr" + "r" * len(measured)))

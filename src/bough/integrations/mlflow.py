@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from bough.errors import MissingExtraError
-from bough.integrations.tracking import facts, finished_trials
+from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
 
@@ -33,7 +33,7 @@ LONGEST_NAME = 250
 """The longest name of a parameter or metric; MLflow refuses longer ones."""
 
 
-class MLflowCallback:
+class MLflowCallback(Tracker):
     """A callback for ``run`` that logs every finished trial to MLflow.
 
     experiment:   name of MLflow's experiment, created if missing; by default the study's name.
@@ -55,11 +55,6 @@ class MLflowCallback:
         run = self._find(experiment, study, str(trial.number))
         if run is None or "bough.complete" not in run.data.tags:  # the program may have ended while logging
             self._log(experiment, parent, study, trial, run)
-
-    def log_study(self, study: Study) -> None:
-        """Log all finished trials that MLflow does not have yet."""
-        for trial in finished_trials(study):
-            self(study, trial)
 
     def _experiment_id(self, study: Study) -> str:
         name = self._experiment or study.name

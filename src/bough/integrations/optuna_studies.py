@@ -235,12 +235,19 @@ def _option(choice: Any, choices: Sequence[Any]) -> Scalar:
     return name if names.count(name) == 1 and name not in choices else choices.index(choice)
 
 
+def _answers(trial: FrozenTrial) -> dict[str, Any]:
+    """The parameters of a trial with their values as JSON data."""
+    return {
+        name: _option(value, each.choices)
+        if isinstance(each := trial.distributions[name], CategoricalDistribution)
+        else value
+        for name, value in trial.params.items()
+    }
+
+
 def _config(trial: FrozenTrial, domains: Mapping[str, Domain]) -> dict[str, Any]:
     found = {}
-    for name, value in trial.params.items():
-        distribution = trial.distributions[name]
-        if isinstance(distribution, CategoricalDistribution):
-            value = _option(value, distribution.choices)
+    for name, value in _answers(trial).items():
         try:
             found[name] = domains[name].check(value)
         except ConfigError as error:
@@ -254,14 +261,8 @@ def _in_space(
     """The trials as configurations of a given space; only failed trials may be outside of it."""
     kept, configs = [], []
     for trial in trials:
-        given = {
-            key: _option(value, distribution.choices)
-            if isinstance(distribution := trial.distributions[key], CategoricalDistribution)
-            else value
-            for key, value in trial.params.items()
-        }
         try:
-            configs.append(space.validate(given))
+            configs.append(space.validate(_answers(trial)))
             kept.append(trial)
         except ConfigError as error:
             if trial.state != TrialState.FAIL:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError
-from bough.integrations.tracking import facts, finished_trials
+from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
 
@@ -23,7 +23,7 @@ except ModuleNotFoundError:
 __all__ = ["TensorBoardCallback"]
 
 
-class TensorBoardCallback:
+class TensorBoardCallback(Tracker):
     """A callback for ``run`` that writes every finished trial to the folder ``logs``.
 
     Each trial has the folder ``logs/STUDY/trial-NUMBER`` with its active parameters, its measures and its
@@ -51,11 +51,6 @@ class TensorBoardCallback:
             with SummaryWriter(str(folder / name)) as writer:
                 for step, value in trial.curve:
                     writer.add_scalar("report", value, step)
-
-    def log_study(self, study: Study) -> None:
-        """Log all finished trials."""
-        for trial in finished_trials(study):
-            self(study, trial)
 
 
 def _file_name(study: str) -> str:

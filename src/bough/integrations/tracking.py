@@ -8,7 +8,7 @@ from typing import Any
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["TrialFacts", "facts", "finished_trials"]
+__all__ = ["Tracker", "TrialFacts", "facts"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,15 @@ def facts(study: Study, trial: Trial) -> TrialFacts:
     return TrialFacts(dict(trial.config), metrics, tags)
 
 
-def finished_trials(study: Study) -> list[Trial]:
-    """The trials that are finished and will not change."""
-    return [trial for trial in study.trials if trial.is_finished]
+class Tracker:
+    """A callback for ``run`` that logs every finished trial."""
+
+    def __call__(self, study: Study, trial: Trial) -> None:
+        """Log one finished trial."""
+        raise NotImplementedError
+
+    def log_study(self, study: Study) -> None:
+        """Log all finished trials; those that the tracker has already do not appear twice."""
+        for trial in study.trials:
+            if trial.is_finished:
+                self(study, trial)

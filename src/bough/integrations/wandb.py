@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from bough.errors import MissingExtraError
-from bough.integrations.tracking import facts, finished_trials
+from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
 
@@ -22,7 +22,7 @@ except ModuleNotFoundError:
 __all__ = ["WandbCallback"]
 
 
-class WandbCallback:
+class WandbCallback(Tracker):
     """A callback for ``run`` that logs every finished trial to Weights & Biases.
 
     project: W&B's project; by default the study's name, with ``_`` for characters that W&B does not allow.
@@ -55,8 +55,3 @@ class WandbCallback:
             run.log({"report": value}, step=step)
         run.summary.update(logged.metrics)
         run.finish(exit_code=1 if trial.state == "failed" else 0)
-
-    def log_study(self, study: Study) -> None:
-        """Log all finished trials."""
-        for trial in finished_trials(study):
-            self(study, trial)
