@@ -62,6 +62,18 @@ def test_few_curves_say_nothing() -> None:
     assert stops(MEDIAN, bad, [falling(1, 0)] * 3)
 
 
+def test_later_values_of_others_are_not_compared() -> None:
+    """Trials that report only from step 5 on say nothing about a trial at step 3."""
+    late = [
+        curve([course(1, end, step) for step in range(5, 11)], end, first=5) for end in (0.0, 0.1, 0.2, 0.3)
+    ]
+    young = curve([course(1, 0.05, step) for step in range(1, 4)])
+    assert not stops(MEDIAN, young, late) and not stops(ASHA, young, late)
+    assert predicted_final(young, late) is None
+    assert predicted_final(curve([]), [*late, curve([], 0.5)]) is None
+    assert stops(MEDIAN, falling(2, 1.5, upto=5), late)
+
+
 def test_early_and_late_steps_are_not_judged() -> None:
     others = [falling(1, 0)] * 5
     judged = [step for step in range(1, STEPS + 1) if stops(MEDIAN, falling(9, 8, upto=step), others)]

@@ -7,8 +7,8 @@ From the curves of finished trials that reached the same step s, each with a fin
 
 The second term is needed because stopped trials lie far from finished ones, so they may change more or less.
 On curves of lcbench the noise without it was three times too small. The medians use only curves of the same
-branch if there are any, and the sd if there are three: a boosting round and an epoch are not comparable. In
-this module all objectives are minimised.
+branch if there are any, and the sd if there are three: a boosting round and an epoch are not comparable. The
+sd is the robust one if that is larger. In this module all objectives are minimised.
 """
 
 from __future__ import annotations
@@ -69,10 +69,15 @@ class TrialCurve:
             return -1
         return self.curve.steps[-1] if self.upto is None else min(self.upto, self.curve.steps[-1])
 
+    def covers(self, step: int) -> bool:
+        """Whether the trial has reported at this step or before, and has reached it."""
+        return step <= self.last_step and self.curve.place(step) > 0
+
     def at(self, step: int) -> float:
-        """The value at a step that the trial has reached."""
+        """The value at a step that the trial covers: its last report up to there."""
         value = self.curve.at(step)
-        return self.sign * (self.curve.values[0] if value is None else value)
+        assert value is not None
+        return self.sign * value
 
     def best(self) -> float:
         """The best value so far."""
@@ -81,9 +86,9 @@ class TrialCurve:
 
 
 def predicted_final(trial: TrialCurve, finished: Sequence[TrialCurve]) -> tuple[float, float] | None:
-    """Predicted final value of a trial and its standard deviation; None if no finished one got that far."""
+    """The predicted final value and its standard deviation; None if no finished trial covers this step."""
     step = trial.last_step
-    reached = [other for other in finished if other.final is not None and other.last_step >= step]
+    reached = [other for other in finished if other.final is not None and other.covers(step)]
     if step < 0 or not reached:
         return None
     changes: dict[bytes, list[float]] = {}

@@ -67,7 +67,7 @@ def reason_to_stop_goals(
     """Why the trial should stop at its last step; None if it should go on. finished: trials that are done."""
     step = trial.first.last_step
     branch = [other for other in finished if other.first.branch == trial.first.branch]
-    reached = sum(other.first.last_step >= step for other in branch)
+    reached = sum(other.first.covers(step) for other in branch)
     longest = max((other.first.last_step for other in branch), default=0)
     if reached < MIN_CURVES or step < 0 or not rule.judges(trial.first, longest):
         return None

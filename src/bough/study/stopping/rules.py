@@ -95,7 +95,7 @@ def reason_to_stop(
 
 def _within_branch(rule: Rule, trial: TrialCurve, branch: Sequence[TrialCurve]) -> str | None:
     step, value = trial.last_step, trial.best()
-    values = [other.at(step) for other in branch if other.last_step >= step]
+    values = [other.at(step) for other in branch if other.covers(step)]
     ahead = sum(other < value for other in values)
     if not _is_behind(rule, ahead, len(values)):
         return None
@@ -128,8 +128,8 @@ def _loses(rule: Rule, trial: TrialCurve, others: Sequence[TrialCurve]) -> str |
     None also if its branch has too few finished curves.
     """
     finished = [other for other in others if other.final is not None]
-    reached = [o for o in finished if o.branch == trial.branch and o.last_step >= trial.last_step]
-    predicted = predicted_final(trial, finished) if len(reached) >= MIN_CURVES else None
+    reached = sum(other.branch == trial.branch and other.covers(trial.last_step) for other in finished)
+    predicted = predicted_final(trial, finished) if reached >= MIN_CURVES else None
     if predicted is None:
         return None
     (value, noise), best = predicted, sorted(other.result for other in finished)
