@@ -55,6 +55,15 @@ def test_a_program_is_raced_and_goes_on(tmp_path: Path, solver: tuple[str, ...])
         bough_run(4, *solver[:-1])
 
 
+def test_a_dropped_trial_runs_on_no_further_instance(tmp_path: Path, solver: tuple[str, ...]) -> None:
+    count = tmp_path / "count"
+    counting = script(tmp_path, "counting", f'#!/bin/sh\necho >> {count}\nexec {solver[1]} "$@"\n')
+    bough_run(3, "--instances", ",".join(map(str, range(9))), "--", counting, "{x}", "{instance}")
+    trials = open_study("space", f"sqlite:///{tmp_path}/bough.db").trials
+    assert "stopped" in [trial.state for trial in trials]
+    assert len(count.read_text()) == sum(len(trial.curve) for trial in trials)
+
+
 def test_a_dry_run_shows_instances(solver: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     bough_run(1, "--dry-run", "--instances", "1,2", *solver)
     assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["1", "2", "1"]

@@ -10,7 +10,7 @@ import pytest
 
 from bough import plot
 from bough.plot.draw_curves import MAX_CURVES, MAX_STEPS, saved_share
-from bough.space import Choice, Float, Space
+from bough.space import Choice, Float, Int, Space
 from bough.study import Study
 from bough.trial import Trial
 
@@ -46,6 +46,22 @@ def test_curves_by_branch_with_stopped_ones_faded(study: Study) -> None:
     spent = sum(trial.curve[-1][0] for trial in study.trials)
     assert f"{len(stopped)} of 40 trials stopped" in title
     assert f"{1 - spent / 400:.0%} of the steps saved" in title
+
+
+def test_with_a_fidelity_a_line_joins_the_results_of_a_configuration() -> None:
+    space = Space({"x": Float(0, 1), "epochs": Int(1, 27, fidelity=True)})
+    coarse = Study(space, method="random", seed=2)
+    coarse.run(lambda config: config["x"] + 1 / config["epochs"], 20, progress=False)
+    drawn = plot.curves(coarse)
+    traces = {trace.name: trace for trace in drawn.data}
+    assert [shape.x0 for shape in drawn.layout.shapes] == [1, 3, 9, 27]
+    finished = [trial for trial in coarse.trials if trial.config["epochs"] == 27]
+    assert sum(x is None for x in traces["trials"].x) == len(finished)
+    assert traces["trials"].x[:5] == (1, 3, 9, 27, None)
+    begun = [trial for trial in coarse.trials if trial.resumes is None]
+    assert (
+        f"{len(finished)} of {len(begun)} configurations at the highest fidelity" in drawn.layout.title.text
+    )
 
 
 def test_other_forms_of_the_figure(study: Study) -> None:

@@ -41,6 +41,18 @@ def test_a_served_study_takes_reports_and_stops(served: Service) -> None:
     assert study.stopping == "asha" == bough.connect(served.url, served.write, "demo").stopping
 
 
+def test_a_lost_attempt_cannot_report_to_a_served_study(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+    first = study.ask(lease=60.0)
+    assert not study.report(first, 0.5, 8)
+    study.renew([first], None)
+    second = study.ask()
+    with pytest.raises(TrialError, match="attempt 2 decides"):
+        study.report(first, 0.4, 9)
+    assert not study.report(second, 0.9, 1)
+    assert study.trial(0).curve == ((1, 0.9),)
+
+
 def test_a_served_study_chooses_the_fidelity(served: Service) -> None:
     epochs = bough.Int(3, 27, fidelity=True)
     fine = bough.Space({"x": bough.Float(0, 1), "epochs": epochs})
@@ -181,6 +193,10 @@ def test_checkpoints_of_sigopt(served: Service, several: bool) -> None:
         run = call(f"/aiexperiments/{made['id']}/training_runs")["id"]
         stops = [checkpoint(run, **measured(9.0)) for _ in range(3)]
         assert stops == [False, True, True]
+        studies = client.get(f"{served.url}/api/v1/studies").json()["studies"]
+        (name,) = [each["name"] for each in studies if "runs" in each["name"]]
+        trials = bough.connect(served.url, served.write, name).trials
+        assert [[step for step, _ in trial.curve] for trial in trials] == [[*range(1, 11)]] * 4 + [[1, 2]]
         assert checkpoint(run)  # whatever it says, the run should stop
         ended = client.put(f"/training_runs/{run}", json={"state": "completed"})
         assert ended.status_code == 200, ended.text

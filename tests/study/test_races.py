@@ -62,6 +62,15 @@ def test_the_chance_is_that_of_a_paired_test_in_a_finite_population() -> None:
         assert chance_to_win(curve(-other[:seen], -1.0), curve(-best, -1.0), 40) == pytest.approx(chance)
 
 
+def test_only_instances_that_both_have_seen_are_compared() -> None:
+    rng = np.random.default_rng(4)
+    best, places = rng.normal(0, 9, 20), [1, 4, 5, 9, 13, 17]
+    gaps = rng.normal(0.3, 1.0, 6)
+    other = TrialCurve(b"", Curve(1, [place + 1 for place in places], list(best[places] + gaps)), 1.0)
+    t = stats.ttest_1samp(gaps, 0.0).statistic / math.sqrt(1 - 6 / 20)
+    assert chance_to_win(other, curve(best), 20) == pytest.approx(stats.t.sf(t, 5))
+
+
 def test_the_chance_is_the_share_of_races_that_are_won_from_there_on() -> None:
     # By the posterior of a normal mean and variance under the usual prior: draw the rest of the race.
     rng = np.random.default_rng(1)

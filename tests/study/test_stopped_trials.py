@@ -35,6 +35,15 @@ def test_stopped_trials_enter_the_history_with_their_noise() -> None:
         np.testing.assert_array_equal(getattr(fresh, name), getattr(history, name))
 
 
+def test_the_past_of_a_study_has_its_curves() -> None:
+    study = finished_study()
+    number, step = report_until_stopped(study, 0.9)
+    trial = study.ask()
+    with study._current() as view:
+        past = view.before(trial.number)
+        assert past.curves.of(past.trials[number]).steps == list(range(1, step + 1))
+
+
 def test_a_stopped_trial_is_pending_until_its_end_can_be_predicted() -> None:
     study = finished_study()
     number, _ = report_until_stopped(study, 0.9)

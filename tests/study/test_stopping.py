@@ -108,6 +108,13 @@ def test_retracted_trials_are_not_compared() -> None:
     assert not study.report(trial, 1.7, 2), "two curves say nothing"
 
 
+def test_stopped_trials_are_compared_from_then_on() -> None:
+    study = finished_study((0.4, 0.3, 0.2))
+    for _ in range(3):
+        assert report_until_stopped(study, 0.9)[1] == 2
+    assert report_until_stopped(study, 0.45)[1] == 3, "at step 2 it is the fourth of seven, then of four"
+
+
 def test_rule_none_stops_nothing() -> None:
     study = finished_study(stopping="none")
     assert report_until_stopped(study, 9.0)[1] == 0
@@ -286,18 +293,19 @@ def test_an_objective_that_takes_a_run_reports() -> None:
 
 @pytest.mark.parametrize("leave", ["raise", "return"])
 def test_nothing_matters_after_the_stop(leave: str) -> None:
-    study = finished_study()
+    study, ended = finished_study(), []
 
     def objective(config: dict[str, Any], run: Any) -> Any:
         for step in range(1, STEPS + 1):
             if run.report(9.0, step) and leave == "raise":
                 raise ValueError("I am out")
-        assert run.stop
+        ended.append(run.stop)
         return "no number"
 
     study.run(objective, trials=5, on_error="raise", progress=False)
     assert study.trial(4).state == "stopped"
     assert study.trial(4).curve == ((1, 9.0), (2, 9.0)), "later reports are not stored"
+    assert ended == ([True] if leave == "return" else []), "later reports are no error"
 
 
 def test_what_counts_as_taking_a_run() -> None:

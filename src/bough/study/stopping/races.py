@@ -250,8 +250,7 @@ def with_standard_error(result: Trial, view: TrialIndex, sign: float) -> Trial:
         return result
     if known.is_finished:  # told again: its standard error stays, although other trials ended since
         return replace(result, noise=known.noise, notes={**result.notes, "instances": count})
-    others = [each for at, each in _complete(view, sign, count).items() if at != result.number]
-    found = adjusted_mean(trial, others, count)
+    found = adjusted_mean(trial, list(_complete(view, sign, count).values()), count)
     noise = result.noise if found is None else found[1]
     return replace(result, noise=noise, notes={**result.notes, "instances": count})
 
