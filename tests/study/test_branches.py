@@ -75,6 +75,18 @@ def test_it_is_told_in_the_direction_of_the_study(study: Study) -> None:
     assert theirs["may_reach"] == pytest.approx(-ours["may_reach"], abs=0.05)
 
 
+def test_a_branch_may_reach_the_lower_quantile_of_its_only_point() -> None:
+    space = bough.Space({"kind": bough.Choice({"a": {"x": bough.Float(0, 1)}, "only": {}})})
+    study = Study(space, seed=0)
+    for x in (0.1, 0.4, 0.7):
+        study.add({"kind": "a", "x": x}, value=10 * x)
+    study.add({"kind": "only"}, value=3.0, noise=2.0)
+    (mean,), (sd,) = study.predict([{"kind": "only"}])
+    told = study.explain(branch={"kind": "only"})
+    assert sd > 0.5
+    assert told["may_reach"] == pytest.approx(mean - 1.645 * sd, abs=0.3 * sd)  # from 400 draws
+
+
 def test_the_share_of_draws_agrees_with_other_draws_at_all_points() -> None:
     options = bough.Categorical([0, 1])
     space = bough.Space({"kind": bough.Choice({"a": {"x": options}, "b": {"y": options}})})
