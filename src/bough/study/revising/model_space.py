@@ -15,8 +15,10 @@ So the union is an ordinary space that every method accepts. A fidelity becomes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from bough.errors import BoughError, ConfigError
@@ -33,40 +35,48 @@ if TYPE_CHECKING:
 __all__ = ["model_space"]
 
 
-class _Carried(ModelSpace):
+class _Revised(ModelSpace):
+    """A space with an encoding for each revision."""
+
+    def __init__(self, space: Space, revisions: Sequence[Revision]) -> None:
+        super().__init__(space, revisions[-1].space)
+        self._revisions = revisions
+
+    @abstractmethod
+    def _encoded(self, index: int, configs: Sequence[Config]) -> Points:
+        """Configs of one revision as points."""
+
+    def encode(self, trials: Sequence[Trial]) -> Points:
+        runs = groupby(trials, key=lambda trial: revision_of(trial.number, self._revisions))
+        parts = [self._encoded(index, [trial.config for trial in run]) for index, run in runs]
+        return Points.concat(parts) if parts else self.encode_configs([])
+
+    def encode_configs(self, configs: Sequence[Config]) -> Points:
+        return self._encoded(len(self._revisions) - 1, configs)
+
+
+class _Carried(_Revised):
     """The current space; configs of earlier trials are completed with values of new parameters."""
 
     def __init__(self, revisions: Sequence[Revision]) -> None:
-        super().__init__(revisions[-1].space)
-        self._revisions = revisions
+        super().__init__(revisions[-1].space, revisions)
         self._fills = [by_name(fill, self.space) for fill in backfills(revisions)]
 
-    def encode(self, trials: Sequence[Trial]) -> Points:
-        def encode(index: int, trials: Sequence[Trial]) -> Points:
-            configs = [trial.config for trial in trials]
-            return self.space.encode(configs, self._fills[index])
-
-        return _by_revision(trials, self._revisions, encode)
+    def _encoded(self, index: int, configs: Sequence[Config]) -> Points:
+        return self.space.encode(configs, self._fills[index])
 
 
-class _Union(ModelSpace):
+class _Union(_Revised):
     """The union of all revisions."""
 
     def __init__(self, union: Union, revisions: Sequence[Revision]) -> None:
-        super().__init__(union.space, revisions[-1].space)
-        self._union, self._revisions = union, revisions
-        self._paths = {parameter.path: parameter.name for parameter in self.current.parameters}
+        super().__init__(union.space, revisions)
+        self._union = union
+        self._paths = {parameter.path: parameter.name for parameter in self.current}
         self.hidden_switch = union.switch
 
-    def encode(self, trials: Sequence[Trial]) -> Points:
-        def encode(index: int, trials: Sequence[Trial]) -> Points:
-            rows = by_path(self._revisions[index].space, [trial.config for trial in trials])
-            return self._union.encode(index, rows)
-
-        return _by_revision(trials, self._revisions, encode)
-
-    def encode_configs(self, configs: Sequence[Config]) -> Points:
-        return self._union.encode(len(self._revisions) - 1, by_path(self.current, configs))
+    def _encoded(self, index: int, configs: Sequence[Config]) -> Points:
+        return self._union.encode(index, by_path(self._revisions[index].space, configs))
 
     def decode(self, points: Points) -> list[Config]:
         found = []
@@ -114,24 +124,8 @@ def by_path(space: Space, configs: Sequence[Config]) -> list[ByPath]:
 
 
 def _rows_by_revision(revisions: Sequence[Revision], trials: Sequence[Trial]) -> dict[int, list[ByPath]]:
+    """The configs of each revision that has trials."""
     found: dict[int, list[Config]] = {}
     for trial in trials:
         found.setdefault(revision_of(trial.number, revisions), []).append(trial.config)
     return {index: by_path(revisions[index].space, configs) for index, configs in found.items()}
-
-
-def _by_revision(
-    trials: Sequence[Trial],
-    revisions: Sequence[Revision],
-    encode: Callable[[int, Sequence[Trial]], Points],
-) -> Points:
-    """Trials encoded one revision at a time; the points are in the order of the trials."""
-    runs: list[tuple[int, list[Trial]]] = []
-    for trial in trials:
-        index = revision_of(trial.number, revisions)
-        if not runs or runs[-1][0] != index:
-            runs.append((index, []))
-        runs[-1][1].append(trial)
-    if not runs:
-        return encode(len(revisions) - 1, [])
-    return Points.concat([encode(index, group) for index, group in runs])
