@@ -96,12 +96,7 @@ def connect(
         if earlier := _names(learn_from):
             wanted["learn_from"] = earlier
         if not goals.is_plain:
-            wanted |= {
-                "objectives": dict(goals.objectives),
-                "constraints": [str(limit) for limit in goals.limits],
-                "reference": dict(goals.reference),
-            }
-            wanted["direction"] = "minimize"  # the default, since the objectives have the directions
+            wanted |= {**goals.to_dict(), "direction": "minimize"}  # the objectives have the directions
         found = connection.call("POST", "/studies", wanted, patience=0.0, timeout=timeout)
     return RemoteStudy(connection, found, patience, timeout)
 

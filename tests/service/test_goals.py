@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx
@@ -10,6 +11,8 @@ from tests.service.running import SPACE, Service
 
 import bough
 from bough.errors import ConfigError, StudyError, TrialError
+from bough.service.models import study_json
+from bough.storage import StudyRecord
 
 space = bough.Space.from_json(SPACE)
 GOALS: dict[str, Any] = {
@@ -174,3 +177,10 @@ def test_errors_of_the_reference_name_the_query(served: Service) -> None:
     study = bough.connect(served.url, served.write, "s", space=space, method="random", **GOALS)
     with pytest.raises(ConfigError, match="reference must be a JSON object"):
         study._get("hypervolume?reference=3")
+
+
+def test_a_stored_option_that_json_cannot_hold() -> None:
+    """Earlier versions stored infinite options of one's own methods."""
+    stored = '{"name": "Mine", "options": {"bound": Infinity}}'
+    shown = study_json(StudyRecord("s", '{"x": {"type": "int", "low": 1, "high": 2}}', "minimize", stored, 0))
+    assert json.dumps(shown["method"], allow_nan=False) == '{"name": "Mine", "options": {"bound": null}}'

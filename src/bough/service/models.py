@@ -9,6 +9,7 @@ from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bough.storage import StudyRecord
+from bough.strict_json import finite
 from bough.study.goals import goals_of
 from bough.study.records import STOPPING_RULES
 from bough.trial import Trial
@@ -299,14 +300,11 @@ def trial_json(trial: Trial, curve: bool = False) -> dict[str, Any]:
 
 
 def study_json(record: StudyRecord) -> dict[str, Any]:
-    goals = goals_of(record.goals, record.direction)
     return {
         "name": record.name,
         "direction": record.direction,
-        "objectives": dict(goals.objectives),
-        "constraints": [str(limit) for limit in goals.limits],
-        "reference": dict(goals.reference),
-        "method": json.loads(record.method),
+        **goals_of(record.goals, record.direction).to_dict(),
+        "method": finite(json.loads(record.method)),
         "seed": record.seed,
         "created": record.created,
         "trials": record.trials,

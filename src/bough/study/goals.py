@@ -144,16 +144,14 @@ class Goals:
         """Every measure that a goal names."""
         return tuple(dict.fromkeys([*self.names, *(limit.name for limit in self.limits)]))
 
+    def to_dict(self) -> dict[str, Any]:
+        """The goals as JSON data; ``parse_goals`` reads it back."""
+        limits = [str(limit) for limit in self.limits]
+        return {"objectives": dict(self.objectives), "constraints": limits, "reference": dict(self.reference)}
+
     def to_json(self) -> str | None:
         """The text that a storage keeps; None for the default goals."""
-        if self.is_plain:
-            return None
-        stored = {
-            "objectives": dict(self.objectives),
-            "constraints": [str(limit) for limit in self.limits],
-            "reference": dict(self.reference),
-        }
-        return json.dumps(stored)
+        return None if self.is_plain else json.dumps(self.to_dict())
 
     def measured(self, trial: Trial, name: str) -> float:
         """The measure of that name of a finished trial."""
@@ -247,11 +245,9 @@ def goals_of(stored: str | None, direction: str) -> Goals:
     if stored is None:
         return Goals((("value", direction),))
     try:
-        found = json.loads(stored)
-        parts = found["objectives"], found["constraints"], found["reference"]
-    except (ValueError, KeyError, TypeError):
+        return parse_goals(**json.loads(stored))
+    except (ValueError, TypeError):
         raise StudyError(f"the goals {stored[:80]!r} are not what bough writes") from None
-    return parse_goals(*parts)
 
 
 def objective_of_text(text: str) -> tuple[str, str]:
