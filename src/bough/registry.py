@@ -205,12 +205,10 @@ def describe(chosen: Any) -> Method:
             f"not {chosen!r}"
         )
     kind = type(chosen)
-    for name, (where, _) in BUILT_IN.items():
-        if where == f"{kind.__module__}:{kind.__qualname__}":
-            return Method(name, _changed_fields(chosen))
-    for name, entry in _entry_points().items():
-        if entry.value == f"{kind.__module__}:{kind.__qualname__}":
-            return Method(name, _changed_fields(chosen))
+    places = {entry.value: name for name, entry in _entry_points().items()}
+    places |= {place: name for name, (place, _) in BUILT_IN.items()}
+    if (name := places.get(f"{kind.__module__}:{kind.__qualname__}")) is not None:
+        return Method(name, _changed_fields(chosen))
     if is_registered(kind.__name__):
         raise MethodError(f"class {kind.__name__!r} has the name of a registered method: rename it")
     return Method(kind.__name__, _changed_fields(chosen))
@@ -223,15 +221,14 @@ def build(chosen: Any, space: Space, several: bool = False) -> Strategy:
     ``ignores_values = True``; otherwise a MethodError lists the methods that have one.
     """
     made = _made(Method(chosen) if isinstance(chosen, str) else chosen)
-    if several:
-        if hasattr(made, "goal_strategy"):
-            aware: Strategy = made.goal_strategy(space)
-            return aware
-        if not getattr(made, "ignores_values", False):
-            able = ", ".join(name for name in BUILT_IN if _takes_goals(_load(name)))
-            raise MethodError(
-                f"method {describe(chosen).name!r} takes one objective without constraints; {able} take more"
-            )
+    if several and not _takes_goals(made):
+        able = ", ".join(name for name in BUILT_IN if _takes_goals(_load(name)))
+        raise MethodError(
+            f"method {describe(chosen).name!r} takes one objective without constraints; {able} take more"
+        )
+    if several and hasattr(made, "goal_strategy"):
+        aware: Strategy = made.goal_strategy(space)
+        return aware
     strategy: Strategy = made.strategy(space) if hasattr(made, "strategy") else made
     if not hasattr(strategy, "propose"):
         raise MethodError(

@@ -21,6 +21,20 @@ def test_a_study_in_memory_is_copied_with_its_trials() -> None:
     assert study.trials[-1].state == "running"
 
 
+def test_what_is_pickled_changes_no_more() -> None:
+    """Another thread may ask and tell while the study is pickled."""
+    study = bough.Study(SPACE, method="random", seed=0)
+    study.report(study.ask(), 0.5, 1)
+    restore, given = study._storage.__reduce__()
+    study.report(0, 0.25, 2)
+    study.tell(0, 0.5)
+    study.ask()
+    study.note("later")
+    before = bough.Study.of_record(study.record, restore(*given))
+    assert [(trial.state, trial.curve) for trial in before.trials] == [("running", ((1, 0.5),))]
+    assert before.amendments == []
+
+
 def test_a_study_in_a_database_is_not(tmp_path: Path) -> None:
     study = bough.Study(SPACE, name="s", storage=f"sqlite:///{tmp_path}/s.db")
     with pytest.raises(TypeError, match="open it there"):

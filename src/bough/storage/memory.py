@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bough.errors import StudyError, TrialError
@@ -34,6 +35,10 @@ class _StudyState:
     journal: list[int | Report | None] = field(default_factory=list)  # None for an amendment
     amendments: list[tuple[int, Amendment]] = field(default_factory=list)  # each with its revision
     curves: dict[tuple[int, int], dict[int, Report]] = field(default_factory=dict)
+
+    def copied(self) -> _StudyState:
+        parts = {each.name: copy(getattr(self, each.name)) for each in fields(self)}
+        return _StudyState(**parts | {"curves": {key: dict(curve) for key, curve in self.curves.items()}})
 
     def insert(self, trials: list[Trial]) -> list[Trial]:
         self.journal += [trial.number for trial in trials]
@@ -83,8 +88,8 @@ class MemoryStorage:
         forks.register(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        with self._lock:
-            return _restored, (dict(self._states), self._ids)
+        with self._lock:  # other threads may change the study while it is pickled
+            return _restored, ({study: state.copied() for study, state in self._states.items()}, self._ids)
 
     def before_fork(self) -> None:
         self._lock.acquire()

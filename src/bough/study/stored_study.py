@@ -23,7 +23,7 @@ from bough.study.goals import goals_of
 from bough.study.handles import check_lease
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure
-from bough.study.revising.current_trials import CurrentSpace, left_the_space
+from bough.study.revising.current_trials import CurrentSpace
 from bough.study.revising.model_space import model_space
 from bough.study.revising.revisions import Revision, names_asked, revisions_of
 from bough.study.running.runnable import RunnableStudy
@@ -308,7 +308,8 @@ class StoredStudy(RunnableStudy):
         with self._current():
             if self._now.find(taken) is not None:
                 return True
-        result = failure(taken.number, left_the_space(self._now.since), taken.attempt, learn=False)
+        why = f"its configuration left the space, which changed at trial {self._now.since}"
+        result = failure(taken.number, why, taken.attempt, learn=False)
         with contextlib.suppress(TrialError):  # it may be told or handed out again at this moment
             self._storage.finish(self.record.id, result)
         return False

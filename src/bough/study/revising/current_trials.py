@@ -15,7 +15,7 @@ from bough.space import Space
 from bough.study.revising.revisions import Revision, backfills, by_name, revision_of, without_undone
 from bough.trial import Config, Trial
 
-__all__ = ["CurrentSpace", "left_the_space", "nothing_current"]
+__all__ = ["CurrentSpace", "nothing_current"]
 
 
 class CurrentSpace:
@@ -42,11 +42,6 @@ class CurrentSpace:
         """The trials that belong to the current space."""
         found = map(self.find, trials)
         return [trial for trial in found if trial is not None]
-
-
-def left_the_space(since: int) -> str:
-    """Why a trial is not handed out again."""
-    return f"its configuration left the space, which changed at trial {since}"
 
 
 def nothing_current(study: str, since: int, trials: Sequence[Trial], sign: float) -> StudyError | None:

@@ -75,20 +75,16 @@ def reporter(progress: ProgressOption) -> Progress:
         return lambda event: None
     if progress not in (None, True, "bar", "log"):
         raise StudyError(f"progress must be True, False, None, 'bar', 'log' or a callable, not {progress!r}")
-    return bar() if progress == "bar" or (progress != "log" and someone_watches()) else log_lines()
-
-
-def someone_watches() -> bool:
-    """Whether a line that rewrites itself can be seen."""
-    return sys.stderr.isatty() or _in_notebook()
+    watched = progress != "log" and (sys.stderr.isatty() or _in_notebook())
+    return bar() if progress == "bar" or watched else log_lines()
 
 
 def bar(stream: TextIO | None = None) -> Progress:
     """A reporter that rewrites one line, of a notebook cell or else of a terminal."""
     stream = sys.stderr if stream is None else stream
     if _in_notebook() and not stream.isatty():
-        return _Line(_Cell(), lambda: None, _REDRAW_SECONDS)
-    return _Line(lambda text: _rewrite(stream, text), lambda: _write(stream, "\n"), _REDRAW_SECONDS)
+        return _Line(_Cell(), lambda: None)
+    return _Line(lambda text: _rewrite(stream, text), lambda: _write(stream, "\n"))
 
 
 def log_lines(stream: TextIO | None = None) -> Progress:
@@ -126,8 +122,8 @@ def describe_trial(trial: Trial, event: Event) -> str:
 class _Line:
     """Shows events in one line, with the best values so far; ``write`` shows it, ``end`` finishes it."""
 
-    def __init__(self, write: Any, end: Any, every: float) -> None:
-        self._write, self._end, self._every = write, end, every
+    def __init__(self, write: Callable[[str], None], end: Callable[[], None]) -> None:
+        self._write, self._end = write, end
         self._course: list[float] = []
         self._already = 0
         self._drawn = -float("inf")
@@ -138,7 +134,7 @@ class _Line:
         if event.best is not None and event.best.value is not None:
             self._course.append(event.best.value)
         now = time.monotonic()
-        if event.kind != "trial" or now - self._drawn >= self._every:
+        if event.kind != "trial" or now - self._drawn >= _REDRAW_SECONDS:
             self._drawn = now
             self._write(describe(event, self._course, event.finished - self._already))
         if event.kind == "end":
