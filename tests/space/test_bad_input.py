@@ -144,6 +144,7 @@ BAD_SPACES = [
     (lambda: Categorical(["a"], likely={"a": 10**5000}), SpaceError, ["weight of 'a'", "very large"]),
     (lambda: Categorical(["a", "b"], ordered="no"), SpaceError, ["ordered", "'no'"]),
     (lambda: Categorical([10**5000]), SpaceError, ["very large"]),
+    (lambda: Float(0, 1, likely=(0, 10**5000)), SpaceError, ["likely=(0, a very large number)"]),
     (lambda: Int(0, 3, default=10**5000), SpaceError, ["0 to 3", "very large"]),
     (lambda: Space(A, forbid=["a == 'q'"]), ConditionError, ["forbid", "'q'"]),
     (lambda: nested(1000), SpaceError, ["deeper than 100"]),

@@ -212,3 +212,14 @@ def test_an_export_to_nowhere_names_the_file(tmp_path):
     study = Study(Space({"x": Float(0, 1)}))
     with pytest.raises(StudyError, match=r"cannot write .*none/s\.jsonl: No such file"):
         export_study(study, tmp_path / "none" / "s.jsonl")
+
+
+@pytest.mark.parametrize("act", [open_study, delete_study])
+def test_a_name_that_is_no_text(act: Any, tmp_path: Path) -> None:
+    """A storage takes None for all studies, of which the first one was opened, or deleted."""
+    url = f"sqlite:///{tmp_path}/s.db"
+    new_study(url)
+    for name in (5, None):
+        with pytest.raises(StudyError, match=f"there is no study {name}; there are 's'"):
+            act(name, url)
+    assert [record.name for record in studies(url)] == ["s"]

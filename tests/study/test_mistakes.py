@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 import bough
-from bough.errors import BoughError, ConfigError, SpaceError, StudyError, TrialError
+from bough.errors import (
+    BoughError,
+    ConfigError,
+    SpaceError,
+    StorageError,
+    StudyError,
+    TrialError,
+)
 
 space = bough.Space(
     {
@@ -108,6 +115,14 @@ def changed(**parameters: Any) -> bough.Space:
             TrialError,
             r"is \(config, value\) or \(config, value",
         ),
+        (lambda study: study.trial(10**5000), TrialError, "there is no trial a very large number"),
+        (lambda study: study.ask(lease=10**5000), TrialError, "lease must be a positive number"),
+        (lambda study: bough.studies("sqlite:///a\0b"), StorageError, "has a NUL"),
+        (
+            lambda study: study.change(changed(y=bough.Float(0, 1)), backfill={"y": 10**5000}),
+            StudyError,
+            r"backfill: parameter 'y' must be a number in \[0.0, 1.0\], not a very large number",
+        ),
         (lambda study: study.add_many([0.5]), TrialError, r"is \(config, value\) .*, not 0.5 \(float\)"),
         (lambda study: study.add_many({"x": 0.5}), TrialError, r"give a list of \(config, value\)"),
         (lambda study: study.add_many(None), TrialError, r"give a list of \(config, value\)"),
@@ -154,6 +169,7 @@ old = earlier()
     [
         ({"constraints": ["x <= 0.5"]}, "'x <= 0.5' names a parameter: .* require="),
         ({"learn_from": [old, old]}, "learn_from names 'old' twice"),
+        ({"seed": 10**5000}, "seed must be between 0 and .*, not a very large number"),
         (
             {"objectives": ["a", "b"], "reference": {"a": 10**400}},
             "reference of 'a' must be a finite number, not 1000",

@@ -60,14 +60,14 @@ def checked_likely(domain: Domain, likely: Any, what: str) -> Likely | None:
     values = list(likely) if isinstance(likely, Sequence) and not isinstance(likely, str) else []
     low, high = (as_number(values[0]), as_number(values[1])) if len(values) == 2 else (None, None)
     if low is None or high is None:
-        raise SpaceError(f"{what} likely must be a range (low, high), not {likely!r:.80}")
+        raise SpaceError(f"{what} likely must be a range (low, high), not {shown(likely)}")
     if not domain.low <= low <= high <= domain.high:
         raise SpaceError(
-            f"{what} likely=({values[0]!r}, {values[1]!r}) must be a range inside "
+            f"{what} likely=({shown(values[0])}, {shown(values[1])}) must be a range inside "
             f"[{domain.low!r}, {domain.high!r}], the lower end first"
         )
     if low == high and domain.kind == "real":
-        raise SpaceError(f"{what} likely=({values[0]!r}, {values[1]!r}) must have some width")
+        raise SpaceError(f"{what} likely=({shown(values[0])}, {shown(values[1])}) must have some width")
     return low, high
 
 
@@ -80,7 +80,9 @@ def _weights(domain: Categorical, likely: Any, what: str) -> Likely:
     else:
         pairs = []
     if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise SpaceError(f"{what} likely must be {{option: weight}} or a list of options, not {likely!r:.80}")
+        raise SpaceError(
+            f"{what} likely must be {{option: weight}} or a list of options, not {shown(likely)}"
+        )
     found: dict[object, tuple[Scalar, float]] = {}
     for option, weight in pairs:
         try:

@@ -64,6 +64,8 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
             url = url.set(database=path)
             if path.encode(errors="ignore").decode() != path:
                 raise StorageError(f"the path {path!r} is not UTF-8: use another folder or name")
+            if "\0" in path:
+                raise StorageError(f"the path {path!r} has a NUL: use another name")
             if os.path.isdir(path):
                 raise StorageError(f"{display_url(text)!r} names a folder, not a file: {_ADVICE}")
         return url, sa.create_engine(url, paramstyle="named").dialect

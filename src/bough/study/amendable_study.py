@@ -20,7 +20,7 @@ from bough.study.revising.revisions import names_asked
 from bough.study.running.spending import new_budget
 from bough.study.study_results import StudyResults
 from bough.study.trial_index import TrialIndex
-from bough.trial import Config, Trial
+from bough.trial import Config, Trial, storable
 
 __all__ = ["AmendableStudy"]
 
@@ -159,7 +159,7 @@ class AmendableStudy(StudyResults):
             if made is None:
                 return None
             if by is not None:
-                made = replace(made, body={**made.body, "by": by})
+                made = replace(made, body={**made.body, "by": storable(str(by))})
             with contextlib.suppress(ConflictError):
                 text = None if space is None else space.to_json()
                 stored = self._storage.amend(self.record.id, made, after=seen, space=text)

@@ -105,7 +105,7 @@ def _opened(record: StudyRecord, storage: Storage) -> Study:
 
 
 def _find(name: str, storage: Storage) -> StudyRecord:
-    found = storage.find(name)
+    found = storage.find(name) if isinstance(name, str) else []
     if not found:
         names = ", ".join(repr(record.name) for record in storage.find()[:10])
         raise StudyError(

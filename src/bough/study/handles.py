@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 from bough.errors import ConfigError, TrialError
+from bough.space.scalars import shown
 from bough.trial import Config, Trial
 
 __all__ = ["check_lease", "checked_configs", "checked_count", "is_positive", "number_and_attempt"]
@@ -24,7 +25,7 @@ def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
     except TypeError:
         raise TrialError(f"a trial is named by its number or a Trial, not {trial!r}") from None
     if not 0 <= number < 2**62:
-        raise TrialError(f"there is no trial {number}")
+        raise TrialError(f"there is no trial {shown(number)}")
     return number, 0
 
 
@@ -55,4 +56,4 @@ def is_positive(number: Any, *, infinite: bool = False) -> bool:
 def check_lease(lease: float) -> None:
     """TrialError unless the lease is a positive number of seconds."""
     if not is_positive(lease):
-        raise TrialError(f"lease must be a positive number of seconds or None, not {lease!r}")
+        raise TrialError(f"lease must be a positive number of seconds or None, not {shown(lease)}")

@@ -16,7 +16,7 @@ from bough.space.beliefs import beliefs_of, likely_text
 from bough.space.desugar import Parameter
 from bough.space.parameters import Categorical
 from bough.space.render import describe as domain_text
-from bough.space.scalars import scalar_key
+from bough.space.scalars import scalar_key, shown
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, MalformedError, goals_of
 
@@ -194,5 +194,5 @@ def checked_seed(seed: Any) -> int:
     except TypeError:
         raise MalformedError(f"seed must be an integer, not {seed!r}") from None
     if not 0 <= number < 2**63:
-        raise MalformedError(f"seed must be between 0 and 2**63 - 1, not {number}")
+        raise MalformedError(f"seed must be between 0 and 2**63 - 1, not {shown(number)}")
     return number
