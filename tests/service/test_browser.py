@@ -464,3 +464,12 @@ def test_a_reader_sees_the_record_and_no_forms(page, running: Service) -> None:
     assert page.locator("#record form").count() == 0
     with running.client(running.read) as client:
         assert client.post("/studies/filled/act", data={"action": "note", "text": "x"}).status_code == 403
+
+
+def test_no_figure_leaves_a_hole_beside_it(page, running: Service) -> None:
+    """A flat space has three figures of half a row; the third one gets a whole row."""
+    flat = bough.Space({"x": bough.Float(0, 1), "y": bough.Float(0, 1)})
+    bough.connect(running.url, running.write, "flat", space=flat, method="random")
+    sign_in(page, running, "/studies/flat")
+    widths = page.evaluate("[...document.querySelectorAll('.grid .card')].map((card) => card.clientWidth)")
+    assert widths[0] == widths[1] < widths[2] == widths[3]
