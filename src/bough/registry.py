@@ -250,7 +250,7 @@ def is_registered(name: str) -> bool:
 def stored_method(text: str) -> Method:
     """The method in the record of a study; options of version 0.1 get their present names."""
     stored = json.loads(text)
-    return with_present_names(Method(stored["name"], _if_json(stored.get("options", {}))))
+    return with_present_names(Method(stored["name"], stored.get("options", {})))
 
 
 def with_present_names(stored: Method) -> Method:
@@ -343,16 +343,11 @@ def _changed_fields(made: Any) -> dict[str, Any]:
         value = getattr(made, each.name)
         if each.init and (default is MISSING or _differs(value, default)):
             changed[each.name] = value
-    return _if_json(changed)
-
-
-def _if_json(options: dict[str, Any]) -> dict[str, Any]:
-    """The options if JSON can hold them, else none."""
     try:
-        json.dumps(options, allow_nan=False)
-    except (TypeError, ValueError):  # ValueError: NaN, infinities, data that contains itself
+        json.dumps(changed)
+    except (TypeError, ValueError):  # ValueError: data that contains itself
         return {}
-    return options
+    return changed
 
 
 def _differs(value: Any, default: Any) -> bool:

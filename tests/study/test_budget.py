@@ -83,6 +83,25 @@ def test_a_stopped_trial_costs_its_share_of_the_average(sqlite_url: str) -> None
     assert study.spent == bough.open_study("s", sqlite_url).spent == pytest.approx(100 + 5 + 25)
 
 
+def test_the_steps_of_a_stopped_trial_count_from_the_first_within_its_branch() -> None:
+    branches = bough.Choice({"net": {"rate": bough.Float(0, 1)}, "boost": {"depth": bough.Float(0, 1)}})
+    study = bough.Study(bough.Space({"model": branches}), method="random", stopping="none")
+    ends = {"net": 3, "boost": 1000}
+    for model, rounds in ends.items():
+        config = {"model": model, "rate" if model == "net" else "depth": 0.5}
+        study.enqueue(config)
+        trial = study.ask()
+        study.report(trial, 1.0, 0)
+        study.report(trial, 1.0, rounds - 1)
+        study.tell(trial, 1.0, cost=30.0)
+    study.enqueue({"model": "net", "rate": 0.1})
+    trial = study.ask()
+    study.report(trial, 1.0, 0)
+    study.report(trial, 1.0, 1)  # after two of three epochs
+    study.record_result(bough.Trial(trial.number, {}, "stopped", attempt=trial.attempt))
+    assert study.spent == pytest.approx(60 + 2 / 3 * 30)
+
+
 def test_costs_change_no_proposal_unless_there_is_a_budget() -> None:
     costly, free = (bough.Study(SPACE, seed=1) for _ in range(2))
     configs = told(costly, 9)

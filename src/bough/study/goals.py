@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-import numbers
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import StudyError
+from bough.study.handles import as_float
 from bough.trial import Trial
 
 if TYPE_CHECKING:
@@ -310,7 +309,6 @@ def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
         if name not in names:
             there = f"they are {', '.join(names)}" if names else "there are none"
             raise MalformedError(f"reference names {name!r}, which is not an objective: {there}")
-        number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-        if not (number and -sys.float_info.max <= value <= sys.float_info.max):
+        if not math.isfinite(as_float(value)):
             raise MalformedError(f"the reference of {name!r} must be a finite number, not {str(value)[:40]}")
-    return tuple((name, float(given[name])) for name in names if name in given)
+    return tuple((name, as_float(given[name])) for name in names if name in given)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -13,7 +13,14 @@ from bough.errors import ConfigError, TrialError
 from bough.space.scalars import shown
 from bough.trial import Config, Trial
 
-__all__ = ["check_lease", "checked_configs", "checked_count", "is_positive", "number_and_attempt"]
+__all__ = [
+    "as_float",
+    "checked_configs",
+    "checked_count",
+    "checked_lease",
+    "is_positive",
+    "number_and_attempt",
+]
 
 
 def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
@@ -47,13 +54,23 @@ def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
     return configs
 
 
+def as_float(number: Any) -> float:
+    """A number of any type as a float: databases and JSON take no NumPy scalars. NaN if it is no number."""
+    if isinstance(number, bool) or not isinstance(number, Real | Decimal):
+        return math.nan
+    try:
+        return float(number)
+    except (OverflowError, ValueError):  # an integer beyond all floats, a signalling NaN
+        return math.nan
+
+
 def is_positive(number: Any, *, infinite: bool = False) -> bool:
     """Whether it is a positive number that a float can hold, of any type; ``infinite``: or infinity."""
-    real = isinstance(number, Real) and not isinstance(number, bool)
-    return real and (0 < number <= sys.float_info.max or (infinite and number == math.inf))
+    return 0 < as_float(number) < math.inf or (infinite and as_float(number) == math.inf)
 
 
-def check_lease(lease: float) -> None:
-    """TrialError unless the lease is a positive number of seconds."""
+def checked_lease(lease: float) -> float:
+    """A lease in seconds; TrialError unless it is a positive number."""
     if not is_positive(lease):
         raise TrialError(f"lease must be a positive number of seconds or None, not {shown(lease)}")
+    return as_float(lease)

@@ -20,7 +20,7 @@ from bough.strategies.base import Predicts, Strategy, check_proposal
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials, ModelSpace
 from bough.study.goals import goals_of
-from bough.study.handles import check_lease
+from bough.study.handles import checked_lease
 from bough.study.records import STOPPING_RULES
 from bough.study.results import failure
 from bough.study.revising.current_trials import CurrentSpace
@@ -227,7 +227,7 @@ class StoredStudy(RunnableStudy):
         ``MAX_RACES_LOST`` attempts the proposal is a random point, which may have any number.
         """
         if lease is not None:
-            check_lease(lease)
+            lease = checked_lease(lease)
         worker = storable(str(worker)) if worker else self._this_process
         with self._asking:
             races_lost = 0

@@ -234,7 +234,7 @@ class TrialIndex:
         """The cost of the finished trials, summed on demand."""
         for number in self.over[self._costed :]:
             trial = self.trials[number]
-            self._costs.count(trial, max(self.curves.of(trial).steps, default=0))
+            self._costs.count(trial, self.curves.of(trial).length)
         self._costed = len(self.over)
         return self._costs.spent
 

@@ -17,7 +17,7 @@ from bough.errors import BoughError, StudyError
 from bough.registry import Method, stored_method, with_present_names
 from bough.space import Space
 from bough.storage import Amendment, StudyRecord
-from bough.strict_json import JsonError, loads
+from bough.strict_json import JsonError, finite, loads
 from bough.study.formats.amendment_lines import amendment_row, read_amendment
 from bough.study.formats.trial_fields import FIELDS
 from bough.study.goals import Goals, goals_of, parse_goals
@@ -47,7 +47,7 @@ def study_lines(study: RunnableStudy) -> Iterator[str]:
         "name": record.name,
         "space": json.loads(record.space),
         "direction": record.direction,
-        "method": {"name": method.name, "options": method.options},
+        "method": {"name": method.name, "options": finite(method.options)},
         "seed": record.seed,
     }
     if record.goals is not None:

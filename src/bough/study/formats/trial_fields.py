@@ -81,7 +81,7 @@ def _by_measure(read: Reader) -> Reader:
 FIELDS: dict[str, Reader] = {
     "value": _number,
     "noise": _not_negative,
-    "cost": _not_negative,
+    "cost": _number,  # 0.1 took negative ones
     "error": _text,
     "attempt": _count,
     "started": _number,

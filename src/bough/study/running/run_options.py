@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex, TypedDict, TypeVar, Unpack
 
 from bough.errors import StudyError
-from bough.study.handles import is_positive
+from bough.study.handles import as_float, is_positive
 from bough.study.other_names import unexpected
 from bough.study.running.executors import check_pool
 from bough.study.running.objective import OnError
@@ -93,9 +93,11 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
     plan = RunPlan(trials=trials, **options)
     if trials is not None and (not isinstance(trials, SupportsIndex) or trials < 0):
         raise StudyError(f"trials must be a number of trials or None, not {trials!r}")
-    for name, seconds in (("timeout", plan.timeout), ("trial_timeout", plan.trial_timeout)):
+    times = {"timeout": plan.timeout, "trial_timeout": plan.trial_timeout}
+    for name, seconds in times.items():
         if seconds is not None and not is_positive(seconds, infinite=True):
             raise StudyError(f"{name} must be a positive number of seconds or None, not {seconds!r}")
+        times[name] = None if seconds is None else as_float(seconds)
     if plan.budget is not None:
         checked_budget(plan.budget)
     check_until(plan.until, study)
@@ -108,7 +110,7 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
     for callback in callbacks:
         _check_callback(callback)
     check_pool(plan.workers, plan.executor, plan.trial_timeout)
-    return replace(plan, callbacks=callbacks)
+    return replace(plan, callbacks=callbacks, timeout=times["timeout"], trial_timeout=times["trial_timeout"])
 
 
 def _check_callback(callback: Callable[..., Any]) -> None:

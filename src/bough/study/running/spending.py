@@ -3,19 +3,21 @@
 The cost of a trial is reported with its result. If no trial of the study reports a cost, a trial costs its
 fidelity, or without a fidelity the seconds from its start to its end by the storage's clock. If some trials
 report a cost, the others (such as failed ones) cost the average of the reported costs. A stopped trial then
-costs the share of it that its last step is of the longest finished curve. Added results cost nothing.
+costs a share of it: its steps, divided by those of the longest finished trial with the same parameters. An
+epoch of one branch says nothing about a step of another. Added results cost nothing.
 
 The budget is stored as an amendment of the study, because proposals depend only on what is stored.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from bough.errors import StudyError
 from bough.storage import Amendment
-from bough.study.handles import is_positive
+from bough.study.handles import as_float, is_positive
 from bough.trial import Trial
 
 __all__ = ["Costs", "budget_of", "checked_budget", "ended_cost", "new_budget"]
@@ -28,21 +30,28 @@ class Costs:
 
     def __init__(self, fidelity: str | None = None) -> None:
         self._fidelity = fidelity
-        self._told = self._untold = self._without = 0.0
-        self._with_cost = self._longest = 0
+        self._told = self._untold = 0.0
+        self._with_cost = self._without = 0
+        # By the parameters of their configs: the most steps of a trial that is done; how many trials were
+        # stopped without a cost, and the sum of their steps.
+        self._longest: Counter[frozenset[str]] = Counter()
+        self._stopped: Counter[frozenset[str]] = Counter()
+        self._steps: Counter[frozenset[str]] = Counter()
 
-    def count(self, trial: Trial, last_step: int) -> None:
-        """Add a trial; last_step: the last one that it reported, 0 without a report."""
+    def count(self, trial: Trial, steps: int) -> None:
+        """Add a trial. steps: how many it made, 0 without a report."""
         if trial.was_added:
             return
         self._untold += untold_cost(trial, self._fidelity)
+        parameters = frozenset(trial.config)
         if trial.state == "done":
-            self._longest = max(self._longest, last_step)
+            self._longest[parameters] = max(self._longest[parameters], steps)
         if trial.cost is not None:
             self._told += trial.cost
             self._with_cost += 1
-        elif trial.state == "stopped" and last_step < self._longest:
-            self._without += last_step / self._longest
+        elif trial.state == "stopped":
+            self._stopped[parameters] += 1
+            self._steps[parameters] += steps
         else:
             self._without += 1
 
@@ -50,7 +59,11 @@ class Costs:
     def spent(self) -> float:
         if not self._with_cost:
             return self._untold
-        return self._told * (1 + self._without / self._with_cost)
+        stopped = sum(
+            self._steps[parameters] / self._longest[parameters] if self._longest[parameters] else trials
+            for parameters, trials in self._stopped.items()
+        )
+        return self._told * (1 + (self._without + stopped) / self._with_cost)
 
 
 def untold_cost(trial: Trial, fidelity: str | None) -> float:
@@ -74,7 +87,7 @@ def ended_cost(trial: Trial, fidelity: str | None) -> tuple[float | None, float 
 def checked_budget(budget: Any) -> float:
     if not is_positive(budget):
         raise StudyError(f"budget must be a positive number (cost, or seconds), not {budget!r}")
-    return float(budget)
+    return as_float(budget)
 
 
 def new_budget(amendments: Iterable[Amendment], budget: Any) -> Amendment | None:

@@ -34,6 +34,11 @@ class Curve:
         for name, measured in measures.items():
             self.measures.setdefault(name, Curve(self.attempt)).append(step, measured, {})
 
+    @property
+    def length(self) -> int:
+        """How many steps the attempt has made: one more than its last one if it counts from 0."""
+        return self.steps[-1] + (self.steps[0] == 0) if self.steps else 0
+
     def place(self, step: int) -> int:
         """The number of reports up to the step."""
         return bisect_right(self.steps, step)
