@@ -13,7 +13,7 @@ from bough.gp.likelihood import Data, log_likelihood
 from bough.gp.params import JointPrior
 from bough.papers.ma2020.additive_tree import additive_tree, interacting
 from bough.papers.ma2020.evidence import BestByEvidence
-from bough.points import FloatArray
+from bough.points import FloatArray, Points
 from bough.space import Choice, Float, Space
 from bough.space.sampling import sample_points
 
@@ -63,14 +63,20 @@ def test_products_by_a_loop_over_vertices(products: str, groups: int) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(("interacts", "chosen"), [(False, 0), (True, 1)])
-def test_evidence_includes_products_only_where_parameters_interact(interacts: bool, chosen: int) -> None:
+def sixty_points() -> tuple[Space, Points, FloatArray, FloatArray, np.random.Generator]:
+    """A space of two branches, random points of it, and the values of its shared and its inner parameter."""
     space = Space({"r": Float(0, 1), "m": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
     rng = np.random.default_rng(0)
     points = sample_points(space, 60, rng)
     configs = space.decode(points)
     inner = np.array([c.get("x", c.get("y")) for c in configs]) - 0.5
     r = np.array([c["r"] for c in configs]) - 0.5
+    return space, points, r, inner, rng
+
+
+@pytest.mark.parametrize(("interacts", "chosen"), [(False, 0), (True, 1)])
+def test_evidence_includes_products_only_where_parameters_interact(interacts: bool, chosen: int) -> None:
+    space, points, r, inner, rng = sixty_points()
     y = 8 * r * inner if interacts else r + np.sin(4 * inner)
     y = (y - y.mean()) / y.std()
     made = [additive_tree(space.layout, space.tree, base=SE, products=p) for p in (None, "pairs")]
@@ -85,12 +91,7 @@ def test_evidence_includes_products_only_where_parameters_interact(interacts: bo
 @pytest.mark.parametrize(("strength", "chosen"), [(0.9, 0), (1.6, 1)])
 def test_a_product_needs_half_a_log_n_per_hyperparameter(strength: float, chosen: int) -> None:
     """Products gain 8.9 and about 17 nats; six hyperparameters cost 3 log 60 = 12.3."""
-    space = Space({"r": Float(0, 1), "m": Choice({"a": {"x": Float(0, 1)}, "b": {"y": Float(0, 1)}})})
-    rng = np.random.default_rng(0)
-    points = sample_points(space, 60, rng)
-    configs = space.decode(points)
-    inner = np.array([c.get("x", c.get("y")) for c in configs]) - 0.5
-    r = np.array([c["r"] for c in configs]) - 0.5
+    space, points, r, inner, rng = sixty_points()
     y = r + np.sin(4 * inner) + strength * r * inner + 0.1 * rng.standard_normal(60)
     data = Data(points, (y - y.mean()) / y.std(), np.full(60, np.nan))
     made = [additive_tree(space.layout, space.tree, base=SE, products=p) for p in (None, "pairs")]

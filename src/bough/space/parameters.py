@@ -43,11 +43,8 @@ __all__ = ["UNSET", "Categorical", "Domain", "Float", "Int", "Unset"]
 
 _NAMED = ("log", "step", "default", "when", "likely", "fidelity")
 
-LARGEST_INT = 2**50
-"""Up to here, neighbouring integers differ clearly in the unit interval."""
-
-LARGEST_LOG_INT = 2**36
-"""The same for integers on a log scale, whose unit positions lie close together at the top."""
+LARGEST_INT, LARGEST_LOG_INT = 2**50, 2**36
+"""Up to here, neighbouring integers differ clearly in the unit interval, without and with a log scale."""
 
 
 class _Domain:
@@ -60,6 +57,11 @@ class _Domain:
     def check(self, value: object) -> Scalar: ...
     @abstractmethod
     def ranks(self, values: Sequence[Any]) -> FloatArray: ...
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """First and last rank."""
+        return 0.0, self.levels - 1.0
 
     def contains(self, value: object) -> bool:
         try:
@@ -126,8 +128,7 @@ class Float(_Domain):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """First and last rank."""
-        return (self.low, self.high) if self.step is None else (0.0, self.levels - 1.0)
+        return (self.low, self.high) if self.step is None else super().ends
 
     @cached_property
     def _decimals(self) -> int | None:
@@ -232,11 +233,6 @@ class Int(_Domain):
         """Number of values."""
         return (self.high - self.low) // (self.step or 1) + 1
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """First and last rank."""
-        return 0.0, self.levels - 1.0
-
     def check(self, value: object) -> int:
         """``value`` as an int of this domain, or a ConfigError that says what would be right."""
         number = as_number(value)
@@ -315,11 +311,6 @@ class Categorical(_Domain):
         """Number of options."""
         return len(self.options)
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        """First and last rank."""
-        return 0.0, self.levels - 1.0
-
     @cached_property
     def index(self) -> dict[object, int]:
         """Position of each option, by its typed key."""
@@ -327,9 +318,7 @@ class Categorical(_Domain):
 
     @cached_property
     def _table(self) -> NDArray[np.object_]:
-        table = np.empty(len(self.options), dtype=object)
-        table[:] = self.options
-        return table
+        return np.array(self.options, dtype=object)
 
     def check(self, value: object) -> Scalar:
         """The option equal to ``value``, or a ConfigError that lists the options."""
@@ -366,9 +355,6 @@ class Categorical(_Domain):
 
 Domain: TypeAlias = Float | Int | Categorical
 """The parameters that hold a value. A ``Choice`` is desugared to a Categorical."""
-
-
-# ---- helpers ---------------------------------------------------------------------------------
 
 
 def _set(parameter: object, **values: object) -> None:
@@ -410,6 +396,5 @@ def _given(parameter: object, *names: str) -> dict[str, object]:
 
 
 def _call(name: str, positional: list[Any], named: dict[str, object]) -> str:
-    arguments = [repr(value) for value in positional]
-    arguments += [f"{key}={value!r}" for key, value in named.items()]
+    arguments = [*map(repr, positional), *(f"{key}={value!r}" for key, value in named.items())]
     return f"{name}({', '.join(arguments)})"

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import StudyError
-from bough.study.handles import as_float
+from bough.study.handles import as_float, is_real
 from bough.trial import Trial
 
 if TYPE_CHECKING:
@@ -309,6 +309,6 @@ def _reference(given: Any, names: list[str]) -> tuple[tuple[str, float], ...]:
         if name not in names:
             there = f"they are {', '.join(names)}" if names else "there are none"
             raise MalformedError(f"reference names {name!r}, which is not an objective: {there}")
-        if not math.isfinite(as_float(value)):
+        if isinstance(value, bool) or not is_real(value) or not math.isfinite(as_float(value)):
             raise MalformedError(f"the reference of {name!r} must be a finite number, not {str(value)[:40]}")
     return tuple((name, as_float(given[name])) for name in names if name in given)

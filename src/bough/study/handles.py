@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 from bough.errors import ConfigError, TrialError
@@ -19,6 +18,7 @@ __all__ = [
     "checked_count",
     "checked_lease",
     "is_positive",
+    "is_real",
     "number_and_attempt",
 ]
 
@@ -54,19 +54,30 @@ def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
     return configs
 
 
+def is_real(value: Any) -> bool:
+    """Whether it is a real number of any type: Python's, NumPy's, a scalar array, a tensor."""
+    return isinstance(value, numbers.Real) or (
+        hasattr(value, "__float__")
+        and getattr(value, "shape", ()) == ()
+        and not isinstance(value, (numbers.Complex, str))
+        and getattr(getattr(value, "dtype", None), "kind", "f") in "fiub"
+    )
+
+
 def as_float(number: Any) -> float:
-    """A number of any type as a float: databases and JSON take no NumPy scalars. NaN if it is no number."""
-    if isinstance(number, bool) or not isinstance(number, Real | Decimal):
-        return math.nan
+    """A real number of any type as a float, since databases take no other: infinite if it is too large."""
     try:
         return float(number)
-    except (OverflowError, ValueError):  # an integer beyond all floats, a signalling NaN
+    except OverflowError:  # an int too large for a float
+        return math.inf if number > 0 else -math.inf
+    except ValueError:  # a signalling NaN
         return math.nan
 
 
 def is_positive(number: Any, *, infinite: bool = False) -> bool:
     """Whether it is a positive number that a float can hold, of any type; ``infinite``: or infinity."""
-    return 0 < as_float(number) < math.inf or (infinite and as_float(number) == math.inf)
+    value = as_float(number) if is_real(number) and not isinstance(number, bool) else math.nan
+    return 0 < value < math.inf or (infinite and number == math.inf)
 
 
 def checked_lease(lease: float) -> float:

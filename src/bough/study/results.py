@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import numbers
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from bough.errors import TrialError
 from bough.strict_json import loads
 from bough.study.goals import VALUE, Goals
+from bough.study.handles import as_float, is_real
 from bough.trial import Config, Trial, storable
 
 __all__ = ["completed", "failure", "known_results", "outcome", "real_number", "stopped", "told"]
@@ -119,7 +119,7 @@ def _noises(given: Any, parts: Mapping[Any, Any], goals: Goals) -> tuple[float |
         return _optional(given, "noise"), {}
     noises = {}
     for name, each in given.items():
-        if name not in parts or not _is_real(parts[name]):
+        if name not in parts or not is_real(parts[name]):
             raise TrialError(f"noise names {_text(name)}, which was not measured")
         deviation = _optional(each, f"the noise of {name!r}")
         if deviation is not None:
@@ -142,7 +142,7 @@ def _unusable(parts: Mapping[Any, Any], goals: Goals) -> str | None:
         if name not in parts:
             there = ", ".join(_text(each) for each in parts) or "nothing"
             return f"the measure {name!r} is missing (there is {there})"
-        if not _is_real(parts[name]):
+        if not is_real(parts[name]):
             return f"the measure {name!r} is {_short(parts[name])}, not a number"
         if not math.isfinite(number := real_number(parts[name], name)):
             return f"the measure {name!r} is {number}"
@@ -166,7 +166,7 @@ def outcome(trial: Trial, returned: Any, goals: Goals = VALUE) -> Trial:
         why = f"the objective returned a dict without 'value' (it has {names}): name its result 'value'"
     elif value is None:
         why = "the objective returned None, not a number: is a 'return' missing?"
-    elif not _is_real(value):
+    elif not is_real(value):
         why = f"the objective returned {_short(value)}, not a number"
     else:
         try:
@@ -242,24 +242,11 @@ def stopped(trial: Trial) -> Trial:
     return Trial(trial.number, {}, "stopped", attempt=trial.attempt)
 
 
-def _is_real(value: Any) -> bool:
-    """Whether it is a real number of any type: Python's, NumPy's, a scalar array, a tensor."""
-    return isinstance(value, numbers.Real) or (
-        hasattr(value, "__float__")
-        and getattr(value, "shape", ()) == ()
-        and not isinstance(value, (numbers.Complex, str))
-        and getattr(getattr(value, "dtype", None), "kind", "f") in "fiub"
-    )
-
-
 def real_number(value: Any, what: str) -> float:
     """A real number of any type as a float (infinite if too large); TrialError for anything else."""
-    if not _is_real(value):
+    if not is_real(value):
         raise TrialError(f"{what} must be a number, not {_short(value)}")
-    try:
-        return float(value)
-    except OverflowError:  # an int too large for a float
-        return math.inf if value > 0 else -math.inf
+    return as_float(value)
 
 
 def _optional(value: Any, what: str) -> float | None:
