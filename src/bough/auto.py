@@ -1,12 +1,14 @@
 """The default method on one page: every constant with its reason, then the composition.
 
 The surrogate is one Gaussian process whose covariance joins branch offsets, additive groups and interactions
-(``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every second trial
-exploits. While the model expects no trial to show a gain, the other trials are random.
+(``surrogates.nested``, with its priors). Expected improvement, averaged over a few plausible hyperparameters
+(``gp.cubature``), is searched on every path. Every second trial exploits. While the model expects no trial to
+show a gain, the other trials are random.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -26,11 +28,19 @@ from bough.strategies.goal_based import GoalBased
 from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
-from bough.strategies.options import SHARE, ModelOptions, at_least, flag, one_of, option
+from bough.strategies.options import SHARE, Check, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
 from bough.surrogates.nested import TERMS, nested
 
 __all__ = ["Auto"]
+
+EXPLOIT_TRIALS = 30
+"""After so many observations exploitation fades: its share of the sd rises towards 1 like 1 − c / n. Early
+exploitation gains most of its precision; later it costs some studies the best branch."""
+
+EVEN = Check(
+    lambda v: at_least(0).holds(v) and v % 2 == 0, "an even number of points, or 0 for the mode alone"
+)
 
 BRIEF_CANDIDATES = 128
 """Candidates of a brief search: in a long study, while other trials run. A quarter of the usual number led to
@@ -54,7 +64,8 @@ class Auto(ModelOptions):
     """Every second trial: won 37 pairs and lost 14 after a quarter of the budget; at the end 32 and 28."""
 
     exploit_sd_share: float = option(0.3, SHARE)
-    """Factor of the sd in those trials. 0.2 to 0.4 did equally well; 0 would stay next to known points."""
+    """Factor of the sd in those trials, up to EXPLOIT_TRIALS observations. 0.2 to 0.4 did equally well; 0
+    would stay next to known points."""
 
     search_starts: int = option(8, at_least(1))
     """Local searches of the criterion per proposal. Sixteen took longer and led to no better results."""
@@ -62,33 +73,21 @@ class Auto(ModelOptions):
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
-    samples: int = option(0, at_least(0, "a number of slice samples, 0 for the mode"))
-    """Samples of the hyperparameters. 0 uses the mode: averaging makes a proposal several times slower."""
+    around: int = option(4, EVEN)
+    """Hyperparameters around their mode over which the other trials average. With the mode alone, a branch
+    with one bad trial is given up too early. Eight did no better."""
 
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
-        model = ModelBased(
-            surrogate=nested(space.layout, space.tree, without=self.drop_term, samples=self.samples),
-            decide=self._decision(),
-            acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
-            initial=initial_design(self.initial),
-            working_set=self.working_set,
-            refit_growth=self.refit_growth,
-        )
-        labels, costs = (replace(model, fit_transform=OutputTransform.standard) for _ in range(2))
-        return replace(
-            model,
-            success=lambda _, history: success_probability(labels.model, history),
-            cost_model=costs if self.cost_aware else None,
-        )
+        return self._model(space, self.around, self._fading_share)
 
     def goal_strategy(self, space: Space) -> GoalBased:
-        """For several objectives, or under constraints."""
+        """For several objectives, or under constraints: with the mode of the hyperparameters alone."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
-        model = self.strategy(space)
+        model = self._model(space, 0, lambda _: self.exploit_sd_share)
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard),
@@ -96,7 +95,30 @@ class Auto(ModelOptions):
             find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
         )
 
-    def _decision(self) -> Decision:
+    def _model(self, space: Space, around: int, sd_share: Callable[[int], float]) -> ModelBased:
+        mode = nested(space.layout, space.tree, without=self.drop_term)
+        model = ModelBased(
+            surrogate=replace(mode, around=around),
+            decide=self._decision(sd_share),
+            acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
+            initial=initial_design(self.initial),
+            working_set=self.working_set,
+            refit_growth=self.refit_growth,
+        )
+        labels, costs = (
+            replace(model, surrogate=mode, fit_transform=OutputTransform.standard) for _ in range(2)
+        )
+        return replace(
+            model,
+            success=lambda _, history: success_probability(labels.model, history),
+            cost_model=costs if self.cost_aware else None,
+        )
+
+    def _fading_share(self, observations: int) -> float:
+        """The share of the sd that counts in exploiting trials."""
+        return 1.0 - (1.0 - self.exploit_sd_share) * EXPLOIT_TRIALS / max(observations, EXPLOIT_TRIALS)
+
+    def _decision(self, sd_share: Callable[[int], float]) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
         if self.acquisition in INFORMATION:
@@ -104,5 +126,5 @@ class Auto(ModelOptions):
         search = partial(search_paths, starts=self.search_starts)
         decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
         if self.exploit_every:
-            decide = exploit(decide, self.exploit_every, self.exploit_sd_share)
+            decide = exploit(decide, self.exploit_every, sd_share, mode_alone=True)
         return explore(decide)

@@ -156,6 +156,7 @@ REMOVED = {
         "branch_search_starts",
         "power",
         "refit_surprise_sds",
+        "samples",
     )
 }
 """Options of earlier versions whose rule was removed. Stored studies continue without them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -63,7 +64,9 @@ def maximise_with(maximise: Maximiser, briefly: Maximiser | None = None) -> Deci
     return decide
 
 
-def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
+def exploit(
+    decide: Decision, every: int, sd_share: Callable[[int], float], *, mode_alone: bool = False
+) -> Decision:
     """``decide``, except that every ``every``-th trial exploits: the predictive sd counts only in part.
 
     Criteria that reward uncertainty spend many trials exploring; a short study ends before that pays off.
@@ -71,12 +74,17 @@ def exploit(decide: Decision, every: int, sd_share: float) -> Decision:
     as good or better in many comparisons (Rehbach et al. 2020, arXiv 2001.02957; De Ath et al. 2021, arXiv
     1911.12809), but alone it gets stuck, so the two take turns. Part of the standard deviation still
     counts, because the mean alone is lowest next to a known point.
+
+    sd_share: the share of the sd that counts, for a number of observations.
+    mode_alone: whether these trials follow the mode of the hyperparameters instead of the average.
     """
 
     def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:
         if context.number % every != every - 1:
             return decide(context, rng)
-        sharper = replace(context, make_criterion=partial(context.make_criterion, sd_share=sd_share))
+        share = sd_share(len(context.done))
+        make = partial(context.make_criterion, sd_share=share, mode_alone=mode_alone)
+        sharper = replace(context, make_criterion=make)
         return Choice(
             decide(sharper, rng).points,
             "exploitation turn: the predicted mean matters more than its uncertainty",

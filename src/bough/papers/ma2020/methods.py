@@ -21,7 +21,7 @@ from bough.strategies.decisions import exploit, maximise_with
 from bough.strategies.options import PaperOptions, at_least, one_of, option
 
 EXPLOIT_SD_SHARE = 0.3
-"""As in ``auto``."""
+"""As in ``auto`` at first."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class AddTree(PaperOptions):
         surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
         decide = maximise_with(search_paths)
         if self.exploit_every:
-            decide = exploit(decide, self.exploit_every, EXPLOIT_SD_SHARE)
+            decide = exploit(decide, self.exploit_every, lambda _: EXPLOIT_SD_SHARE)
         return model_based(surrogate, self, self.acquisition, decide)
 
 
