@@ -113,8 +113,8 @@ class CubatureGP(KernelGP):
 
     def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
         """The mode's posterior, then those of the points around it, if theta has them."""
-        rows = [theta[0], *theta[1 + theta.shape[1] :]]
-        return tuple(posterior(self.model, row, data) for row in rows)
+        rows = np.atleast_2d(theta)
+        return tuple(posterior(self.model, row, data) for row in (rows[0], *rows[1 + rows.shape[1] :]))
 
 
 def fit_samples(
