@@ -134,7 +134,7 @@ def run_study(problem: Problem, method: str | bough.Strategy, seed: int, trials:
 
 
 def parse_method(text: str) -> Any:
-    """``"auto"`` or ``"auto(samples=4, kernel='se')"`` as a method."""
+    """``"auto"`` or ``"gp(samples=4, kernel='se')"`` as a method."""
     name, _, rest = text.partition("(")
     if not rest:
         return name

@@ -8,7 +8,8 @@ noise, like the other Gaussian processes here. With ``branches``, a trial that e
 the incumbent's tries to improve on the best observation of that branch: expected improvement over the
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
-divides its length-scales by 2, 4 or 8. ``samples`` averages over five slice samples of the hyperparameters.
+divides its length-scales by 2, 4 or 8. ``mode`` uses the mode of the hyperparameters alone. In
+``mode-steady`` exploitation does not fade either.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
@@ -37,7 +38,7 @@ from benchmarks.runner import Record, run_study
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import Acquisition
 from bough.acquisition.maximise.paths import search_boxes, search_paths
-from bough.auto import Auto
+from bough.auto import Auto, fading_share
 from bough.gp.kernels.nested import SCALES
 from bough.gp.likelihood import NOISE
 from bough.gp.output_transform import OutputTransform
@@ -101,7 +102,9 @@ def pairs(variant: str, seeds: int, trials: int, chosen: tuple[str, ...] = ()) -
 def alternating(**search: int) -> Decision:
     """The exploration and exploitation of ``auto``. search: other arguments of ``search_paths``."""
     maximise = maximise_with(partial(search_paths, starts=Auto.search_starts, **search))
-    return exploit(maximise, Auto.exploit_every, Auto.exploit_sd_share)
+    return exploit(
+        maximise, Auto.exploit_every, partial(fading_share, Auto.exploit_sd_share), mode_alone=True
+    )
 
 
 def deciding(space: Space, decide: Decision) -> ModelBased:
@@ -140,13 +143,13 @@ def compare_branches(decide: Decision) -> Decision:
 
 
 def shorter_prior(space: Space) -> ModelBased:
-    surrogate = nested(space.layout, space.tree, lengthscale=SHORTER_PRIOR)
+    surrogate = nested(space.layout, space.tree, around=Auto.around, lengthscale=SHORTER_PRIOR)
     return replace(Auto().strategy(space), surrogate=surrogate)
 
 
 def narrow_noise(space: Space) -> ModelBased:
     auto = Auto().strategy(space)
-    wide = nested(space.layout, space.tree)
+    wide = nested(space.layout, space.tree, around=Auto.around)
     model = replace(wide.model, noise=replace(wide.model.noise, prior=NOISE.prior))
     return replace(auto, surrogate=replace(wide, model=model))
 
@@ -223,6 +226,12 @@ def fewer_candidates(space: Space) -> ModelBased:
     return deciding(space, explore(alternating(candidates=256)))
 
 
+def before_averaging(space: Space) -> ModelBased:
+    maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
+    steady = exploit(maximise, Auto.exploit_every, lambda _: Auto.exploit_sd_share)
+    return replace(Auto(around=0).strategy(space), decide=explore(steady))
+
+
 def never_random(space: Space) -> ModelBased:
     decide = explore(alternating())  # as with a budget, where no trial is random
     return deciding(space, lambda context, rng: decide(replace(context, has_budget=True), rng))
@@ -256,7 +265,8 @@ VARIANTS = {
     "branches": compared_branches,
     "ranks": ranked_bad_half,
     "doubt": doubtful,
-    "samples": Auto(samples=5).strategy,
+    "mode": Auto(around=0).strategy,
+    "mode-steady": before_averaging,
     "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,
     "settled": never_random,

@@ -32,7 +32,7 @@ from bough.strategies.options import SHARE, Check, ModelOptions, at_least, flag,
 from bough.strategies.success import success_probability
 from bough.surrogates.nested import TERMS, nested
 
-__all__ = ["Auto"]
+__all__ = ["Auto", "fading_share"]
 
 EXPLOIT_TRIALS = 30
 """After so many observations exploitation fades: its share of the sd rises towards 1 like 1 − c / n. Early
@@ -74,14 +74,15 @@ class Auto(ModelOptions):
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
     around: int = option(4, EVEN)
-    """Hyperparameters around their mode over which the other trials average. With the mode alone, a branch
-    with one bad trial is given up too early. Eight did no better."""
+    """Hyperparameters around their mode over which the other trials average ``log-ei``. With the mode alone,
+    a branch with one bad trial is given up too early. Eight did no better."""
 
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
-        return self._model(space, self.around, self._fading_share)
+        around = self.around if self.acquisition == "log-ei" else 0
+        return self._model(space, around, partial(fading_share, self.exploit_sd_share))
 
     def goal_strategy(self, space: Space) -> GoalBased:
         """For several objectives, or under constraints: with the mode of the hyperparameters alone."""
@@ -114,10 +115,6 @@ class Auto(ModelOptions):
             cost_model=costs if self.cost_aware else None,
         )
 
-    def _fading_share(self, observations: int) -> float:
-        """The share of the sd that counts in exploiting trials."""
-        return 1.0 - (1.0 - self.exploit_sd_share) * EXPLOIT_TRIALS / max(observations, EXPLOIT_TRIALS)
-
     def _decision(self, sd_share: Callable[[int], float]) -> Decision:
         if self.acquisition == THOMPSON:
             return thompson_sampling
@@ -128,3 +125,8 @@ class Auto(ModelOptions):
         if self.exploit_every:
             decide = exploit(decide, self.exploit_every, sd_share, mode_alone=True)
         return explore(decide)
+
+
+def fading_share(first: float, observations: int) -> float:
+    """The share of the sd that counts in an exploiting trial: ``first`` up to EXPLOIT_TRIALS observations."""
+    return 1.0 - (1.0 - first) * EXPLOIT_TRIALS / max(observations, EXPLOIT_TRIALS)

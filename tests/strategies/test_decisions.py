@@ -47,7 +47,7 @@ def test_every_period_th_trial_exploits(number: int, period: int, exploits: bool
         seen.append(context.criterion(grid))
         return Choice(context.done.take([0]))
 
-    chosen = exploit(decide, period, SHARE)(context, np.random.default_rng(0))
+    chosen = exploit(decide, period, lambda _: SHARE)(context, np.random.default_rng(0))
     assert chosen.reason.startswith("exploitation turn") == exploits
     posterior, best = context.model.posteriors[0], context.model.best[0]
     mean, sd = posterior.predict(grid)

@@ -8,7 +8,8 @@ Automat. Contr. 54) has equal weights on the points
 
 with any orthonormal directions u_j. Their mean is m, and their covariance is P⁻¹. We draw the directions at
 random and keep the first few: the mean is still m, and the covariance P⁻¹ on average over the draw. A
-length-scale about which the data say little varies as its prior does; the others hardly move.
+length-scale about which the data say little varies as its prior does; the others hardly move. P^(−1/2) is the
+symmetric root: with any other one, rounding in P could move the points far.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ from bough.points import FloatArray
 
 __all__ = ["kernel_precision", "points_around"]
 
-STEP = 1e-3
+STEP = 1e-2
 """Step of the differences of gradients, in log hyperparameters."""
+
+MOST_ROWS = 128
+"""Observations by which the precision is computed: that takes a gradient per hyperparameter."""
 
 
 def points_around(
@@ -41,19 +45,26 @@ def points_around(
     certainty, axes = np.linalg.eigh(kernel_precision(model, mode, data) * np.multiply.outer(sd, sd))
     square, _ = np.linalg.qr(rng.standard_normal((size, size)))
     directions = np.resize(square, (pairs, size))  # more pairs than hyperparameters repeat some
-    steps = math.sqrt(size) * (directions / np.sqrt(np.maximum(certainty, 1.0))) @ axes.T * sd
+    steps = math.sqrt(size) * ((directions @ axes) / np.sqrt(np.maximum(certainty, 1.0))) @ axes.T * sd
     points = np.tile(mode, (count, 1))
     points[:, :-1] += np.concatenate([steps, -steps])
     return np.clip(points, low, high)
 
 
 def kernel_precision(model: GPModel, theta: FloatArray, data: Data) -> FloatArray:
-    """(p − 1, p − 1) the negative Hessian of log p(theta | y) by the hyperparameters of the kernel."""
-    size = len(theta) - 1
-    if len(data.y) == 0:
-        return np.diag(1.0 / model.prior.variances[:-1])
-    density = log_posterior_on(model, data.sorted())
+    """(p − 1, p − 1) the negative Hessian of log p(theta | y) by the hyperparameters of the kernel.
+
+    With many observations it is that of MOST_ROWS of them, spread evenly, with the likelihood counted as
+    often as there are others.
+    """
+    size, count = len(theta) - 1, len(data.y)
+    prior = np.diag(1.0 / model.prior.variances[:-1])
+    if count == 0:
+        return prior
+    seen = min(count, MOST_ROWS)
+    some = data.take(np.linspace(0, count - 1, seen).astype(np.intp))
+    density = log_posterior_on(model, some.sorted())
     here = density(theta)[1]()[:-1]
     steps = STEP * np.eye(size, size + 1)
     slopes = np.array([(density(theta + step)[1]()[:-1] - here) / STEP for step in steps])
-    return np.asarray(-0.5 * (slopes + slopes.T))
+    return np.asarray(prior + count / seen * (-0.5 * (slopes + slopes.T) - prior))

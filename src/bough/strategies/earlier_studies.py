@@ -68,16 +68,20 @@ def next_of_portfolio(space: Space, points: Points, history: History) -> Points 
 
 
 def learned(
-    posterior: GPPosterior, members: Sequence[Posterior], rng: np.random.Generator
-) -> tuple[Posterior, FloatArray]:
-    """The model of this study with a prior mean from earlier studies, and the weight of each of those."""
-    data = posterior.data
-    predicted = [member.predict(data.points)[0] for member in members]
-    weights = ranking_weights(leave_one_out(posterior), predicted, data.y, rng)
+    posteriors: Sequence[GPPosterior], members: Sequence[Posterior], rng: np.random.Generator
+) -> tuple[Sequence[Posterior], FloatArray]:
+    """The model of this study with a prior mean from earlier studies, and the weight of each of those.
+
+    posteriors: of this study, for several hyperparameters. The first decides the weights for all.
+    """
+    first = posteriors[0]
+    predicted = [member.predict(first.data.points)[0] for member in members]
+    weights = ranking_weights(leave_one_out(first), predicted, first.data.y, rng)
     held = np.flatnonzero(weights)
     if not len(held):
-        return posterior, weights
-    return shifted(posterior, [members[i] for i in held.tolist()], weights[held]), weights
+        return posteriors, weights
+    chosen = [members[i] for i in held.tolist()]
+    return [shifted(posterior, chosen, weights[held]) for posterior in posteriors], weights
 
 
 def leave_one_out(posterior: GPPosterior) -> FloatArray:

@@ -114,11 +114,12 @@ class HistoryModel:
         """The model with a prior mean from earlier studies, weighted by how well they rank these results."""
         members = [self.source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
-        found = [learned(p, members, rng) for p in model.posteriors if isinstance(p, GPPosterior)]
-        rows, posteriors = working_rows(history.y, self.working_set), [posterior for posterior, _ in found]
+        known = [p for p in model.posteriors if isinstance(p, GPPosterior)]
+        posteriors, weights = learned(known, members, rng)
+        rows = working_rows(history.y, self.working_set)
         points, z = history.done.take(rows), model.z[rows]
         best = [p.incumbent(points, z) for p in posteriors]
-        return replace(model, posteriors=posteriors, best=best, source_weights=tuple(found[0][1].tolist()))
+        return replace(model, posteriors=posteriors, best=best, source_weights=tuple(weights.tolist()))
 
     def source_model(self, source: Source, seed: int) -> Posterior:
         """The model of an earlier study, on the scale of its own results."""

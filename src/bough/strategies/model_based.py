@@ -157,7 +157,7 @@ class ModelBased(HistoryModel):
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
-            improvement=partial(log_augmented_ei, *model.members(), weights=success),
+            improvement=partial(log_augmented_ei, *model.members(mode_alone=True), weights=success),
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
