@@ -56,7 +56,7 @@ def test_many_observations_count_as_often_as_they_are(monkeypatch: pytest.Monkey
     fast = np.linalg.eigvalsh(kernel_precision(MODEL, mode, data))
     monkeypatch.setattr("bough.gp.cubature.MOST_ROWS", 400)
     exact = np.linalg.eigvalsh(kernel_precision(MODEL, mode, data))
-    assert (np.abs(np.log(fast / exact)) < np.log(2)).all()
+    assert (np.abs(np.log(fast / exact)) < np.log(4)).all()  # sds within a factor of 2
 
 
 def test_rounding_in_the_precision_hardly_moves_the_points(monkeypatch: pytest.MonkeyPatch) -> None:
