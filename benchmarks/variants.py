@@ -9,7 +9,7 @@ the incumbent's tries to improve on the best observation of that branch: expecte
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
 divides its length-scales by 2, 4 or 8. ``mode`` uses the mode of the hyperparameters alone. In
-``mode-steady`` exploitation does not fade either.
+``mode-steady`` exploitation does not fade either. ``local`` searches by random steps and never exploits.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
@@ -37,6 +37,7 @@ from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import Acquisition
+from bough.acquisition.maximise.local import local_search
 from bough.acquisition.maximise.paths import search_boxes, search_paths
 from bough.auto import Auto, fading_share
 from bough.gp.kernels.nested import SCALES
@@ -226,6 +227,10 @@ def fewer_candidates(space: Space) -> ModelBased:
     return deciding(space, explore(alternating(candidates=256)))
 
 
+def searched_locally(space: Space) -> ModelBased:
+    return deciding(space, explore(maximise_with(local_search)))
+
+
 def before_averaging(space: Space) -> ModelBased:
     maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
     steady = exploit(maximise, Auto.exploit_every, lambda _: Auto.exploit_sd_share)
@@ -269,6 +274,7 @@ VARIANTS = {
     "mode-steady": before_averaging,
     "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,
+    "local": searched_locally,
     "settled": never_random,
     "rows": Auto(working_set=400).strategy,
     "blind": blind_to_noise,
