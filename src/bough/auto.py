@@ -74,8 +74,8 @@ class Auto(ModelOptions):
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
     around: int = option(4, EVEN)
-    """Hyperparameters around their mode over which the other trials average ``log-ei``. With the mode alone,
-    a branch with one bad trial is given up too early. Eight did no better."""
+    """Hyperparameters around their mode over which the other trials average ``log-ei``, so that a branch with
+    one bad trial is not given up. Eight did no better, and the mode alone is nearly as good."""
 
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
