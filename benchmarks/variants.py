@@ -8,8 +8,8 @@ noise, like the other Gaussian processes here. With ``branches``, a trial that e
 the incumbent's tries to improve on the best observation of that branch: expected improvement over the
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
-divides its length-scales by 2, 4 or 8. ``mode`` uses the mode of the hyperparameters alone. In
-``mode-steady`` exploitation does not fade either. ``local`` searches by random steps and never exploits.
+divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade. ``local`` searches by random
+steps and never exploits.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
@@ -103,9 +103,7 @@ def pairs(variant: str, seeds: int, trials: int, chosen: tuple[str, ...] = ()) -
 def alternating(**search: int) -> Decision:
     """The exploration and exploitation of ``auto``. search: other arguments of ``search_paths``."""
     maximise = maximise_with(partial(search_paths, starts=Auto.search_starts, **search))
-    return exploit(
-        maximise, Auto.exploit_every, partial(fading_share, Auto.exploit_sd_share), mode_alone=True
-    )
+    return exploit(maximise, Auto.exploit_every, partial(fading_share, Auto.exploit_sd_share))
 
 
 def deciding(space: Space, decide: Decision) -> ModelBased:
@@ -144,13 +142,13 @@ def compare_branches(decide: Decision) -> Decision:
 
 
 def shorter_prior(space: Space) -> ModelBased:
-    surrogate = nested(space.layout, space.tree, around=Auto.around, lengthscale=SHORTER_PRIOR)
+    surrogate = nested(space.layout, space.tree, lengthscale=SHORTER_PRIOR)
     return replace(Auto().strategy(space), surrogate=surrogate)
 
 
 def narrow_noise(space: Space) -> ModelBased:
     auto = Auto().strategy(space)
-    wide = nested(space.layout, space.tree, around=Auto.around)
+    wide = nested(space.layout, space.tree)
     model = replace(wide.model, noise=replace(wide.model.noise, prior=NOISE.prior))
     return replace(auto, surrogate=replace(wide, model=model))
 
@@ -231,10 +229,9 @@ def searched_locally(space: Space) -> ModelBased:
     return deciding(space, explore(maximise_with(local_search)))
 
 
-def before_averaging(space: Space) -> ModelBased:
+def steady(space: Space) -> ModelBased:
     maximise = maximise_with(partial(search_paths, starts=Auto.search_starts))
-    steady = exploit(maximise, Auto.exploit_every, lambda _: Auto.exploit_sd_share)
-    return replace(Auto(around=0).strategy(space), decide=explore(steady))
+    return deciding(space, explore(exploit(maximise, Auto.exploit_every, lambda _: Auto.exploit_sd_share)))
 
 
 def never_random(space: Space) -> ModelBased:
@@ -270,8 +267,7 @@ VARIANTS = {
     "branches": compared_branches,
     "ranks": ranked_bad_half,
     "doubt": doubtful,
-    "mode": Auto(around=0).strategy,
-    "mode-steady": before_averaging,
+    "steady": steady,
     "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,
     "local": searched_locally,

@@ -1,8 +1,8 @@
 /* Climb a criterion from many starts in lock-step: projected BFGS, step for step as
    bough/acquisition/maximise/gradient.py does it, which explains the method and is the reference in tests.
 
-   The criterion is log expected improvement, of one objective (averaged over hyperparameters) or of a hypervolume, plus
-   the log probabilities that limits are met, plus the term for a trial's cost. */
+   The criterion is log expected improvement, of one objective or of a hypervolume, plus the log probabilities that
+   limits are met, plus the term for a trial's cost. */
 #ifndef BOUGH_CLIMB_H
 #define BOUGH_CLIMB_H
 
@@ -88,35 +88,19 @@ static int prepare_evaluator(const criterion_t *c, evaluator_t *e) {
     return 0;
 }
 
-/* The log of the mean expected improvement under the first `objectives` members, and its slopes by their moments. */
-static double log_mean_improvement(const criterion_t *c, const double *mean, const double *sd, double *by_mean,
-                                   double *by_sd) {
-    double each[MOST_MEMBERS], top = -INFINITY, sum = 0.0;
-    int k;
-    for (k = 0; k < c->objectives; k++) {
-        each[k] = log_improvement(mean[k], sd[k], c->posteriors[k].best, &by_mean[k], &by_sd[k]);
-        top = each[k] > top ? each[k] : top;
-    }
-    for (k = 0; k < c->objectives; k++) sum += each[k] = exp(each[k] - top);
-    for (k = 0; k < c->objectives; k++) {
-        by_mean[k] *= each[k] / sum;
-        by_sd[k] *= each[k] / sum;
-    }
-    return c->objectives ? top + log(sum / c->objectives) : 0.0;
-}
-
 /* The criterion from the moments of each member, and its slopes by them; sd is already multiplied by sd_share. */
 static double value_of(const criterion_t *c, const double *mean, const double *sd, double *boxes_memory, double *by_mean,
                        double *by_sd) {
-    double value = c->boxes ? log_ehvi_at(c->boxes, mean, sd, boxes_memory, by_mean, by_sd)
-                            : log_mean_improvement(c, mean, sd, by_mean, by_sd);
+    double value = c->boxes ? log_ehvi_at(c->boxes, mean, sd, boxes_memory, by_mean, by_sd) : 0.0;
     int k;
-    for (k = c->objectives; k < c->members; k++) {
+    for (k = 0; k < c->members; k++) {
         const double best = c->posteriors[k].best;
         if (c->priced && k == c->members - 1)
             value += log_price(&c->price, mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
-        else
+        else if (k >= c->objectives)
             value += log_probability(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
+        else if (!c->boxes)
+            value += log_improvement(mean[k], sd[k], best, &by_mean[k], &by_sd[k]);
     }
     return value;
 }

@@ -116,8 +116,7 @@ typedef struct {
 
 #define MOST_MEMBERS 8
 
-/* Log expected improvement of the first `objectives` members (without boxes they are one objective with different
-   hyperparameters, and their improvements are averaged), plus the log probabilities
+/* Log expected improvement of the first `objectives` members (at most one without boxes), plus the log probabilities
    that the others are at most their `best`. With a price, the last member is the log cost. */
 typedef struct {
     int members, objectives, priced;

@@ -7,7 +7,7 @@
 
 #include "read.h"
 
-#define ABI_VERSION 7 /* bough/gp/core.py expects the same number */
+#define ABI_VERSION 6 /* bough/gp/core.py expects the same number */
 
 #if defined(BOUGH_HAS_AVX2) && defined(_MSC_VER)
 #include <immintrin.h>

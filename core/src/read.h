@@ -148,7 +148,7 @@ static int read_criterion(buffers_t *held, PyObject *tuple, criterion_t *c, boxe
             c->models[i].shape.groups != c->models[0].shape.groups)
             return wrong("the members of a criterion must be of one space");
     }
-    if (!c->boxes) return 1;
+    if (!c->boxes) return c->objectives <= 1 ? 1 : wrong("several objectives need boxes");
     return read_boxes(held, box_tuple, boxes) &&
            (boxes->objectives == c->objectives ? 1 : wrong("boxes must be of the objectives"));
 }

@@ -1,9 +1,8 @@
 """The default method on one page: every constant with its reason, then the composition.
 
 The surrogate is one Gaussian process whose covariance joins branch offsets, additive groups and interactions
-(``surrogates.nested``, with its priors). Expected improvement, averaged over a few plausible hyperparameters
-(``gp.cubature``), is searched on every path. Every second trial exploits. While the model expects no trial to
-show a gain, the other trials are random.
+(``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every second trial
+exploits. While the model expects no trial to show a gain, the other trials are random.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from bough.strategies.goal_based import GoalBased
 from bough.strategies.information import INFORMATION
 from bough.strategies.initial import initial_design
 from bough.strategies.model_based import ModelBased
-from bough.strategies.options import SHARE, Check, ModelOptions, at_least, flag, one_of, option
+from bough.strategies.options import SHARE, ModelOptions, at_least, flag, one_of, option
 from bough.strategies.success import success_probability
 from bough.surrogates.nested import TERMS, nested
 
@@ -37,10 +36,6 @@ __all__ = ["Auto", "fading_share"]
 EXPLOIT_TRIALS = 30
 """After so many observations exploitation fades: its share of the sd rises towards 1 like 1 − c / n. Early
 exploitation gains most of its precision; later it costs some studies the best branch."""
-
-EVEN = Check(
-    lambda v: at_least(0).holds(v) and v % 2 == 0, "an even number of points, or 0 for the mode alone"
-)
 
 BRIEF_CANDIDATES = 128
 """Candidates of a brief search: in a long study, while other trials run. A quarter of the usual number led to
@@ -73,22 +68,17 @@ class Auto(ModelOptions):
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
 
-    around: int = option(4, EVEN)
-    """Hyperparameters around their mode over which the other trials average ``log-ei``, so that a branch with
-    one bad trial is not given up. Eight did no better, and the mode alone is nearly as good."""
-
     drop_term: str | None = option(None, one_of(TERMS, or_none=True))
     """A term of the covariance to leave out, to measure its effect."""
 
     def strategy(self, space: Space) -> ModelBased:
-        around = self.around if self.acquisition == "log-ei" else 0
-        return self._model(space, around, partial(fading_share, self.exploit_sd_share))
+        return self._model(space, partial(fading_share, self.exploit_sd_share))
 
     def goal_strategy(self, space: Space) -> GoalBased:
-        """For several objectives, or under constraints: with the mode of the hyperparameters alone."""
+        """For several objectives, or under constraints: exploitation does not fade there."""
         if self.acquisition != "log-ei":
             raise MethodError("several objectives and constraints need acquisition='log-ei'")
-        model = self._model(space, 0, lambda _: self.exploit_sd_share)
+        model = self._model(space, lambda _: self.exploit_sd_share)
         return GoalBased(
             objective=model,
             limit=replace(model, fit_transform=OutputTransform.standard),
@@ -96,19 +86,16 @@ class Auto(ModelOptions):
             find_feasible=maximise_with(partial(search_paths, starts=self.search_starts)),
         )
 
-    def _model(self, space: Space, around: int, sd_share: Callable[[int], float]) -> ModelBased:
-        mode = nested(space.layout, space.tree, without=self.drop_term)
+    def _model(self, space: Space, sd_share: Callable[[int], float]) -> ModelBased:
         model = ModelBased(
-            surrogate=replace(mode, around=around),
+            surrogate=nested(space.layout, space.tree, without=self.drop_term),
             decide=self._decision(sd_share),
             acquisition=ACQUISITIONS.get(self.acquisition, ACQUISITIONS["log-ei"]),
             initial=initial_design(self.initial),
             working_set=self.working_set,
             refit_growth=self.refit_growth,
         )
-        labels, costs = (
-            replace(model, surrogate=mode, fit_transform=OutputTransform.standard) for _ in range(2)
-        )
+        labels, costs = (replace(model, fit_transform=OutputTransform.standard) for _ in range(2))
         return replace(
             model,
             success=lambda _, history: success_probability(labels.model, history),
@@ -123,7 +110,7 @@ class Auto(ModelOptions):
         search = partial(search_paths, starts=self.search_starts)
         decide = maximise_with(search, briefly=partial(search, candidates=BRIEF_CANDIDATES))
         if self.exploit_every:
-            decide = exploit(decide, self.exploit_every, sd_share, mode_alone=True)
+            decide = exploit(decide, self.exploit_every, sd_share)
         return explore(decide)
 
 

@@ -156,6 +156,7 @@ REMOVED = {
         "branch_search_starts",
         "power",
         "refit_surprise_sds",
+        "around",
         "samples",
     )
 }

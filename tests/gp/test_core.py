@@ -113,8 +113,6 @@ def test_covariances_and_gradients(name: str, space: bough.Space, rows: int, oth
 CRITERIA = [
     "improvement",
     "exploiting",
-    "averaged improvement",
-    "averaged improvement under limits",
     "limits",
     "improvement under limits",
     "hypervolume under a limit",
@@ -135,7 +133,6 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
     improvement = Expected(
         [posterior()], [-1.0], replace(LOG_EI, sd_share=0.3 if kind == "exploiting" else 1.0)
     )
-    averaged = Expected([posterior() for _ in range(4)], [-1.0, -0.8, -1.1, -0.9])
     limits = [Expected([posterior()], [best], LOG_PI) for best in (-0.5, 0.3)]
     price = Expected([posterior()], [0.8], Acquisition(Price(0.7, 10.0, 2.0, -4.0, 1.5, -1.0), log=True))
     boxes = free_boxes(rng.normal(size=(7, 3)), np.full(3, 2.0))
@@ -143,8 +140,6 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
     return {
         "improvement": improvement,
         "exploiting": improvement,
-        "averaged improvement": averaged,
-        "averaged improvement under limits": Total([averaged, *limits]),
         "limits": Total(limits),
         "improvement under limits": Total([improvement, *limits]),
         "hypervolume under a limit": Total([gain, limits[0]]),
@@ -312,8 +307,7 @@ def acquisition_at(study: bough.Study, number: int, configs: list[dict[str, Any]
     context = strategy._context(study.space, history(study.space, told, seed=study.seed))
     options = Auto()
     exploits = number % options.exploit_every == options.exploit_every - 1
-    share = options.exploit_sd_share if exploits else 1.0
-    return context.make_criterion(sd_share=share, mode_alone=exploits)(points).tolist()
+    return context.make_criterion(sd_share=options.exploit_sd_share if exploits else 1.0)(points).tolist()
 
 
 def test_a_core_of_another_version_is_reported_and_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,8 +64,7 @@ class CompiledCriterion(NamedTuple):
     """A criterion that the compiled core can climb: log EI of one objective or of a hypervolume, log
     probabilities that limits are met, and the price of cost.
 
-    gains, limits, prices: ``CompiledPosterior.member`` of each. Without boxes, gains are averaged.
-    boxes: of a hypervolume. price: its fields.
+    gains, limits, prices: ``CompiledPosterior.member`` of each. boxes: of a hypervolume. price: its fields.
     """
 
     gains: tuple[Any, ...] = ()
@@ -119,21 +118,15 @@ class Expected:
 
     @property
     def compiled(self) -> CompiledCriterion | None:
-        score, known = self.acquisition.score, [posterior.compiled for posterior in self.posteriors]
-        members = tuple(
-            each.member(best, self.acquisition.sd_share)
-            for each, best in zip(known, self.best, strict=True)
-            if each is not None
-        )
-        if len(members) < len(known):
+        score, known = self.acquisition.score, self.posteriors[0].compiled
+        if known is None or len(self.posteriors) > 1:
             return None
-        if score is log_ei:
-            return CompiledCriterion(gains=members)
-        if len(members) > 1:  # the core averages improvements only
-            return None
+        member = (known.member(self.best[0], self.acquisition.sd_share),)
         if isinstance(score, Price):
-            return CompiledCriterion(prices=members, price=(astuple(score),))
-        return CompiledCriterion(limits=members) if score is log_pi else None
+            return CompiledCriterion(prices=member, price=(astuple(score),))
+        if score is log_pi:
+            return CompiledCriterion(limits=member)
+        return CompiledCriterion(gains=member) if score is log_ei else None
 
 
 @dataclass(frozen=True, eq=False)

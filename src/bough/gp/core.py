@@ -17,7 +17,7 @@ from bough.errors import MethodError, MissingExtraError
 
 __all__ = ["compiled_core", "describe"]
 
-ABI_VERSION = 7
+ABI_VERSION = 6
 """Version of the layout of the arrays that the core gets; ``core/src/module.c`` has the same number."""
 
 

@@ -24,10 +24,9 @@ __all__ = ["Choice", "ConditionedModel", "CriterionFactory", "Decision", "Propos
 class ConditionedModel:
     """The model that a proposal is based on.
 
-    posteriors: one for each of several hyperparameters, conditioned on finished and pending trials.
+    posteriors: one for each sample of the hyperparameters, conditioned on finished and pending trials.
     best: the incumbent under each posterior. z: (n,) the observations on the model's scale.
     source_weights: of the earlier studies that it learns from.
-    mode_first: whether the first posterior has the mode of the hyperparameters, and the others lie around it.
     """
 
     transform: OutputTransform
@@ -35,17 +34,6 @@ class ConditionedModel:
     best: Sequence[float]
     z: FloatArray
     source_weights: tuple[float, ...] = ()
-    mode_first: bool = False
-
-    def members(self, mode_alone: bool = False) -> tuple[Sequence[Posterior], Sequence[float]]:
-        """The posteriors over which a criterion averages, with the incumbent under each.
-
-        Points around a mode have the spread of the hyperparameters without the mode itself.
-        """
-        part = slice(None)
-        if self.mode_first and len(self.posteriors) > 1:
-            part = slice(0, 1) if mode_alone else slice(1, None)
-        return self.posteriors[part], self.best[part]
 
 
 class CriterionFactory(Protocol):
@@ -53,12 +41,9 @@ class CriterionFactory(Protocol):
 
     rows: the observations whose best value is to be improved; None for all, including running trials.
     sd_share: factor of the predictive standard deviation.
-    mode_alone: whether only the mode of the hyperparameters counts, if the model knows it.
     """
 
-    def __call__(
-        self, rows: IntArray | None = None, sd_share: float = 1.0, mode_alone: bool = False
-    ) -> Criterion: ...
+    def __call__(self, rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion: ...
 
 
 @dataclass(frozen=True, eq=False)

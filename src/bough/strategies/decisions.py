@@ -64,9 +64,7 @@ def maximise_with(maximise: Maximiser, briefly: Maximiser | None = None) -> Deci
     return decide
 
 
-def exploit(
-    decide: Decision, every: int, sd_share: Callable[[int], float], *, mode_alone: bool = False
-) -> Decision:
+def exploit(decide: Decision, every: int, sd_share: Callable[[int], float]) -> Decision:
     """``decide``, except that every ``every``-th trial exploits: the predictive sd counts only in part.
 
     Criteria that reward uncertainty spend many trials exploring; a short study ends before that pays off.
@@ -76,15 +74,13 @@ def exploit(
     counts, because the mean alone is lowest next to a known point.
 
     sd_share: the share of the sd that counts, for a number of observations.
-    mode_alone: whether these trials follow the mode of the hyperparameters instead of the average.
     """
 
     def with_exploitation(context: ProposalContext, rng: np.random.Generator) -> Choice:
         if context.number % every != every - 1:
             return decide(context, rng)
         share = sd_share(len(context.done))
-        make = partial(context.make_criterion, sd_share=share, mode_alone=mode_alone)
-        sharper = replace(context, make_criterion=make)
+        sharper = replace(context, make_criterion=partial(context.make_criterion, sd_share=share))
         return Choice(
             decide(sharper, rng).points,
             "exploitation turn: the predicted mean matters more than its uncertainty",

@@ -173,9 +173,7 @@ def _criterion_factory(
 ) -> CriterionFactory:
     """Makes the criterion: ``power`` times the log gain, plus ``factors``."""
 
-    def make_criterion(
-        rows: IntArray | None = None, sd_share: float = 1.0, mode_alone: bool = False
-    ) -> Criterion:
+    def make_criterion(rows: IntArray | None = None, sd_share: float = 1.0) -> Criterion:
         assert rows is None  # only comparisons of branches give rows
         if not np.any(models.feasible):
             return factors

@@ -29,7 +29,7 @@ from bough.strategies.hyperparameters import (
     scheduled,
     working_rows,
 )
-from bough.surrogates.base import CubatureGP, Surrogate
+from bough.surrogates.base import Surrogate
 
 __all__ = ["HistoryModel"]
 
@@ -70,14 +70,13 @@ class HistoryModel:
             fitter = Fitter(
                 self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
             )
-            fitted = fitter.spread(history, scheduled(len(history.done), self.refit_growth))
+            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
             rows = working_rows(history.y, self.working_set)
             z, points = fitted.transform.forward(history.y), history.done.take(rows)
             data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
             posteriors = self.surrogate.posterior(fitted.theta, data)
             best = [p.incumbent(points, data.y) for p in posteriors]
-            mode_first = isinstance(self.surrogate, CubatureGP)
-            model = ConditionedModel(fitted.transform, posteriors, best, z, mode_first=mode_first)
+            model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
             model = self._learn(history, model)

@@ -11,7 +11,7 @@ import hashlib
 import math
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -24,7 +24,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.strategies import streams
 from bough.strategies.base import WORKING_SET_SIZE, lowest_rows
-from bough.surrogates.base import CubatureGP, Surrogate
+from bough.surrogates.base import Surrogate
 
 __all__ = [
     "CACHED_FITS",
@@ -80,33 +80,13 @@ class Fitter:
         if fitted is None:
             before = None if rough else start_of(length, self.growth, self.working_set)
             start = None if before is None else self.fit(history, *before).theta
-            transform = self.fit_transform(y)
-            data = self._data(points, y, noise, transform)
+            rows, transform = working_rows(y, self.working_set), self.fit_transform(y)
+            data = Data(points.take(rows), transform.forward(y[rows]), transform.noise(y[rows], noise[rows]))
             rng = np.random.default_rng([history.seed, length, streams.FIT])
             theta = self._fit_roughly(data, rng) if rough else self.surrogate.fit(data, rng, start)
             fitted = Fitted(transform, theta)
             keep(self.cache, key, fitted, CACHED_FITS)
         return fitted
-
-    def spread(self, history: History, length: int) -> Fitted:
-        """As ``fit``, with all hyperparameters over which the surrogate averages."""
-        fitted = self.fit(history, length)
-        if not isinstance(self.surrogate, CubatureGP):
-            return fitted
-        points, y, noise = history.done.take(slice(0, length)), history.y[:length], history.noise[:length]
-        key = digest(points, y, noise, history.seed) + b"spread"
-        known = self.cache.get(key)
-        if known is None:
-            rng = np.random.default_rng([history.seed, length, streams.SPREAD])
-            data = self._data(points, y, noise, fitted.transform)
-            known = replace(fitted, theta=self.surrogate.spread(fitted.theta, data, rng))
-            keep(self.cache, key, known, CACHED_FITS)
-        return known
-
-    def _data(self, points: Points, y: FloatArray, noise: FloatArray, transform: OutputTransform) -> Data:
-        """The rows of the working set, on the scale of the model."""
-        rows = working_rows(y, self.working_set)
-        return Data(points.take(rows), transform.forward(y[rows]), transform.noise(y[rows], noise[rows]))
 
     def _fit_roughly(self, data: Data, rng: np.random.Generator) -> FloatArray:
         few, more = (

@@ -157,7 +157,7 @@ class ModelBased(HistoryModel):
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
-            improvement=partial(log_augmented_ei, *model.members(mode_alone=True), weights=success),
+            improvement=partial(log_augmented_ei, model.posteriors, model.best, weights=success),
             done=history.done,
             near=tried.take(lowest_rows(level, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
@@ -217,13 +217,12 @@ def _criterion(
     weights: Sequence[Criterion],
     rows: IntArray | None = None,
     sd_share: float = 1.0,
-    mode_alone: bool = False,
 ) -> Criterion:
     """The acquisition relative to an incumbent, plus ``weights``. See ``CriterionFactory``."""
-    posteriors, best = model.members(mode_alone)
+    counted, best = replace(acquisition, sd_share=sd_share), model.best
     if rows is not None:
-        best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in posteriors]
-    gain = Expected(posteriors, best, replace(acquisition, sd_share=sd_share))
+        best = [p.incumbent(history.done.take(rows), model.z[rows]) for p in model.posteriors]
+    gain = Expected(model.posteriors, best, counted)
     return Total([gain, *weights]) if weights else gain
 
 

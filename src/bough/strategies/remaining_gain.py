@@ -39,19 +39,18 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     """The remaining gain by a model that is conditioned on the finished trials."""
     model, space = context.model, context.space
     none = context.avoid.take([])
-    posteriors, incumbents = model.members(mode_alone=True)
-    gain: Criterion = Expected(posteriors, incumbents)
+    gain: Criterion = Expected(model.posteriors, model.best)
     if context.success is not None:
         gain = Total([gain, context.success])
     best = search_paths(space, gain, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
     candidates = Points.concat([best, random_candidates(context, RANDOM_POINTS, rng)])
     log_gain = float(context.improvement(candidates).max(initial=-np.inf))
-    low = Expected(posteriors, incumbents, lcb(BOUND_SDS))
+    low = Expected(model.posteriors, model.best, lcb(BOUND_SDS))
     lowest = search_paths(space, low, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
-    moments = [posterior.predict(context.done) for posterior in posteriors]
+    moments = [posterior.predict(context.done) for posterior in model.posteriors]
     upper = float(np.mean([np.min(mean + BOUND_SDS * sd) for mean, sd in moments]))
     lower = -float(low(lowest)[0]) if len(lowest) else upper
-    incumbent = float(np.mean(incumbents))
+    incumbent = float(np.mean(model.best))
     marks = np.array([incumbent, incumbent - np.exp(log_gain), upper, min(lower, upper)])
     at = model.transform.inverse(marks, np.zeros(4))[0].tolist()
     settled = log_gain <= np.log(NEGLIGIBLE_GAIN_SDS)

@@ -22,5 +22,4 @@ SOURCE_WEIGHTS = 2**31 + 6  # [seed, results]: weights of earlier studies
 ANCHORS = 2**31 + 6  # [seed]: the anchors of the semi-parametric tree
 REMAINING_GAIN = 2**31 + 7  # [seed, results]: candidates for what is left to gain
 SOURCE_FILL = 2**31 + 7  # [position of the study]: parameters that an earlier study lacks
-SPREAD = 2**31 + 8  # [seed, results]: directions of hyperparameters around their mode
 INSTANCE_ORDER = 2**31 + 11  # [seed]: the order in which a race visits its instances

@@ -16,8 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bough.gp.cubature import points_around
-from bough.gp.fit import fit_map, fit_warm
+from bough.gp.fit import fit_map
 from bough.gp.kernels import Kernel, Matern52, Scale
 from bough.gp.likelihood import Data, GPModel, log_density
 from bough.gp.params import JointPrior, LogNormal, Prior
@@ -28,7 +27,6 @@ from bough.points import FloatArray, Layout
 __all__ = [
     "VARIANCE",
     "Base",
-    "CubatureGP",
     "KernelGP",
     "Surrogate",
     "all_columns",
@@ -42,11 +40,6 @@ VARIANCE = LogNormal(0.0, 1.5)
 
 BURN_IN_SWEEPS, WARM_BURN_IN_SWEEPS = 10, 3
 """Sweeps to discard if the chain starts at the mode, or where an earlier chain ended."""
-
-
-FEWEST_TO_AVERAGE = 16
-"""With fewer observations, hyperparameters around the mode follow the prior: averaging over them would only
-explore more."""
 
 
 class Surrogate(Protocol):
@@ -90,31 +83,6 @@ class KernelGP:
     def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
         rows = np.atleast_2d(theta)
         return tuple(posterior(self.model, row, data) for row in (rows if self.samples else rows[:1]))
-
-
-@dataclass(frozen=True, eq=False)
-class CubatureGP(KernelGP):
-    """A Gaussian process with the mode of its hyperparameters and with a few points around it.
-
-    Each fit starts from the one before, and only the last mode needs points around it. So ``fit`` finds
-    the mode, and ``spread`` adds the points: (1 + p, p) of ``fit_warm`` becomes (1 + p + around, p).
-
-    around: an even number of points; 0 for the mode alone.
-    """
-
-    around: int = 0
-    find_mode: Callable[[GPModel, Data, np.random.Generator, FloatArray | None], FloatArray] = fit_warm
-
-    def spread(self, theta: FloatArray, data: Data, rng: np.random.Generator) -> FloatArray:
-        """theta with the points around its mode, if there are enough data."""
-        if not self.around or len(data.y) < FEWEST_TO_AVERAGE:
-            return theta
-        return np.vstack([theta, points_around(self.model, theta[0], data, self.around, rng)])
-
-    def posterior(self, theta: FloatArray, data: Data) -> tuple[GPPosterior, ...]:
-        """The mode's posterior, then those of the points around it, if theta has them."""
-        rows = np.atleast_2d(theta)
-        return tuple(posterior(self.model, row, data) for row in (rows[0], *rows[1 + rows.shape[1] :]))
 
 
 def fit_samples(

@@ -13,12 +13,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from bough.gp.fit import fit_warm
 from bough.gp.kernels import Nested
 from bough.gp.likelihood import NOISE, GPModel
 from bough.gp.params import LogNormal
 from bough.points import Layout
 from bough.space.tree import Tree
-from bough.surrogates.base import CubatureGP
+from bough.surrogates.base import KernelGP
 
 __all__ = ["LENGTHSCALE", "TERMS", "nested"]
 
@@ -46,15 +47,13 @@ def nested(
     tree: Tree,
     *,
     without: str | None = None,
-    around: int = 0,
     lengthscale: LogNormal = LENGTHSCALE,
-) -> CubatureGP:
+) -> KernelGP:
     """The Gaussian process of ``auto`` on a space.
 
-    around: how many points around the mode of the hyperparameters it averages over (``gp.cubature``).
     without: one of TERMS to leave out; lengthscale: another prior. Both are for comparisons.
     """
     implied = tree.roles.implied
     level, function, interaction = (ABSENT if name == without else TERMS[name] for name in TERMS)
     kernel = Nested(layout, implied, level, function, interaction, SPREAD, lengthscale)
-    return CubatureGP(GPModel(kernel, LOW_NOISE), around=around)
+    return KernelGP(GPModel(kernel, LOW_NOISE), find_mode=fit_warm)
