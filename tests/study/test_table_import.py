@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,39 @@ def test_json_lines_with_objectives_and_noise(tmp_path: Path) -> None:
     assert [trial.feasible for trial in trials] == [True, False]
     assert [trial.config["scale"] for trial in trials] == [None, "none"]
     assert trials[0].noise == 0.1
+
+
+LINE = bough.Space({"x": bough.Float(0, 1)})
+
+
+@pytest.mark.parametrize("header", ["rate,x,loss,value", "rate,x,loss,value,,"])
+def test_a_named_column_takes_the_place_of_one_that_has_the_name(header: str, tmp_path: Path) -> None:
+    row = "0.9,0.1,1,700" + "," * (header.count(",") - 3)
+    path = table(tmp_path, f"{header}\n{row}\n")
+    (trial,) = add_results(bough.Study(LINE), path, value="loss", columns={"rate": "x"})
+    assert (trial.config, trial.value, trial.measures) == ({"x": 0.9}, 1.0, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("x,x,loss\n0.9,0.1,1\n", {"value": "loss"}, "has two columns 'x': rename or delete one"),
+        (
+            "a,b,loss\n0.9,0.1,1\n",
+            {"value": "loss", "columns": {"a": "x", "b": "x"}},
+            "'x' is read from one column, not from 'a' and 'b'",
+        ),
+        ("x,loss\n0.9,1\n", {"value": "loss", "noise": "loss"}, "'loss' is either 'value' or the noise"),
+        ("x,loss,sd\n1,1,1\n0,1,-1\n", {"value": "loss", "noise": "sd"}, "line 3: noise must be finite"),
+    ],
+)
+def test_columns_that_contradict_each_other(
+    text: str, options: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    study = bough.Study(LINE)
+    with pytest.raises(StudyError, match=says):
+        add_results(study, table(tmp_path, text), **options)
+    assert not study.trials
 
 
 @pytest.mark.parametrize(

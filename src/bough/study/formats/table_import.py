@@ -11,7 +11,8 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from bough.errors import BoughError, ConfigError, StudyError
 from bough.space import Categorical, Space
 from bough.space.parameters import Domain
+from bough.study.results import known_results
 from bough.study.study import Study
 from bough.trial import Config, Trial
 
@@ -43,6 +45,7 @@ def add_results(
     columns: parameter or measure by column, {"learning_rate": "lr"}, if the names differ.
     noise:   column of the standard deviation of the value.
 
+    A column that is named here takes the place of one that has the parameter's or the objective's own name.
     A row whose value is empty or not finite becomes a failed trial.
     """
     if not isinstance(path, (str, Path)):
@@ -63,11 +66,12 @@ def add_results(
     results = []
     for line, row in rows:
         spread = row.pop(noise, None) if noise else None
-        renamed = {names.get(column, column): cell for column, cell in row.items()}
+        renamed = _renamed(row, names)
         try:
             config = _config(study.space, renamed)
             measured = _measured(study, renamed)
             results.append((config, measured, None if _is_empty(spread) else _number(spread, str(noise))))
+            known_results(results[-1:], study.goals)  # here, so that an error names the line
         except (BoughError, ValueError) as error:
             raise StudyError(f"{path}, line {line}: {error}") from None
     return study.add_many(results)
@@ -87,6 +91,8 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if delimiter is not None:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
+            if twice := _given_twice(filter(None, reader.fieldnames or ())):  # spreadsheets add nameless ones
+                raise StudyError(f"{path} has two columns {twice!r}: rename or delete one")
             for row in reader:
                 if None in row or None in row.values():
                     raise StudyError(
@@ -115,7 +121,12 @@ def _check_columns(
     for column in [*names, *([noise] if noise else [])]:
         if column not in row:
             raise StudyError(f"{path} has no column {column!r}: there are {there}")
-    renamed = {names.get(column, column) for column in row}
+    if twice := _given_twice(names.values()):
+        both = " and ".join(repr(column) for column, name in names.items() if name == twice)
+        raise StudyError(f"{twice!r} is read from one column, not from {both}")
+    if noise in names:
+        raise StudyError(f"column {noise!r} is either {names[noise]!r} or the noise, not both")
+    renamed = _renamed(row, names)
     known = {parameter.name for parameter in study.space} | set(study.goals.needed)
     for name in names.values():
         if name not in known:
@@ -123,6 +134,18 @@ def _check_columns(
     for name in study.goals.needed:
         if name not in renamed:
             raise StudyError(f"{path} has no column for {name!r}: there are {there}")
+
+
+def _given_twice(names: Iterable[str]) -> str | None:
+    """A name that occurs more than once; None if there is none."""
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
+def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The row by parameters and measures; a column that the user named takes the place of one of that name."""
+    taken = set(names.values())
+    kept = {column: cell for column, cell in row.items() if column in names or column not in taken}
+    return {names.get(column, column): cell for column, cell in kept.items()}
 
 
 def _config(space: Space, row: Mapping[str, Any]) -> Config:
