@@ -8,7 +8,7 @@ from typing import Any
 
 from bough.errors import ConfigError, StudyError
 from bough.space import Space
-from bough.storage import Amendment
+from bough.storage import Amendment, StudyRecord
 from bough.strategies.base import RemainingGain
 from bough.study.handles import number_and_attempt
 from bough.study.revising.current_trials import CurrentSpace
@@ -87,8 +87,18 @@ class AmendingClient(RunnableStudy):
 
     def told_trials(self) -> list[Trial]:
         """All trials as they were first told, without later corrections."""
-        told = {row["number"]: trial_of(row) for row in self._get("amendments")["told"]}
-        return [told.get(trial.number, trial) for trial in self.trials]
+        return self.snapshot()[1]
+
+    def snapshot(self) -> tuple[StudyRecord, list[Trial], list[Amendment]]:
+        """The record, the trials as first told, and the amendments, all of one moment."""
+        while True:
+            amended = self._get("amendments")
+            record, trials = self.record, self.trials
+            if self._get("amendments") == amended:  # nothing was amended between the two
+                break
+        told = {row["number"]: trial_of(row) for row in amended["told"]}
+        amendments = [_amendment(row) for row in amended["amendments"]]
+        return record, [told.get(trial.number, trial) for trial in trials], amendments
 
 
 def dict_of(given: Any, what: str) -> dict[str, Any]:

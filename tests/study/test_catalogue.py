@@ -10,7 +10,7 @@ import pytest
 
 from bough.errors import MethodError, StorageError, StudyError
 from bough.space import Choice, Float, Int, Space
-from bough.storage import MemoryStorage
+from bough.storage import Amendment, Changes, MemoryStorage
 from bough.study import (
     Study,
     copy_study,
@@ -20,6 +20,8 @@ from bough.study import (
     open_study,
     studies,
 )
+from bough.study.catalogue import create_study
+from bough.trial import Trial
 
 PARAMETERS = {"model": Choice({"svm": {"C": Float(0.1, 10.0)}, "bayes": {}}), "n": Int(1, 2**50)}
 SPACE = Space(PARAMETERS)
@@ -206,6 +208,38 @@ def test_what_differs_is_said_though_the_parameters_are_in_another_order(change:
     assert Study(turned, name="s", storage=storage).seed == 1
     with pytest.raises(StudyError, match=message):
         Study(turned, name="s", storage=storage, **change)
+
+
+def test_a_copy_with_an_amendment_about_a_trial_that_is_missing_is_not_stored() -> None:
+    original, storage = full_study(MemoryStorage()), MemoryStorage()
+    original.retract(4, "the sensor was off")
+    record, trials, amendments = original.snapshot()
+    with pytest.raises(StudyError, match="study 'copy' has no trial 4, which an amendment names"):
+        create_study(record, trials[:4], amendments, "copy", storage)
+    assert studies(storage) == []
+
+
+class Busy(MemoryStorage):
+    """Each time it is read, another process tells a trial and retracts it right after."""
+
+    busy, retracted = False, 0
+
+    def changes(self, study: int, since: int) -> Changes:
+        found = super().changes(study, since)
+        if self.busy:
+            (trial,) = self.insert(study, [Trial(-1, {"model": "bayes", "n": 1}, "done", value=1.0)])
+            self.amend(study, Amendment("retract", {"reason": "no"}, trial.number), after=self.retracted)
+            self.retracted += 1
+        return found
+
+
+def test_files_and_copies_are_of_one_moment(tmp_path: Path) -> None:
+    original = full_study(storage := Busy())
+    storage.busy = True
+    export_study(original, tmp_path / "s.jsonl")
+    copies = [import_study(tmp_path / "s.jsonl", None), copy_study(original, "copy", MemoryStorage())]
+    for other in copies:
+        assert len(other.amendments) == len(other.trials) - 5
 
 
 def test_an_export_to_nowhere_names_the_file(tmp_path):

@@ -377,6 +377,16 @@ def test_files_and_copies_keep_all_revisions(tmp_path: Path) -> None:
         assert NO_RATE.validate(other.ask().config)
 
 
+def test_files_and_copies_have_a_change_that_another_process_made(tmp_path: Path) -> None:
+    study = filled(method="random")
+    former = [bough.Study.of_record(study.record, study._storage) for _ in range(2)]
+    study.change(DROPOUT)
+    export_study(former[0], tmp_path / "s.jsonl")
+    url = f"sqlite:///{tmp_path}/s.db"
+    for other in (import_study(tmp_path / "s.jsonl", url), copy_study(former[1], "copy", url)):
+        assert bough.Study(DROPOUT, name=other.name, storage=url).trials == study.trials
+
+
 def test_the_differences_are_shown() -> None:
     assert differences(BEFORE, BEFORE) == []
     assert differences(BEFORE, DROPOUT) == ["+ dropout: Float(0.0, 0.5)"]

@@ -50,6 +50,17 @@ def test_a_trial_that_left_the_space_is_not_handed_out_again(storage_url: str | 
         study.tell(lost, 1.0)
 
 
+def test_a_change_by_another_process_counts_from_the_first_answer_on() -> None:
+    study = new_study()
+    study.add(SVM, 1.0)
+    study.add(FOREST, 2.0)
+    others = [bough.Study.of_record(study.record, study._storage) for _ in range(2)]
+    assert [len(other.trials) for other in others] == [2, 2]
+    study.change(NO_SVM)
+    assert [trial.config for trial in others[0].front] == [FOREST]
+    assert others[1].recommend().trial.config == FOREST
+
+
 def test_a_trial_that_still_runs_may_be_told_after_the_change() -> None:
     study = new_study()
     study.enqueue(SVM)

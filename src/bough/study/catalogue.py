@@ -47,7 +47,7 @@ def delete_study(name: str, storage: str | Storage) -> None:
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
     """A new study with the trials of this one; trials that are running are queued in the new study."""
-    return create_study(study.record, study.told_trials(), study.amendments, name, storage)
+    return create_study(*study.snapshot(), name, storage)
 
 
 def export_study(study: Study, path: str | Path) -> None:
@@ -80,6 +80,9 @@ def create_study(
     storage: str | Storage | None,
 ) -> Study:
     """Store a study from a file or another storage, in one transaction; its running trials are queued."""
+    for amendment in amendments:
+        if amendment.trial is not None and amendment.trial >= len(trials):
+            raise StudyError(f"study {name!r} has no trial {amendment.trial}, which an amendment names")
     opened = open_storage(storage)
     waiting = [
         trial

@@ -10,7 +10,7 @@ import numpy as np
 
 from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
 from bough.points import FloatArray
-from bough.storage import Amendment
+from bough.storage import Amendment, StudyRecord
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain
 from bough.study.blas_threads import one_blas_thread
 from bough.study.encoded import EncodedTrials
@@ -47,12 +47,18 @@ class StudyResults(StoredStudy):
     @property
     def current_trials(self) -> list[Trial]:
         """The trials that belong to the current space, with configs completed by ``backfill``."""
-        return self._now.trials(self.trials)
+        with self._current() as view:
+            return self._now.trials([view.shown(number) for number in range(len(view.trials))])
 
     def told_trials(self) -> list[Trial]:
         """All trials as they were first told, without later corrections."""
         with self._current() as view:
             return self._told(view)
+
+    def snapshot(self) -> tuple[StudyRecord, list[Trial], list[Amendment]]:
+        """The record, the trials as first told, and the amendments, all of one moment."""
+        with self._current() as view:
+            return self.record, self._told(view), list(view.amendments)
 
     def _told(self, view: TrialIndex) -> list[Trial]:
         return [view.curves.shown(view.stored.get(each.number, each)) for each in view.trials]

@@ -40,7 +40,7 @@ _OMITTED_WHEN_EMPTY = ("measures", "notes", "traceback", "noises", "curve", "cur
 
 def study_lines(study: RunnableStudy) -> Iterator[str]:
     """The lines of a study's file, with the state of the study when the first line is requested."""
-    record, trials, amendments = study.record, study.told_trials(), study.amendments
+    record, trials, amendments = study.snapshot()
     method = stored_method(record.method)
     header = {
         "bough": FORMAT,
