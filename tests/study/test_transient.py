@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import bough
-from bough.errors import TrialError
+from bough.errors import BoughError, ServiceError, StorageError, TrialError
 from bough.history import History
 from bough.points import Points
 from bough.space import Choice, Float, Space
 from bough.storage import MemoryStorage
 from bough.strategies.designs import RandomSearch
 from bough.study import Study, copy_study, export_study, import_study, open_study
+from bough.trial import Report, Trial
 
 SPACE = Space({"model": Choice({"a": {"C": Float(0, 1)}, "b": {}}), "x": Float(0, 1)})
 
@@ -67,6 +68,29 @@ def test_in_worker_processes_too(tmp_path: Path) -> None:
 
     study = Study(SPACE, method="random", seed=0).run(objective, 3, workers=2, progress=False)
     assert [(trial.state, trial.attempt) for trial in study.trials] == [("done", 2)] * 3
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+@pytest.mark.parametrize("error", [StorageError, ServiceError])
+def test_a_report_that_could_not_be_stored_is_no_fault_of_the_config(
+    workers: int | None, error: type[BoughError]
+) -> None:
+    class Locked(MemoryStorage):
+        refused: set[int] = set()
+
+        def report(self, study: int, report: Report) -> Trial:
+            if report.number not in self.refused:
+                self.refused.add(report.number)
+                raise error("the file is locked by another program")
+            return super().report(study, report)
+
+    def objective(config: dict[str, Any], run: Any) -> float:
+        run.report(1.0, step=1)
+        return 1.0
+
+    study = Study(SPACE, storage=Locked(), name="s", method="random", seed=0)
+    study.run(objective, 2, workers=workers, progress=False)
+    assert [(trial.state, trial.attempt) for trial in study.trials] == [("done", 2)] * 2
 
 
 def test_used_up_attempts_fail_and_nothing_is_learned() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from bough.errors import StudyError, Transient
+from bough.errors import ServiceError, StorageError, StudyError, Transient
 from bough.study.goals import VALUE, Goals
 from bough.study.other_names import RUN_NAMES, no_attribute
 from bough.study.results import failure, outcome, stopped
@@ -160,9 +160,14 @@ def in_worker(evaluate: Evaluate, trial: Trial) -> Trial:
         return crashed(trial, error)
 
 
+_NO_FAULT_OF_THE_CONFIG = (Transient, StorageError, ServiceError)
+"""What an objective may raise in any config: the last two if a report could not be stored."""
+
+
 def crashed(trial: Trial, error: BaseException) -> Trial:
     """The failure of a trial whose evaluation raised an exception, with the whole traceback."""
-    result = failure(trial.number, reason(error), trial.attempt, learn=not isinstance(error, Transient))
+    learn = not isinstance(error, _NO_FAULT_OF_THE_CONFIG)
+    result = failure(trial.number, reason(error), trial.attempt, learn)
     return replace(result, traceback=_traceback(error))
 
 

@@ -17,7 +17,7 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
-from bough.errors import BoughError, StudyError, TrialError
+from bough.errors import BoughError, ServiceError, StorageError, StudyError, TrialError
 from bough.study.results import real_number
 from bough.study.running.objective import ReportTo, takes_run
 from bough.study.running.run_options import RunOptions
@@ -87,7 +87,7 @@ class ReportClient:
         except (OSError, EOFError, AuthenticationError) as error:
             raise StudyError(f"the process that runs the study cannot be reached: {error}") from None
         if "error" in answer:
-            raise TrialError(answer["error"])
+            raise (StorageError if answer["unreachable"] else TrialError)(answer["error"])
         return bool(answer["stop"])
 
 
@@ -131,8 +131,9 @@ class ReportServer:
                 stop = self._report(Trial(number, {}, "running", attempt=attempt), value, step)
                 answer: dict[str, Any] = {"stop": stop}
             except BoughError as error:
-                answer = {"error": str(error)}
+                unreachable = isinstance(error, (StorageError, ServiceError))
+                answer = {"error": str(error), "unreachable": unreachable}
             except Exception as error:  # a worker must not wait for an answer that never comes
                 _log.exception("a report of trial %d could not be stored", number)
-                answer = {"error": f"{type(error).__name__}: {error}"}
+                answer = {"error": f"{type(error).__name__}: {error}", "unreachable": False}
             connection.send_bytes(json.dumps(answer).encode())
