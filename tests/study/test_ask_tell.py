@@ -376,3 +376,13 @@ def test_explain_sees_the_past(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(x, LINE.encode([third.config]).x)
     with pytest.raises(TrialError, match="no trial 3"):
         study.explain(3)
+
+
+def test_a_stored_config_of_another_space_is_an_error_at_every_ask() -> None:
+    storage = MemoryStorage()
+    study = Study(SPACE, name="s", storage=storage, method="random", seed=0)
+    configs = [study.ask().config, {"unknown": 1.0}]
+    storage.insert(study.record.id, [Trial(-1, config, "done", value=1.0) for config in configs])
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            study.ask()

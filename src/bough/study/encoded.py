@@ -145,17 +145,18 @@ class EncodedTrials:
             self._sources = self._present_sources(view.amendments)
             self._is_learned = bool(names_asked(view.amendments))
         over = [view.trials[number] for number in view.over[self._taken :]]
-        self._taken = len(view.over)
-        fresh = []
-        for trial in over:
-            if trial.learn and trial.retracted is None:
-                fresh.append(trial)
-            elif trial.retracted is None and self._is_given_up(trial):
-                self._given_up.append(trial)
-            else:  # a failure that says nothing about its config, and a retraction: as if it had never been
-                self._rows.pop(trial.number, None)
+        counted = [trial for trial in over if trial.retracted is None]
+        fresh = [trial for trial in counted if trial.learn]
         open_trials = [view.open[number] for number in sorted(view.open)]
-        self._encode([*fresh, *open_trials, *self._given_up])
+        self._encode([*counted, *open_trials])  # ConfigError for a damaged config: nothing is taken yet
+        self._taken = len(view.over)
+        for trial in over:
+            if trial.retracted is not None:  # as if it had never been
+                self._rows.pop(trial.number, None)
+            elif not trial.learn and self._is_given_up(trial):
+                self._given_up.append(trial)
+            elif not trial.learn:  # it says nothing about its config
+                del self._rows[trial.number]
         if view.stopped or view.curves.count:
             valued = self._valued(fresh, view)
         else:
