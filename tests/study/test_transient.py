@@ -75,12 +75,12 @@ def test_in_worker_processes_too(tmp_path: Path) -> None:
 def test_a_report_that_could_not_be_stored_is_no_fault_of_the_config(
     workers: int | None, error: type[BoughError]
 ) -> None:
-    class Locked(MemoryStorage):
-        refused: set[int] = set()
+    refused: set[int] = set()
 
+    class Locked(MemoryStorage):
         def report(self, study: int, report: Report) -> Trial:
-            if report.number not in self.refused:
-                self.refused.add(report.number)
+            if report.number not in refused:
+                refused.add(report.number)
                 raise error("the file is locked by another program")
             return super().report(study, report)
 

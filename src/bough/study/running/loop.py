@@ -72,6 +72,9 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
             except KeyboardInterrupt:
                 interruption.signal = interruption.signal or signal.SIGINT  # the objective may raise it too
                 this.keep_values()
+            except BaseException:
+                this.keep_values(callbacks=False)  # one of them may have raised it
+                raise
             finally:
                 this.report("end")
             if interruption.signal is not None:
@@ -200,16 +203,17 @@ class _Run:
                 continue
             self._record(trial, result, raised)
 
-    def keep_values(self) -> None:
-        """After an interruption: record the values of evaluations that ended but were not recorded yet.
+    def keep_values(self, *, callbacks: bool = True) -> None:
+        """After an interruption or error: record the values of evaluations that ended but were not recorded.
 
         A failure may be an effect of the interruption, so its trial goes back to the queue instead.
         """
+        record = self._record if callbacks else self._store
         for future, (trial, _) in list(self._running.items()):
             if future.done() and not future.cancelled() and future.exception() is None:
                 del self._running[future]
                 if (result := future.result()).state != "failed":
-                    self._record(trial, result)
+                    record(trial, result)
 
     def _stop_overdue(self) -> None:
         now = time.monotonic()
@@ -220,18 +224,26 @@ class _Run:
                 why = f"stopped after {self._plan.trial_timeout:g} s (trial_timeout)"
                 self._record(trial, failure(trial.number, why, trial.attempt))
 
-    def _record(self, trial: Trial, result: Trial, raised: BaseException | None = None) -> None:
+    def _store(self, trial: Trial, result: Trial) -> Trial | None:
+        """The trial as stored; None if another worker finished it first."""
         try:
             recorded = self._study.record_result(result)
         except TrialError as error:
             # The lease expired and another worker finished first: its result counts.
             _log.warning("a late result was not recorded: %s", error)
             self._leases.drop(trial)
-            return
+            return None
         except StorageError:
             _log.error("the result of trial %d could not be stored: %s", trial.number, result_text(result))
             raise
         self._leases.drop(trial)
+        self._status = self._study.status()
+        return recorded
+
+    def _record(self, trial: Trial, result: Trial, raised: BaseException | None = None) -> None:
+        recorded = self._store(trial, result)
+        if recorded is None:
+            return
         if recorded.state == "failed":
             whole = (
                 f"\n{recorded.traceback}" if recorded.traceback and self._failures.is_new(recorded) else ""
@@ -251,8 +263,6 @@ class _Run:
             )
 
     def report(self, kind: Literal["start", "trial", "end"], trial: Trial | None = None) -> None:
-        if kind == "trial":  # the end must be reported even if the storage is what ended the run
-            self._status = self._study.status()
         self._report(
             Event(
                 kind=kind,
