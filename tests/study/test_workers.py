@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -16,7 +17,8 @@ import pytest
 from bough.errors import StudyError, TrialError
 from bough.space import Float, Int, Space
 from bough.study import Study, minimize
-from bough.study.running.executors import THREAD_VARIABLES, thread_limits
+from bough.study.results import outcome
+from bough.study.running.executors import THREAD_VARIABLES, WorkerLost, open_pool, thread_limits
 from bough.trial import MAX_ATTEMPTS, Trial
 
 LINE = Space({"x": Float(0, 1)})
@@ -119,6 +121,41 @@ def test_failures_come_back_with_their_reason() -> None:
             "RuntimeError: too small" if trial.config["x"] < 0.5 else "the objective returned <unlocked"
         )
         assert trial.error is not None and expected in trial.error
+
+
+def test_a_worker_that_dies_while_it_is_idle_costs_one_attempt() -> None:
+    def kill_first(study: Study, trial: Trial) -> None:
+        if trial.number == 0:
+            os.kill(int(trial.measures["worker"]), signal.SIGKILL)
+            time.sleep(1.0)  # until its executor has noticed
+
+    study = run(
+        lambda config: {"value": 1.0, "worker": os.getpid()}, 3, trial_timeout=60, callbacks=[kill_first]
+    )
+    assert [(trial.state, trial.attempt) for trial in study.trials] == [("done", 1), ("done", 2), ("done", 1)]
+
+
+def test_several_workers_that_die_while_they_are_idle_cost_one_attempt_together() -> None:
+    def evaluate(trial: Trial) -> Trial:
+        return outcome(trial, {"value": 1.0, "worker": os.getpid()})
+
+    trial = Trial(0, {"x": 0.5}, "running", attempt=1)
+    pool: Any = open_pool(evaluate, 2, None, None, contextlib.nullcontext)
+    with contextlib.closing(pool):
+        wait(pool.starting, 60)
+        assert pool.ready()
+        futures = [pool.submit(trial) for _ in range(2)]
+        wait(futures, 60)
+        for future in futures:
+            os.kill(int(pool.collect(future, trial).measures["worker"]), signal.SIGKILL)
+        while not all(executor._flags.broken for executor in pool._idle):
+            time.sleep(0.05)
+        with pytest.raises(WorkerLost):
+            pool.collect(pool.submit(trial), trial)
+        assert len(pool.starting) == 2
+        wait(pool.starting, 60)
+        assert pool.ready()
+        assert pool.collect(pool.submit(trial), trial).value == 1.0
 
 
 def test_a_killed_worker_costs_one_attempt_and_no_neighbour(tmp_path: Path) -> None:
@@ -310,7 +347,7 @@ def test_results_of_other_workers_are_kept_when_an_error_ends_the_run(end: str) 
     def callback(study: Study, trial: Trial) -> None:
         assert end != "callback", "the callback"
 
-    with AllAtOnce(3) as executor, pytest.raises((AssertionError, TrialError), match="the callback|boo"):
+    with AllAtOnce(3) as executor, pytest.raises((AssertionError, TrialError), match=r"the callback|boo"):
         study.run(objective, 9, executor=executor, callbacks=[callback], on_error="raise", progress=False)
     states = ["done"] * 3 if end == "callback" else ["done", "done", "failed"]
     assert sorted(trial.state for trial in study.trials) == states

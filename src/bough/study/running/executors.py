@@ -186,7 +186,14 @@ class _Processes:
 
     def submit(self, trial: Trial) -> Future[Trial]:
         executor = self._idle.pop()
-        future = executor.submit(_evaluate_kept, trial)
+        try:
+            future: Future[Trial] = executor.submit(_evaluate_kept, trial)
+        except BrokenExecutor as error:  # its process died while it was idle
+            if self._idle:
+                self._replace(executor)
+                return self.submit(trial)
+            future = Future()
+            future.set_exception(error)
         self._busy[future] = executor
         return future
 
@@ -200,8 +207,7 @@ class _Processes:
         return result
 
     def stop(self, future: Future[Trial]) -> None:
-        self._kill(self._busy.pop(future))
-        self._start()
+        self._replace(self._busy.pop(future))
 
     def close(self) -> None:
         for executor in [*self._idle, *self._busy.values(), *self._starting.values()]:
@@ -214,6 +220,10 @@ class _Processes:
         executor = ProcessPoolExecutor(max_workers=1, initializer=_detach, env=self._environment)
         # A worker gets trials only after it has answered, so a trial's time does not include Python's start.
         self._starting[executor.submit(_keep, self._sent)] = executor
+
+    def _replace(self, executor: Executor) -> None:
+        self._kill(executor)
+        self._start()
 
     def _kill(self, executor: Any) -> None:
         executor.shutdown(wait=True, kill_workers=True)
