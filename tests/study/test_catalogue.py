@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -240,6 +243,50 @@ def test_files_and_copies_are_of_one_moment(tmp_path: Path) -> None:
     copies = [import_study(tmp_path / "s.jsonl", None), copy_study(original, "copy", MemoryStorage())]
     for other in copies:
         assert len(other.amendments) == len(other.trials) - 5
+
+
+@pytest.mark.parametrize("path", ["s.jsonl", "link.jsonl"])
+def test_an_export_that_fails_leaves_the_former_file(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = full_study(MemoryStorage())
+    (tmp_path / "link.jsonl").symlink_to("s.jsonl")
+    export_study(study, tmp_path / path)
+    (tmp_path / "s.jsonl").chmod(0o640)
+    before = (tmp_path / "s.jsonl").read_text()
+    study.note("more")
+
+    def full_disk(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full_disk)
+        with pytest.raises(StudyError, match=rf"cannot write .*{path}: No space left on device"):
+            export_study(study, tmp_path / path)
+    assert (tmp_path / "s.jsonl").read_text() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.jsonl", "s.jsonl"]
+    export_study(study, tmp_path / path)
+    assert (tmp_path / "s.jsonl").read_text() != before
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "s.jsonl").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("path", [None, 5, "a\0b"])
+def test_a_path_that_is_none(path: Any) -> None:
+    with pytest.raises(StudyError, match="a file is named by its path, not"):
+        export_study(full_study(MemoryStorage()), path)
+    with pytest.raises(StudyError, match="a file is named by its path, not"):
+        import_study(path, MemoryStorage())
+
+
+def test_an_export_into_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    texts: list[str] = []
+    reader = threading.Thread(target=lambda: texts.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    export_study(full_study(MemoryStorage()), tmp_path / "pipe")
+    reader.join(60)
+    assert texts[0].count("\n") == 6
 
 
 def test_an_export_to_nowhere_names_the_file(tmp_path):

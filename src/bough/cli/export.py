@@ -50,8 +50,9 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
     if output is None:
         sys.stdout.writelines(lines)
         return
-    with output.open("w", encoding="utf-8", newline="") as file:
-        file.writelines(lines)
+    from bough.study.formats.whole_file import write_file
+
+    write_file(output, lines)
     click.echo(f"wrote {output}", err=True)
 
 

@@ -9,6 +9,7 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.formats.files import read_study_file, study_lines
+from bough.study.formats.whole_file import write_file
 from bough.study.revising.revisions import names_asked, revision_of, revisions_of
 from bough.study.stopping.curves import reports_in
 from bough.study.study import Study
@@ -52,12 +53,7 @@ def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
 
 def export_study(study: Study, path: str | Path) -> None:
     """Write a study and its trials to a file of JSON lines, the format of ``bough export``."""
-    text = "".join(study_lines(study))  # an error while reading leaves an older file as it is
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StudyError(f"cannot write {path}: {error.strerror}") from None
+    write_file(path, study_lines(study))
 
 
 def import_study(

@@ -20,6 +20,7 @@ from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, finite, loads
 from bough.study.formats.amendment_lines import amendment_row, read_amendment
 from bough.study.formats.trial_fields import FIELDS
+from bough.study.formats.whole_file import checked_path
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.revising.revisions import revision_of, revisions_of
@@ -81,6 +82,7 @@ def read_study_file(
     space: needed for files that ``bough export`` of version 0.1 wrote. They contain only trials; the study is
     assumed to minimise.
     """
+    path = checked_path(path)
     try:
         rows = _rows(path)
     except StudyError:
