@@ -167,7 +167,7 @@ def test_files_and_copies_keep_what_was_told_and_why(tmp_path: Path) -> None:
         ({"trial": None}, "must name a finished trial"),
         ({"since": 100}, "'since' must be"),
         ({"body": {"reason": 3}}, "'reason' must be a text"),
-        ({"at": "now"}, "'at' must be a time"),
+        ({"at": "now"}, "'at' must be a number"),
         ({"more": 1}, "an amendment has"),
     ],
 )

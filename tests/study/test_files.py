@@ -110,6 +110,8 @@ def change(line: int, **changes: Any) -> Callable[[list[str]], list[str]]:
         (change(1, attempt=2**40), "line 2: 'attempt' must be"),
         (change(1, finished=None), "line 2: a finished trial needs the time 'finished'"),
         (change(1, finished="today"), "line 2: 'finished' must be a number"),
+        (change(1, started=1e300), r"line 2: 'started' must be a time in seconds since 1970, not 1e\+300"),
+        (change(1, finished=-1), "line 2: 'finished' must be a time in seconds since 1970, not -1"),
         (change(1, measures={"memory": "much"}), "line 2: 'measures.memory' must be a number"),
         (change(1, notes=[1]), "line 2: 'notes' must be an object"),
         (change(1, mood="fine"), "line 2: a trial has the unknown key 'mood'"),
@@ -161,6 +163,21 @@ def test_amendments_come_in_their_order(tmp_path: Path) -> None:
         StudyError, match="line 4: 'since' must not fall from one amendment to the next: 1, 0"
     ):
         import_study(tmp_path / "s.jsonl", MemoryStorage())
+
+
+def test_a_space_that_was_learned_is_not_changed_by_hand(tmp_path: Path) -> None:
+    path, space = written(tmp_path), SPACE.to_dict()
+    bodies = {
+        "learned": {"asked": ["model"], "space": space},
+        "space": {"before": space, "space": space, "backfill": {}, "fix": {}},
+    }
+    rows = [
+        {"amendment": kind, "trial": 0 if kind == "learned" else None, "since": 3, "at": 1.0, "body": body}
+        for kind, body in bodies.items()
+    ]
+    path.write_text(path.read_text() + "".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(StudyError, match="the space is learned, or changed by hand, not both"):
+        import_study(path, MemoryStorage())
 
 
 def test_instances_named_after_files_that_are_not_utf_8(tmp_path: Path) -> None:

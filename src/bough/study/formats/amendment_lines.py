@@ -7,7 +7,7 @@ from typing import Any
 
 from bough.space import Space
 from bough.storage import Amendment
-from bough.study.formats.trial_fields import FIELDS, is_number
+from bough.study.formats.trial_fields import FIELDS, is_number, time_of
 from bough.study.goals import Goals
 from bough.study.results import completed
 from bough.study.revising.corrections import CORRECTED
@@ -51,14 +51,13 @@ def read_amendment(
         raise ValueError(f"'since' must be a number of trials up to {len(trials)}, not {str(since)[:40]!r}")
     if before and since < before[-1].since:
         raise ValueError(f"'since' must not fall from one amendment to the next: {before[-1].since}, {since}")
-    if not is_number(at):
-        raise ValueError(f"'at' must be a time, not {str(at)[:40]!r}")
+    at = time_of("at", at)
     if not isinstance(body, dict):
         raise ValueError("'body' must be an object")
     if trial is not None and (type(trial) is not int or not 0 <= trial < len(trials)):
         raise ValueError(f"there is no trial {str(trial)[:40]}")
     _check(kind, body, None if trial is None else trials[trial], goals)
-    return Amendment(kind, body, trial, since, len(before), float(at))
+    return Amendment(kind, body, trial, since, len(before), at)
 
 
 def _check(kind: str, body: dict[str, Any], trial: Trial | None, goals: Goals) -> None:

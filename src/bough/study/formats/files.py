@@ -23,7 +23,7 @@ from bough.study.formats.trial_fields import FIELDS
 from bough.study.formats.whole_file import checked_path
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
-from bough.study.revising.revisions import revision_of, revisions_of
+from bough.study.revising.revisions import SPACE_KINDS, revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ def read_study_file(
                 raise ValueError("a trial comes after an amendment: trials come first")
             else:
                 trials.append(_trial(row, len(trials), goals))
+    if {each.kind for each in amendments}.issuperset(SPACE_KINDS):
+        raise StudyError(f"{path}: the space is learned, or changed by hand, not both")
     revisions = revisions_of(Space.from_json(record.space), amendments)
     if revisions[-1].space != Space.from_json(record.space):
         raise StudyError(f"{path}: the space of line 1 is not that of the last change")

@@ -10,7 +10,10 @@ from typing import Any
 
 from bough.trial import storable
 
-__all__ = ["FIELDS", "is_number"]
+__all__ = ["FIELDS", "is_number", "time_of"]
+
+LATEST_TIME = 2.0**37
+"""Seconds since 1970, in the year 6325; calendars end in 9999."""
 
 Reader = Callable[[str, Any], Any]
 """Called with a field's name and raw value; returns the checked value, or raises ValueError."""
@@ -29,6 +32,13 @@ def _number(name: str, value: Any) -> float:
 def _not_negative(name: str, value: Any) -> float:
     if _number(name, value) < 0:
         raise ValueError(f"{name!r} must not be negative, not {value}")
+    return float(value)
+
+
+def time_of(name: str, value: Any) -> float:
+    """A Unix time that a calendar can show."""
+    if not 0 <= _number(name, value) < LATEST_TIME:
+        raise ValueError(f"{name!r} must be a time in seconds since 1970, not {str(value)[:40]}")
     return float(value)
 
 
@@ -84,10 +94,10 @@ FIELDS: dict[str, Reader] = {
     "cost": _number,  # 0.1 took negative ones
     "error": _text,
     "attempt": _count,
-    "started": _number,
-    "finished": _number,
+    "started": time_of,
+    "finished": time_of,
     "worker": _text,
-    "expires": _number,
+    "expires": _number,  # a lease may be of any length
     "measures": _by_measure(_number),
     "notes": _object,
     "traceback": _text,
