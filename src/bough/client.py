@@ -121,6 +121,8 @@ class RemoteStudy(AmendingClient):
     ) -> None:
         self._connection, self._patience, self._timeout = connection, patience, timeout
         self._path = study_path(found["name"])
+        # Someone may delete the study and create another one of that name, which is not ours to change.
+        self._means = {"Bough-Study": str(found["id"])} if "id" in found else {}
         self.name: str = found["name"]
         self.direction: str = found["direction"]
         self.goals = parse_goals(found["objectives"], found["constraints"], found["reference"])
@@ -176,7 +178,7 @@ class RemoteStudy(AmendingClient):
     @property
     def space(self) -> Space:
         """The current space, which others may change at any time."""
-        found = self._connection.call("GET", self._path, patience=self._patience)["space"]
+        found = self._get()["space"]
         if found != self._space.to_dict():
             self._space = Space.from_json(found)
         return self._space
@@ -188,7 +190,7 @@ class RemoteStudy(AmendingClient):
     @property
     def record(self) -> StudyRecord:
         """The study without its trials, as a storage would keep it."""
-        found = self._connection.call("GET", self._path, patience=self._patience)
+        found = self._get()
         return StudyRecord(
             found["name"],
             Space.from_json(found["space"]).to_json(),
@@ -337,10 +339,13 @@ class RemoteStudy(AmendingClient):
             del row["value"]
         return {**row, "noise": result.noises or result.noise}
 
-    def _get(self, path: str, timeout: float = QUICK_SECONDS) -> Any:
-        path = f"{self._path}/{path}"
-        return self._connection.call("GET", path, patience=self._patience, timeout=timeout)
+    def _get(self, path: str = "", timeout: float = QUICK_SECONDS) -> Any:
+        return self._call("GET", path, None, timeout)
 
     def _post(self, path: str, body: dict[str, Any], timeout: float = QUICK_SECONDS) -> Any:
-        path = f"{self._path}/{path}"
-        return self._connection.call("POST", path, body, patience=self._patience, timeout=timeout)
+        return self._call("POST", path, body, timeout)
+
+    def _call(self, method: str, path: str, body: Any, timeout: float) -> Any:
+        path = f"{self._path}/{path}".rstrip("/")
+        patience, means = self._patience, self._means
+        return self._connection.call(method, path, body, patience=patience, timeout=timeout, headers=means)

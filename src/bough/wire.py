@@ -11,6 +11,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -65,7 +66,14 @@ class HttpConnection:
         self.__dict__.update(state, _mine=threading.local())
 
     def call(
-        self, method: str, path: str, body: Any = None, *, patience: float, timeout: float = QUICK_SECONDS
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        patience: float,
+        timeout: float = QUICK_SECONDS,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The JSON reply; a refusal is raised as the error that the service names.
 
@@ -76,7 +84,7 @@ class HttpConnection:
             text = None if body is None else json.dumps(body, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ServiceError(f"this cannot be sent as JSON: {error}") from None
-        headers = {**self._headers, "Idempotency-Key": secrets.token_hex(16)}
+        headers = {**self._headers, **(headers or {}), "Idempotency-Key": secrets.token_hex(16)}
         if text is not None:
             headers["Content-Type"] = "application/json"
         wait = min(timeout, ATTEMPT_SECONDS)

@@ -13,6 +13,7 @@ from tests.service.running import SPACE, Service, service
 
 import bough
 from bough.service.studies import OpenStudies
+from bough.storage import StudyRecord
 
 KEY = "Idempotency-Key"
 
@@ -332,14 +333,14 @@ def test_events_tell_what_is_new(api: httpx.Client) -> None:
 def test_an_export_of_a_study_that_is_being_deleted_is_a_conflict(
     served: Service, api: httpx.Client, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
-    find = OpenStudies.open
+    open_study = OpenStudies.study_of
 
-    def opened_then_deleted(self: OpenStudies, name: str) -> bough.Study:
-        found = find(self, name)
+    def opened_then_deleted(self: OpenStudies, record: StudyRecord) -> bough.Study:
+        found = open_study(self, record)
         self.storage.delete(found.record.id)
         return found
 
-    monkeypatch.setattr(OpenStudies, "open", opened_then_deleted)
+    monkeypatch.setattr(OpenStudies, "study_of", opened_then_deleted)
     reply = api.get("/studies/demo/export", params={"format": format})
     message = "the study was deleted in the meantime"
     assert (reply.status_code, reply.json()["error"]["message"]) == (409, message)

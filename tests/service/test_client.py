@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
+import httpx
 import numpy as np
 import pytest
 from tests.service.running import SPACE, Service
@@ -72,6 +73,40 @@ def test_it_learns_from_studies_of_its_service(study, served: Service) -> None:
         assert client.delete("/api/v1/studies/demo").status_code == 204
     without = bough.connect(served.url, served.write, "new", space=space, learn_from=["demo"])
     assert without.ask().number == 1
+
+
+def test_nothing_is_written_into_another_study_that_got_the_name(served: Service, study) -> None:
+    evaluated = []
+
+    def replaced_meanwhile(config: dict) -> float:
+        evaluated.append(config)
+        if len(evaluated) > 1:
+            return 0.0
+        with served.client(served.write) as client:
+            assert client.delete("/api/v1/studies/demo").status_code == 204
+        bough.connect(served.url, served.write, "demo", space=space, method="random", seed=4).ask()
+        return 0.0
+
+    with pytest.raises(StudyError, match="study 'demo' was deleted and created again: connect"):
+        study.run(replaced_meanwhile, trials=3, progress=False)
+    assert len(evaluated) == 1
+    other = bough.connect(served.url, served.write, "demo")
+    assert [(trial.state, trial.value) for trial in other.trials] == [("running", None)]
+    for act in (
+        lambda: study.renew(other.trials, None),
+        lambda: study.note("a remark"),
+        lambda: study.space,
+        lambda: study.trials,
+    ):
+        with pytest.raises(StudyError, match="created again"):
+            act()
+    assert other.trials[0].state == "running" and not other.amendments
+
+
+def test_an_older_client_that_names_no_id_still_works(api: httpx.Client) -> None:
+    assert api.post("/studies/demo/ask").status_code == 200
+    meant = {"Bough-Study": str(api.get("/studies/demo").json()["id"])}
+    assert api.post("/studies/demo/ask", headers=meant).status_code == 200
 
 
 def test_ask_tell_fail_add_and_enqueue(study) -> None:

@@ -48,7 +48,7 @@ from bough.service.models import (
     study_json,
     trial_json,
 )
-from bough.service.routing import Caller, Name, Opened, StrictRoute
+from bough.service.routing import Caller, Found, Opened, StrictRoute
 from bough.service.studies import OpenStudies, existing, existing_trial, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
@@ -122,13 +122,13 @@ def _add_studies(api: APIRouter, studies: OpenStudies) -> None:
         return JSONResponse(study_json(study.record), 200 if existed else 201)
 
     @api.get("/studies/{study:name}", response_model=StudyOut, tags=["studies"])
-    def read_study(study: Name) -> Response:
-        return JSONResponse(study_json(studies.find(study)))
+    def read_study(found: Found) -> Response:
+        return JSONResponse(study_json(found))
 
     @api.delete("/studies/{study:name}", status_code=204, tags=["studies"])
-    def delete_study(study: Name) -> Response:
+    def delete_study(found: Found) -> Response:
         """Delete a study with all its trials."""
-        studies.storage.delete(studies.find(study).id)
+        studies.storage.delete(found.id)
         return Response(status_code=204)
 
 
@@ -174,10 +174,10 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         return JSONResponse({"stop": stop})
 
     @api.post("/studies/{study:name}/renew", status_code=204, tags=["trials"])
-    def renew(study: Name, leases: Renew) -> Response:
+    def renew(found: Found, leases: Renew) -> Response:
         """Renew the leases of running trials, or put the trials into the queue."""
         held = [Trial(each.number, {}, "running", attempt=each.attempt) for each in leases.trials]
-        studies.storage.renew(studies.find(study).id, held, leases.lease)
+        studies.storage.renew(found.id, held, leases.lease)
         return Response(status_code=204)
 
     @api.post("/studies/{study:name}/enqueue", response_model=TrialsOut, status_code=201, tags=["trials"])

@@ -228,8 +228,10 @@ class TrialsOut(BaseModel):
 
 
 class StudyOut(BaseModel):
-    """``direction`` is the direction of the first objective."""
+    """``direction`` is the direction of the first objective. ``id`` differs for every study of a storage: a
+    request with the header ``Bough-Study: ID`` means this study, not a later one of the same name."""
 
+    id: int
     name: str
     direction: Literal["minimize", "maximize"]
     objectives: dict[str, str]
@@ -301,6 +303,7 @@ def trial_json(trial: Trial, curve: bool = False) -> dict[str, Any]:
 
 def study_json(record: StudyRecord) -> dict[str, Any]:
     return {
+        "id": record.id,
         "name": record.name,
         "direction": record.direction,
         **goals_of(record.goals, record.direction).to_dict(),

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, get_args
 from urllib.parse import unquote
 
-from fastapi import Depends, HTTPException, Request, Response
+from fastapi import Depends, Header, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.convertors import Convertor, register_url_convertor
@@ -29,11 +29,12 @@ from bough.errors import (
 from bough.service.auth import Principal
 from bough.service.security_middleware import refusal
 from bough.service.studies import NoStudy, NoTrial, OpenStudies
+from bough.storage import StudyRecord
 from bough.strict_json import JsonError, loads
 from bough.study import Study
 from bough.study.goals import MalformedError
 
-__all__ = ["Caller", "Name", "Opened", "StrictRoute", "error_response", "json_object", "status_of"]
+__all__ = ["Caller", "Found", "Name", "Opened", "StrictRoute", "error_response", "json_object", "status_of"]
 
 _log = logging.getLogger("bough")
 
@@ -85,9 +86,31 @@ register_url_convertor("number", _Number())
 Name = Annotated[str, "a study's name"]
 
 
-def _open(request: Request, study: Name) -> Study:
+def _find(
+    request: Request,
+    study: Name,
+    meant: Annotated[
+        int | None,
+        Header(
+            alias="Bough-Study",
+            description="The id of the study that is meant; 409 if another one has got its name.",
+        ),
+    ] = None,
+) -> StudyRecord:
     studies: OpenStudies = request.app.state.studies
-    return studies.open(study)
+    record = studies.find(study)
+    if meant not in (None, record.id):
+        raise StudyError(f"study {study!r} was deleted and created again: connect again to use the new one")
+    return record
+
+
+Found = Annotated[StudyRecord, Depends(_find)]
+"""The record of the study that a path names; 409 if the request means an earlier study of that name."""
+
+
+def _open(request: Request, found: Found) -> Study:
+    studies: OpenStudies = request.app.state.studies
+    return studies.study_of(found)
 
 
 async def _caller(request: Request) -> Principal:

@@ -96,11 +96,14 @@ class OpenStudies:
         return found[0]
 
     def open(self, name: str) -> Study:
-        """The current study of that name: the one known before may have been deleted and replaced.
+        """The current study of that name: the one known before may have been deleted and replaced."""
+        return self.study_of(self.find(name))
+
+    def study_of(self, record: StudyRecord) -> Study:
+        """The study of a record.
 
         Opening a study may take seconds. Requests for the same study wait for it; others do not.
         """
-        record = self.find(name)
         with self._lock:
             opening = self._open.get(record.id)
             mine = opening is None
