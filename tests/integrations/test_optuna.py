@@ -239,18 +239,38 @@ def test_trials_that_asked_for_a_part_of_their_path(space: bough.Space | None, s
 
 
 def test_one_name_on_two_branches_of_a_given_space() -> None:
-    sampler = BoughSampler(GIVEN, method="random", seed=0)
-    study = optuna.create_study(sampler=sampler)
-    for _ in range(8):
-        study.tell(study.ask(), 1.0)
-    drawn = [sampler.sample_relative(study, trial, _names(sampler, study)) for trial in study.trials]
+    study = optuna.create_study(sampler=BoughSampler(GIVEN, method="random", seed=0))
+    study.optimize(of_given_space, n_trials=8)
+    drawn = [trial.params for trial in study.trials]
     assert {config["model"] for config in drawn} == {"a", "b"}
     for config in drawn:
         assert config == GIVEN.validate(config)
 
 
-def _names(sampler: BoughSampler, study: optuna.Study) -> dict[str, optuna.distributions.BaseDistribution]:
-    return sampler.infer_relative_search_space(study, study.trials[0])
+def test_a_parameter_of_the_space_that_the_objective_does_not_ask_for() -> None:
+    space = bough.Space({"x": bough.Float(0, 1), "z": bough.Float(0, 1)})
+    study = optuna.create_study(sampler=BoughSampler(space, seed=0))
+    study.enqueue_trial({"x": 0.5})
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)  # another value than proposed
+    with pytest.raises(StudyError, match="^the objective does not ask for 'z': remove it from the space"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
+
+
+@pytest.mark.parametrize(
+    ("domain", "shown"),
+    [
+        (bough.Float(0.1, 1, log=True), "Float(0.1, 1.0, log=True)"),
+        (bough.Int(0, 1), "Int(0, 1)"),
+        (bough.Categorical(["a", "b"]), "Categorical(['a', 'b'])"),
+    ],
+)
+def test_a_parameter_that_the_objective_asks_for_otherwise(domain: bough.Float, shown: str) -> None:
+    study = optuna.create_study(sampler=BoughSampler(bough.Space({"x": domain}), seed=0))
+    with pytest.raises(StudyError) as caught:
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    asked = "FloatDistribution(high=1.0, log=False, low=0.0, step=None)"
+    assert str(caught.value) == f"the objective asks for 'x' as {asked}, but the space has {shown}"
 
 
 @pytest.mark.parametrize("error", [RuntimeError("halfway"), optuna.TrialPruned()])
@@ -326,6 +346,7 @@ def test_a_range_that_bough_cannot_search_is_named() -> None:
             {"space": bough.Space({"x": bough.Float(0, 1), "epochs": bough.Int(1, 9, fidelity=True)})},
             "does not choose the fidelity 'epochs'",
         ),
+        ({"constraints_func": 3}, "^constraints_func must be a function of a finished trial, not 3$"),
     ],
 )
 def test_wrong_arguments_are_refused_at_once(arguments: dict[str, object], message: str) -> None:

@@ -32,7 +32,7 @@ from bough.study.blas_threads import one_blas_thread
 from bough.study.records import checked_seed
 
 try:
-    from optuna.distributions import BaseDistribution
+    from optuna.distributions import BaseDistribution, check_distribution_compatibility
     from optuna.samplers import BaseSampler
     from optuna.samplers._base import _process_constraints_after_trial  # as all samplers do
     from optuna.trial import FrozenTrial, TrialState
@@ -93,6 +93,10 @@ class BoughSampler(BaseSampler):
                 f"BoughSampler does not choose the fidelity {space.fidelity.name!r}: leave it out of the "
                 "space, and let a pruner of Optuna stop trials"
             )
+        if constraints_func is not None and not callable(constraints_func):
+            raise StudyError(
+                f"constraints_func must be a function of a finished trial, not {constraints_func!r:.80}"
+            )
         self._space = space
         self._method = method
         self._seed = secrets.randbits(31) if seed is None else checked_seed(seed)
@@ -103,9 +107,11 @@ class BoughSampler(BaseSampler):
     def _forget(self) -> None:
         self._lock = threading.RLock()
         self._strategy: tuple[Space, bool, Strategy] | None = None
+        self._proposed: dict[int, dict[str, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_strategy")}
+        caches = ("_lock", "_strategy", "_proposed")
+        return {name: value for name, value in self.__dict__.items() if name not in caches}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -116,7 +122,7 @@ class BoughSampler(BaseSampler):
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> Distributions:
         if self._space is not None:
-            return {parameter.name: convert.distribution_of(parameter.domain) for parameter in self._space}
+            return {}  # sample_independent answers: it sees what the objective asks for
         found: Distributions = {}
         for other in _others(study, trial):
             found.update({n: d for n, d in other.distributions.items() if not d.single()})
@@ -125,10 +131,12 @@ class BoughSampler(BaseSampler):
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: Distributions
     ) -> dict[str, Any]:
-        if not search_space:
+        if self._space is None and not search_space:
             return {}
         if trial.number == 0 and self._space is not None and self._space.default is not None:
-            return self._space.validate(self._space.default)  # as in a study of bough
+            # As in a study of bough.
+            self._proposed[trial.number] = self._space.validate(self._space.default)
+            return {}
         rng = np.random.default_rng([self._seed, trial.number])
         with self._lock, one_blas_thread:
             view = self._view(study, trial, search_space)
@@ -138,7 +146,8 @@ class BoughSampler(BaseSampler):
                 point = view.space.encode(view.space.sample(1, rng))
         config = view.space.decode(point)[0]
         if self._space is not None:  # a given space has the same values as Optuna
-            return {name: config[name] for name in search_space if name in config}
+            self._proposed[trial.number] = config
+            return {}
         return {
             name: convert.answer(distribution, config[name])
             for name, distribution in search_space.items()
@@ -148,6 +157,13 @@ class BoughSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
+        if self._space is not None:
+            _check_asked(self._space, param_name, param_distribution)
+            proposed = self._proposed.get(trial.number, {})
+            if param_name in proposed:
+                value = proposed[param_name]
+                if param_distribution._contains(param_distribution.to_internal_repr(value)):
+                    return value
         rng = np.random.default_rng([self._seed, trial.number, 1 + len(trial.params)])
         with self._lock, one_blas_thread:
             seen = self.infer_relative_search_space(study, trial)
@@ -167,6 +183,16 @@ class BoughSampler(BaseSampler):
     ) -> None:
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
+        proposed = self._proposed.pop(trial.number, {})
+        if state == TrialState.COMPLETE and all(
+            proposed[name] == value for name, value in trial.params.items() if name in proposed
+        ):
+            for name in proposed:
+                if name not in trial.params:  # the model could not learn from this trial
+                    raise StudyError(
+                        f"the objective does not ask for {name!r}: remove it from the space, or give it a "
+                        "condition that says when it is asked for"
+                    )
 
     def _view(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> _View:
         others = _others(study, trial)
@@ -204,6 +230,18 @@ def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         for other in study.get_trials(deepcopy=False)
         if other.number != trial.number and other.state != TrialState.WAITING
     ]
+
+
+def _check_asked(space: Space, name: str, asked: BaseDistribution) -> None:
+    """Refuse a question that no proposal of ``space`` can answer; Optuna would not say which."""
+    known = [parameter.domain for parameter in space if parameter.name == name]
+    for domain in known:
+        try:
+            return check_distribution_compatibility(convert.distribution_of(domain), asked)
+        except ValueError:
+            continue
+    if known:
+        raise StudyError(f"the objective asks for {name!r} as {asked}, but the space has {known[0]}")
 
 
 def _fits(space: Space, config: dict[str, Any]) -> bool:
