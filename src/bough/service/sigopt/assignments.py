@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bough.errors import ConfigError
-from bough.service.sigopt.definition import as_space
 from bough.service.sigopt.errors import SigOptError
+from bough.study import Study
 from bough.trial import Config
 
 __all__ = ["config_of"]
@@ -14,8 +14,11 @@ __all__ = ["config_of"]
 Json = dict[str, Any]
 
 
-def config_of(definition: Json, assignments: Any) -> Config:
-    """The config for the assignments; ``SigOptError`` names the wrong one."""
+def config_of(definition: Json, assignments: Any, study: Study) -> Config:
+    """The config for the assignments; ``SigOptError`` names the wrong one.
+
+    The study's space counts, which may have changed since the experiment was defined.
+    """
     if not isinstance(assignments, dict):
         raise SigOptError("Invalid value for assignments: expected an object")
     for conditional in definition["conditionals"]:
@@ -37,8 +40,9 @@ def config_of(definition: Json, assignments: Any) -> Config:
     unknown = next((name for name in assignments if name not in config), None)
     if unknown is not None:
         raise SigOptError(f"Invalid value for assignments: there is no parameter {unknown}")
+    study.status()  # reads changes by others
     try:
-        return as_space(definition).validate(config)
+        return study.space.validate(config)
     except ConfigError as error:
         raise SigOptError(f"Invalid value: {error}") from None
 

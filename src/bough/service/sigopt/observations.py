@@ -56,8 +56,7 @@ def _observe(context: SigOptContext, document: Document, study: Study, body: Jso
         except ConflictError as error:
             raise SigOptError(f"This suggestion has another observation already: {error}") from None
     else:
-        trial = context.studies.storage.insert(study.record.id, [replace(result, worker=who)])[0]
-        trial = study.goals.judged(trial)
+        trial = study._insert([(result.config, replace(result, worker=who))], None)[0]
     extra = {"metadata": body.get("metadata"), "stored": stored}
     if any(extra.values()):
         context.attach("observation", document, trial, extra)
@@ -86,7 +85,7 @@ def _checked_observation(document: Document, study: Study, body: Any) -> tuple[T
             raise SigOptError(f"No suggestion {given.number}", 404)
         base = Trial(given.number, given.config, "failed", error="reported as failed")
     else:
-        config = config_of(definition, body["assignments"])
+        config = config_of(definition, body["assignments"], study)
         base = Trial(-1, config, "failed", error="reported as failed")
     if failed:
         return base, []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from anyio import to_thread
@@ -193,10 +195,8 @@ def merge_run(context: SigOptContext, call: Call) -> Json:
 
 def update_run(context: SigOptContext, call: Call) -> Json:
     """Like a merge, but objects are replaced."""
-    run = _run(context, call)
-    cleared: Json = {key: {} for key in _MERGED if key in call.body}
-    context.change("run", run, lambda old: {**old, **cleared})
-    return _change_run(context, run, call.body)
+    replaced: Json = {key: {} for key in _MERGED if key in call.body}
+    return _change_run(context, _run(context, call), call.body, replaced)
 
 
 def delete_run(context: SigOptContext, call: Call) -> None:
@@ -265,12 +265,15 @@ def _new_run(body: Json, project: str | None) -> Json:
     }
 
 
-def _change_run(context: SigOptContext, run: Document, changes: Json) -> Json:
+def _change_run(
+    context: SigOptContext, run: Document, changes: Json, replaced: Mapping[str, Json] = MappingProxyType({})
+) -> Json:
+    """The run after some changes; ``replaced``: objects that are emptied before."""
     # The trial gets its result first: if the reply is lost, the client sends the same result again.
-    merged = _merged(run.body, changes)
+    merged = _merged({**run.body, **replaced}, changes)
     if merged["state"] != "active" and merged["trial"] is not None:
         _tell(context, merged)
-    return run_json(context.change("run", run, lambda old: _merged(old, changes)))
+    return run_json(context.change("run", run, lambda old: _merged({**old, **replaced}, changes)))
 
 
 def _merged(body: Json, changes: Json) -> Json:

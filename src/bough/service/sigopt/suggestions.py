@@ -30,7 +30,7 @@ async def create_suggestion(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"assignments", "metadata", "task"}, "suggestion")
     document, study = await to_thread.run_sync(context.active, call)
     if call.body.get("assignments") is not None:
-        trial = await to_thread.run_sync(_insert_own, context, call, document, study)
+        trial = await to_thread.run_sync(_insert_own, call, document, study)
     else:
         trial = (await context.studies.ask(study, call.who.name))[0]
     metadata = call.body.get("metadata")
@@ -39,10 +39,9 @@ async def create_suggestion(context: SigOptContext, call: Call) -> Json:
     return suggestion_json(document, trial, metadata)
 
 
-def _insert_own(context: SigOptContext, call: Call, document: Document, study: Study) -> Trial:
-    config = config_of(document.body["definition"], call.body["assignments"])
-    running = Trial(-1, config, "running", worker=call.who.name)
-    return context.studies.storage.insert(study.record.id, [running])[0]
+def _insert_own(call: Call, document: Document, study: Study) -> Trial:
+    config = config_of(document.body["definition"], call.body["assignments"], study)
+    return study._insert([(config, Trial(-1, {}, "running", worker=call.who.name))], None)[0]
 
 
 def list_suggestions(context: SigOptContext, call: Call) -> Json:
@@ -90,7 +89,7 @@ def delete_open_suggestions(context: SigOptContext, call: Call) -> None:
 def create_queued(context: SigOptContext, call: Call) -> Json:
     known_keys(call.body, {"assignments", "task"}, "queued suggestion")
     document, study = context.active(call)
-    config = config_of(document.body["definition"], call.body.get("assignments"))
+    config = config_of(document.body["definition"], call.body.get("assignments"), study)
     return queued_json(document, study.enqueue(config))
 
 

@@ -1,0 +1,89 @@
+"""SigOpt's protocol without its client: refused requests change nothing, and the study's space counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.service.running import Service
+
+LOSS = {"name": "loss", "objective": "minimize", "strategy": "optimize"}
+MEMORY = {"name": "memory", "objective": "minimize", "strategy": "constraint", "threshold": 0.7}
+X = {"name": "x", "type": "double", "bounds": {"min": 0, "max": 1}}
+PROJECT = "/v1/clients/1/projects/p"
+
+
+@pytest.fixture
+def client(served: Service) -> Any:
+    with served.client(served.write) as client:
+        client.post("/v1/clients/1/projects", json={"id": "p", "name": "p"})
+        yield client
+
+
+def made(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    reply = client.post(path, json=body)
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def test_a_refused_update_of_a_run_keeps_what_it_has(client: httpx.Client) -> None:
+    run = f"/v1/training_runs/{made(client, f'{PROJECT}/training_runs', {'name': 'r'})['id']}"
+    first = {"values": {"loss": {"value": 0.9}}, "metadata": {"k": "important"}}
+    assert client.request("MERGE", run, json=first).status_code == 200
+    for wrong in ({"values": 5, "metadata": {"n": 1}}, {"values": {}, "nosuch": 1}):
+        assert client.put(run, json=wrong).status_code == 400
+        found = client.get(run).json()
+        assert found["values"]["loss"]["value"] == 0.9 and found["metadata"] == {"k": "important"}
+    replaced = client.put(run, json={"metadata": {"n": 1}}).json()
+    assert replaced["metadata"] == {"n": 1} and replaced["values"]["loss"]["value"] == 0.9
+
+
+def test_an_update_that_ends_a_run_tells_the_metrics_that_it_keeps(client: httpx.Client) -> None:
+    """A metric that the update replaces away is missing, although the run had it before."""
+    body = {"name": "ai", "type": "random", "metrics": [LOSS, MEMORY], "parameters": [X]}
+    experiment = f"/v1/aiexperiments/{made(client, f'{PROJECT}/aiexperiments', body)['id']}"
+    states = []
+    for last in ({"loss": {"value": 0.1}}, {"loss": {"value": 0.1}, "memory": {"value": 0.2}}):
+        run = f"/v1/training_runs/{made(client, f'{experiment}/training_runs', {'name': 'r'})['id']}"
+        early = {"values": {"memory": {"value": 0.5}}}
+        assert client.request("MERGE", run, json=early).status_code == 200
+        assert (
+            client.put(run, json={"values": last, "state": "completed"}).json()["values"].keys()
+            == last.keys()
+        )
+        name = client.get("/api/v1/studies").json()["studies"][-1]["name"]
+        trial = client.get(f"/api/v1/studies/{name}/trials").json()["trials"][-1]
+        states.append((trial["state"], trial["measures"]))
+    assert states == [("failed", {}), ("done", {"loss": 0.1, "memory": 0.2})]
+
+
+def test_own_assignments_must_be_in_the_present_space_of_the_study(client: httpx.Client) -> None:
+    body = {"name": "own", "type": "random", "metrics": [LOSS], "parameters": [X]}
+    experiment = f"/v1/experiments/{made(client, '/v1/experiments', body)['id']}"
+    study = f"/api/v1/studies/{client.get('/api/v1/studies').json()['studies'][-1]['name']}"
+    narrower = {"space": {"x": {"type": "float", "low": 0, "high": 0.5}}}
+    assert client.post(f"{study}/change", json=narrower).status_code == 200
+
+    def told(x: float) -> dict[str, Any]:
+        return {"assignments": {"x": x}, "values": [{"name": "loss", "value": 1.0}]}
+
+    for path, given in (
+        ("observations", told(0.9)),
+        ("observations", {"assignments": {"x": 0.9}, "failed": True}),
+        ("observations/batch", {"observations": [told(0.1), told(0.9)]}),
+        ("suggestions", {"assignments": {"x": 0.9}}),
+        ("queued_suggestions", {"assignments": {"x": 0.9}}),
+    ):
+        refused = client.post(f"{experiment}/{path}", json=given)
+        assert refused.status_code == 400, path
+        assert (
+            refused.json()["message"]
+            == "Invalid value: parameter 'x' must be a number in [0.0, 0.5], not 0.9"
+        )
+    assert client.get(f"{study}/trials").json()["total"] == 0
+    assert made(client, f"{experiment}/observations", told(0.4))["assignments"] == {"x": 0.4}
+    assert made(client, f"{experiment}/suggestions", {"assignments": {"x": 0.3}})["state"] == "open"
+    assert client.get(f"{study}/best").json()["config"] == {"x": 0.4}
+    assert client.post(f"{study}/ask").status_code == 200
