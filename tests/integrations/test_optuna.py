@@ -252,7 +252,7 @@ def test_a_parameter_of_the_space_that_the_objective_does_not_ask_for() -> None:
     study = optuna.create_study(sampler=BoughSampler(space, seed=0))
     study.enqueue_trial({"x": 0.5})
     study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)  # another value than proposed
-    with pytest.raises(StudyError, match="^the objective does not ask for 'z': remove it from the space"):
+    with pytest.raises(StudyError, match=r"^the objective does not ask for 'z': remove it from the space"):
         study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
     assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
 

@@ -237,9 +237,10 @@ def _check_asked(space: Space, name: str, asked: BaseDistribution) -> None:
     known = [parameter.domain for parameter in space if parameter.name == name]
     for domain in known:
         try:
-            return check_distribution_compatibility(convert.distribution_of(domain), asked)
+            check_distribution_compatibility(convert.distribution_of(domain), asked)
         except ValueError:
             continue
+        return
     if known:
         raise StudyError(f"the objective asks for {name!r} as {asked}, but the space has {known[0]}")
 

@@ -41,6 +41,7 @@ try:
         results_table,
         with_metrics,
     )
+    from bough.integrations.sklearn_scoring import check_scoring, scoring_text
     from bough.integrations.sklearn_space import ToParams, check_parameters, readable_space
 except ModuleNotFoundError:
     raise MissingExtraError(
@@ -150,6 +151,8 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
         if self.random_state is not None or "storage" not in given:  # a stored study has its seed
             given.setdefault("seed", int(check_random_state(self.random_state).randint(2**31 - 1)))
         study = Study(space, method=self.method, direction="maximize", **given)
+        scoring = scoring_text(self.scoring, self.refit)
+        check_scoring(study, scoring)
         self.study_ = study
         known, stop_requests = len(study.trials), study.status().stop_requests
         asked = 0
@@ -168,9 +171,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             return batch
 
         if self.race:
-            self._race(study, ask, to_params, evaluate_candidates)
+            self._race(study, ask, to_params, evaluate_candidates, scoring)
         else:
-            self._score_all_folds(study, ask, to_params, evaluate_candidates)
+            self._score_all_folds(study, ask, to_params, evaluate_candidates, scoring)
         if not asked:
             raise ValueError(f"study {study.name!r} has tried all of its {known} configurations")
 
@@ -182,7 +185,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             )
         return dict(given)
 
-    def _score_all_folds(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
+    def _score_all_folds(
+        self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate, scoring: str
+    ) -> None:
         if instances_of(study.amendments):
             raise StudyError(f"study {study.name!r} races over folds: open it with race=True")
         scored, failed, lost = 0, None, []
@@ -208,7 +213,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
                 tried.append(Candidate(trial, given, dict(enumerate(of_folds))))
             for trial, score, of_folds, at in zip(batch, scores.tolist(), errors, found, strict=True):
                 if np.isfinite(score) and None in of_folds:
-                    study.tell(trial, with_metrics(score, at))
+                    study.tell(trial, with_metrics(score, at), notes={"scoring": scoring})
                 else:
                     fold = next((fold for fold, error in enumerate(of_folds) if error), None)
                     why = f"the score is {score}" if fold is None else last_line(of_folds[fold])
@@ -234,7 +239,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             raise ValueError(REFIT_NAMES_NO_METRIC)
         return name
 
-    def _race(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate) -> None:
+    def _race(self, study: Study, ask: Ask, to_params: ToParams, evaluate: Evaluate, scoring: str) -> None:
         folds = self.cv
         order = race_order(study, range(len(folds.all)))
         error_score = np.nan if isinstance(self.error_score, str) else float(self.error_score)
@@ -268,7 +273,7 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
             return float(scores[self.refit])
 
         raced = race_over_folds(
-            study, order, candidates, score, value_of, max(1, effective_n_jobs(self.n_jobs))
+            study, order, candidates, score, value_of, max(1, effective_n_jobs(self.n_jobs)), scoring
         )
         if raced and not any(each.trial.state == "done" for each in raced):
             with contextlib.suppress(StudyError):  # no trial has a result

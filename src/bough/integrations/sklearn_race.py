@@ -86,11 +86,13 @@ def race_over_folds(
     score: ScoreFold,
     value_of: Callable[[FoldScore], float],
     at_once: int,
+    scoring: str,
 ) -> list[Candidate]:
     """Score candidates on one fold after another until each is done, dropped or failed; returns all of them.
 
     ``at_once`` candidates run the same fold together. If others were dropped, a candidate waits until more
     candidates reach its fold, so the jobs stay busy; meanwhile new ones start, up to twice ``at_once``.
+    scoring: what the scores are, to be noted in each trial.
     """
     waiting: list[Candidate] = []
     ended: list[Candidate] = []
@@ -106,7 +108,7 @@ def race_over_folds(
             group = [each for each in waiting if len(each.scores) == place]
             for each, found in zip(group, score(group, order[place]), strict=True):
                 scored = replace(each, scores={**each.scores, order[place]: found})
-                moved = _told(study, scored, order, value_of)
+                moved = _told(study, scored, order, value_of, scoring)
                 waiting.remove(each)
                 (waiting if moved.trial.state == "running" else ended).append(moved)
     except BaseException:
@@ -115,7 +117,11 @@ def race_over_folds(
 
 
 def _told(
-    study: Study, scored: Candidate, order: Sequence[int], value_of: Callable[[FoldScore], float]
+    study: Study,
+    scored: Candidate,
+    order: Sequence[int],
+    value_of: Callable[[FoldScore], float],
+    scoring: str,
 ) -> Candidate:
     """Report the candidate's score on its latest fold to the study, and its mean after the last fold."""
     trial, place = scored.trial, len(scored.scores)
@@ -129,7 +135,8 @@ def _told(
     if place < len(order):
         return scored
     mean = float(np.mean([value_of(scored.scores[each]) for each in range(place)]))
-    return replace(scored, trial=study.tell(trial, with_metrics(mean, list(scored.scores.values()))))
+    result = with_metrics(mean, list(scored.scores.values()))
+    return replace(scored, trial=study.tell(trial, result, notes={"scoring": scoring}))
 
 
 def with_metrics(value: float, folds: Sequence[FoldScore]) -> dict[str, float]:
