@@ -7,6 +7,7 @@ sent again with the same Idempotency-Key, so it never creates a second trial.
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -216,11 +217,13 @@ class RemoteStudy(AmendingClient):
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
         """The volume between the front and a reference point; see ``bough.Study``."""
         given = "" if reference is None else f"?reference={quote(json.dumps(dict(reference)), safe='')}"
-        return float(self._get(f"hypervolume{given}")["hypervolume"])
+        found = self._get(f"hypervolume{given}")["hypervolume"]
+        return math.inf if found is None else float(found)
 
     def reference(self) -> dict[str, float]:
         """The reference point of ``hypervolume``, by objective: given, or inferred from the trials so far."""
-        return dict(self._get("hypervolume")["reference"])
+        found = self._get("hypervolume")["reference"]
+        return {name: math.nan if value is None else value for name, value in found.items()}
 
     def explain(
         self, trial: Trial | int | None = None, *, branch: Mapping[str, Any] | None = None
@@ -318,7 +321,7 @@ class RemoteStudy(AmendingClient):
             found["trials"],
             found["stopped"],
             found.get("retracted", 0),
-            found["spent"],
+            math.inf if found["spent"] is None else found["spent"],
             stop_requests=found.get("stop_requests", 0),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,21 @@ def test_a_served_run_ends_with_its_budget_which_the_service_keeps(served: Servi
         headers={"Authorization": f"Bearer {served.write}"},
     )
     assert reply.status_code == 422
+
+
+def test_costs_whose_sum_no_number_holds(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "demo", space=space, method="random", seed=3)
+    study.run(lambda _: {"value": 1.0, "cost": 1e308}, trials=2, progress=False)
+    assert study.spent == math.inf
+    study.run(lambda _: 0.5, trials=3, progress=False)
+    assert study.best.value == 0.5
+    with served.client(served.write) as client:
+        assert client.get("/api/v1/studies/demo/status").json()["spent"] is None
+        for page in ("/studies/demo", "/"):
+            assert client.get(page).status_code == 200
+        with client.stream("GET", "/api/v1/studies/demo/events") as events:
+            text = next(line for line in events.iter_lines() if line.startswith("data:"))
+    assert json.loads(text.removeprefix("data:"), parse_constant=pytest.fail)["spent"] is None
 
 
 def test_the_command_ends_with_its_budget(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import httpx
@@ -107,6 +108,17 @@ def test_a_study_without_objectives(api: httpx.Client) -> None:
     assert api.post(f"/studies/c/trials/{number}/tell", json={"value": 0.0}).status_code == 409
     assert api.post(f"/studies/c/trials/{number}/tell", json={"measures": {"a": 3.0}}).json()["value"] == 1.0
     assert api.get("/studies/c/hypervolume").status_code == 409
+
+
+def test_a_hypervolume_that_no_number_holds(served: Service) -> None:
+    study = bough.connect(served.url, served.write, "h", space=space, method="random", objectives=["p", "q"])
+    for p in (-1e300, 1e300):
+        study.add({"model": "bayes", "scale": "none"}, {"p": p, "q": -p})
+    assert study.hypervolume() == math.inf
+    with served.client(served.read) as client:
+        assert client.get("/api/v1/studies/h/hypervolume").json()["hypervolume"] is None
+    study.add({"model": "bayes", "scale": "none"}, {"p": 1.7e308, "q": -1.7e308})
+    assert math.isnan(study.reference()["p"])
 
 
 def test_connect_gives_the_same_results_as_a_local_study(served: Service) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bough.cli.options import open_named, storage_option, study_argument
+from bough.cli.style import write_any_text
 
 if TYPE_CHECKING:
     from bough.study import Study
@@ -48,6 +49,7 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
     opened = open_named(study, storage)
     lines = _csv(opened) if format_ == "csv" else _json_lines(opened)
     if output is None:
+        write_any_text("utf-8")  # as in a file
         sys.stdout.writelines(lines)
         return
     from bough.study.formats.whole_file import write_file

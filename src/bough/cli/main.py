@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from bough import __version__
-from bough.cli.style import printable
+from bough.cli.style import printable, write_any_text
 from bough.errors import BoughError
 
 __all__ = ["main"]
@@ -108,6 +108,7 @@ def bough() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; a user's mistake prints one line and returns 2."""
     _log_to_stderr()
+    write_any_text()
     try:
         code = bough.main(args=arguments, prog_name="bough", standalone_mode=False)
         return code if isinstance(code, int) else 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bough.errors import StorageError, StudyError
+from bough.strict_json import finite
 
 if TYPE_CHECKING:
     from bough.study import Study
@@ -159,8 +160,10 @@ def confirmed(question: str) -> bool:
 
 
 def as_json(data: Any) -> None:
-    """Print data as one JSON document, for scripts."""
-    click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False, indent=2))
+    """Print data as one JSON document, for scripts; null stands for infinities, which JSON lacks."""
+    # An encoding without some character would write an escape that is not one of JSON.
+    everything = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
+    click.echo(json.dumps(finite(data), ensure_ascii=not everything, allow_nan=False, indent=2))
 
 
 def listing(

@@ -5,11 +5,13 @@ Text from users and programs passes through ``printable``, so it cannot control 
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 import click
 
-__all__ = ["bold", "dim", "printable", "struck"]
+__all__ = ["bold", "dim", "printable", "struck", "write_any_text"]
 
 
 def bold(text: str) -> str:
@@ -30,3 +32,12 @@ def struck(text: str) -> str:
 def printable(text: str) -> str:
     """The text with control characters written out, except line breaks and tabs."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+
+
+def write_any_text(encoding: str | None = None) -> None:
+    """Let standard output write every character: one that its encoding lacks becomes an escape.
+
+    encoding: the encoding to use from now on, instead of that of the terminal.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a program that calls ``main`` may have replaced it
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")

@@ -10,6 +10,7 @@ from typing import Any
 from bough.errors import BoughError
 from bough.service.models import trial_json
 from bough.service.studies import OpenStudies
+from bough.strict_json import finite
 from bough.study import Study
 
 __all__ = ["Watchers", "status_json", "watch"]
@@ -57,7 +58,7 @@ def status_json(studies: OpenStudies, study: Study) -> dict[str, Any]:
     """The progress of a study; see ``models.StatusOut``."""
     status = study.status()
     return {
-        **{name: getattr(status, name) for name in COUNTS},
+        **{name: finite(getattr(status, name)) for name in COUNTS},
         "best": None if status.best is None else trial_json(status.best),
         "front": studies.front_size(study),
         "has_model": study.has_model,

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from bough.errors import TrialError
 from bough.service.models import Known, Tell, TrialsOut, trial_json
 from bough.service.routing import Opened, json_object
+from bough.strict_json import finite
 from bough.study.analysis.fronts import hypervolume_of, reference_of
 from bough.study.goals import RESERVED, Goals
 from bough.study.results import told
@@ -20,10 +21,11 @@ __all__ = ["add_goal_routes", "known_result", "told_result"]
 
 
 class HypervolumeOut(BaseModel):
-    """``reference``: the point it is measured from; empty if none is given and no trial is feasible."""
+    """``reference``: the point it is measured from; empty if none is given and no trial is feasible.
+    null is a number that JSON cannot represent."""
 
-    hypervolume: float
-    reference: dict[str, float]
+    hypervolume: float | None
+    reference: dict[str, float | None]
 
 
 def told_result(number: int, given: Tell, goals: Goals) -> Trial:
@@ -72,9 +74,8 @@ def add_goal_routes(api: APIRouter) -> None:
         """The volume between the front and a reference point: given, the study's, or inferred."""
         trials = opened.current_trials
         given = json_object(reference, "reference", '{"error": 0.5}') or None
-        return JSONResponse(
-            {
-                "hypervolume": hypervolume_of(opened.goals, trials, given),
-                "reference": reference_of(opened.goals, trials, given),
-            }
-        )
+        found = {
+            "hypervolume": hypervolume_of(opened.goals, trials, given),
+            "reference": reference_of(opened.goals, trials, given),
+        }
+        return JSONResponse(finite(found))

@@ -251,7 +251,8 @@ class StudiesOut(BaseModel):
 
 class StatusOut(BaseModel):
     """``finished`` counts done, failed and stopped trials, without those added by hand, as ``run`` does.
-    ``front``: the number of trials on the front of several objectives. ``spent``: cost of finished trials.
+    ``front``: the number of trials on the front of several objectives. ``spent``: cost of finished trials,
+    null if it is infinite.
     ``stop_requests``: a run stops when this number is larger than when the run began.
     ``has_model``: whether the method has a model of the objective, so ``predict`` works."""
 
@@ -263,7 +264,7 @@ class StatusOut(BaseModel):
     stopped: int
     retracted: int
     front: int | None
-    spent: float
+    spent: float | None
     stop_requests: int
     best: TrialOut | None
     has_model: bool

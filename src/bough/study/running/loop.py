@@ -147,7 +147,8 @@ class _Run:
     def _over(self) -> bool:
         """Whether no new trial may start."""
         late = time.monotonic() - self._began > (self._plan.timeout or math.inf)
-        spent = self._status.spent >= (self._plan.budget or math.inf)
+        budget = self._plan.budget
+        spent = budget is not None and self._status.spent >= budget  # both may be infinite
         if not self._stopped and self._settling is not None:
             self._stopped = self._settling.settled(self._status.finished)
         if not self._stopped and self._status.stop_requests > self._requests_before:
