@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bough.gp.output_transform import OutputTransform, _tukey_bound
+from bough.gp.output_transform import OutputTransform, _fence
 from bough.points import FloatArray
 
 Fit = Callable[[FloatArray], OutputTransform]
@@ -32,6 +32,8 @@ AWKWARD = {
     "all the range": np.append(np.arange(12.0), [-1.7e308, 1.7e308]),
     "far from zero": 1e9 + NORMAL,
     "almost zero once": np.append(np.ones(20), 1e-300),
+    "mostly tied and one huge": np.append(np.ones(20), 1e300),
+    "mostly tied, one good, one huge": np.append(np.ones(20), [0.5, 1e300]),
 }
 
 
@@ -98,9 +100,9 @@ def test_normal_values_are_only_standardised() -> None:
 def test_the_bad_side_is_pulled_in_and_the_good_side_is_not() -> None:
     y = np.append(NORMAL[:20], [100.0, -100.0])
     targets = OutputTransform.fit(y)
-    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in (8, 16, 22)]
-    bound = max(q3 + 1.5 * (q3 - q1) for q1, q3 in quartiles)
-    z = targets.forward(np.array([bound, bound + 1.0, 100.0, -99.0, -100.0]))
+    quantiles = [np.quantile(y[:size], [0.25, 0.5]) for size in (8, 16, 22)]
+    fence = max(median + 4.0 * (median - q1) for q1, median in quantiles)
+    z = targets.forward(np.array([fence, fence + 1.0, 100.0, -99.0, -100.0]))
     assert z[0] == z[1] == z[2] and z[3] > z[4]
 
 
@@ -120,10 +122,25 @@ def test_told_noise_goes_through_the_slope() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 9, 10, 11, 100, 1001])
-def test_tukeys_bound_has_the_quartiles_of_numpy(rows: int) -> None:
+def test_the_fence_has_the_quantiles_of_numpy(rows: int) -> None:
     for seed in range(20):
         y = np.random.default_rng([rows, seed]).standard_cauchy(rows)
         early = [y[:size] for size in (8, 16, 32, 64, 128, 256, 512) if size < rows]
-        quartiles = [np.quantile(some, [0.25, 0.75]).tolist() for some in (*early, y)]
-        wanted = max(q3 + 1.5 * (q3 - q1) if q3 > q1 else np.inf for q1, q3 in quartiles)
-        assert _tukey_bound(y) == wanted
+        quantiles = [np.quantile(some, [0.25, 0.5]).tolist() for some in (*early, y)]
+        wanted = max(m + 4.0 * (m - q1) if m > q1 else np.inf for q1, m in quantiles)
+        assert _fence(y) == wanted
+
+
+@pytest.mark.parametrize("diverged", [1, 4, 10, 19])
+def test_the_usual_values_keep_their_range_beside_diverged_ones(diverged: int) -> None:
+    usual = np.linspace(0.1, 0.9, 40 - diverged)
+    y = np.random.default_rng(diverged).permutation(np.append(usual, np.full(diverged, 1e6)))
+    assert np.ptp(OutputTransform.fit(y).forward(usual)) > 0.3
+
+
+@pytest.mark.parametrize("ties", [5, 8, 15, 25])
+def test_a_plateau_keeps_its_outliers_out(ties: int) -> None:
+    """Half of the values are 1, as an error is that no model beats; the first trial diverged."""
+    usual = np.linspace(0.1, 0.9, 20)
+    y = np.concatenate([[1e4], np.ones(ties), usual])
+    assert np.ptp(OutputTransform.fit(y).forward(usual)) > 0.8

@@ -2,8 +2,8 @@
 
     y --scale--> u --cut off the bad side--> --logarithm, for forests--> t --standardise--> z
 
-Small is good. Values worse than Q3 + 1.5 (Q3 − Q1) (Tukey's rule) are cut off at that bound; the good side
-is never touched. Every step is non-decreasing, so the order of observations survives. Constant, tiny and huge
+Small is good. Values far worse than the better half are cut off at a fence, because a few diverged trials
+would make all others look alike; the good side is never touched. Every step is non-decreasing, so the order of observations survives. Constant, tiny and huge
 values give finite results.
 """
 
@@ -45,7 +45,7 @@ class OutputTransform:
         if len(y) == 0:
             return OutputTransform()
         unit = float(np.max(np.abs(y))) or 1.0
-        cap = _tukey_bound(y / unit)
+        cap = _fence(y / unit)
         mean, sd = _moments(np.minimum(y / unit, cap))
         return OutputTransform(unit, mean, sd, min((cap - mean) / sd, LARGEST_VALUE))
 
@@ -96,22 +96,27 @@ class OutputTransform:
         return np.nan_to_num(y)
 
 
-def _tukey_bound(y: FloatArray) -> float:
-    """Q3 + 1.5 (Q3 − Q1): the largest over the first 8, 16, 32, … and all values.
+def _fence(y: FloatArray) -> float:
+    """m + 4 (m − Q1), m the median: the largest over the first 8, 16, 32, … and all values.
+
+    For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so up to
+    half of the trials may diverge. If half of the values are the same, the best value stands in for Q1.
 
     Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
     trials decide which values are outliers and which are merely bad.
     """
-    bounds = []
+    fences = []
     for size in [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]:
-        # The quartiles as np.quantile finds them; a call of that takes 0.1 ms.
-        place = (size - 1) * np.array([0.25, 0.75])
+        # The quartile and the median as np.quantile finds them; a call of that takes 0.1 ms.
+        place = (size - 1) * np.array([0.25, 0.5])
         low, ordered = place.astype(np.intp), np.sort(y[:size])
         below, above, part = ordered[low], ordered[np.minimum(low + 1, size - 1)], place - low
         step = above - below
-        q1, q3 = np.where(part < 0.5, below + step * part, above - step * (1.0 - part)).tolist()
-        bounds.append(q3 + 1.5 * (q3 - q1) if q3 > q1 else np.inf)
-    return max(bounds)
+        quartile, median = np.where(part < 0.5, below + step * part, above - step * (1.0 - part)).tolist()
+        good = quartile if quartile < median else float(ordered[0])
+        if good < median:
+            fences.append(median + 4.0 * (median - good))
+    return max(fences, default=np.inf)
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:
