@@ -147,7 +147,9 @@ class StudyMachine(RuleBasedStateMachine):
         """A lease ends, is renewed, or given up; by its holder, or by one who lost it."""
         number = data.draw(st.sampled_from([n for n, trial in self.model.items() if trial.leased]))
         trial = self.model[number]
-        self.users[user].renew([Trial(number, {}, "running", attempt=trial.attempt - stale)], lease)
+        held = Trial(number, {}, "running", attempt=trial.attempt - stale)
+        study = self.users[user]
+        study._storage.renew(study.record.id, [held], lease)  # a study takes no lease that has ended
         if not stale:
             if lease is None:
                 self.model[number] = Expected("queued", trial.attempt)

@@ -146,3 +146,7 @@ def test_odd_leases(lease: Any) -> None:
     with pytest.raises(TrialError, match="lease must be a positive number of seconds"):
         study.ask(lease=lease)
     assert study.trials == []
+    trial = study.ask(lease=60)
+    with pytest.raises(TrialError, match="lease must be a positive number of seconds"):
+        study.renew([trial], lease)
+    assert study.trials == [trial]

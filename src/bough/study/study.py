@@ -14,7 +14,7 @@ from bough.storage import Storage, is_absent, open_storage
 from bough.strategies.base import Strategy
 from bough.study.amendable_study import AmendableStudy
 from bough.study.goals import Goals, parse_goals
-from bough.study.handles import as_float, number_and_attempt
+from bough.study.handles import checked_lease, number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import check_same, new_record
 from bough.study.results import completed, known_results
@@ -235,7 +235,7 @@ class Study(AmendableStudy):
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""
-        self._storage.renew(self.record.id, trials, None if lease is None else as_float(lease))
+        self._storage.renew(self.record.id, trials, None if lease is None else checked_lease(lease))
 
     def record_result(self, result: Trial) -> Trial:
         """Store a result; see ``Storage.finish``."""
