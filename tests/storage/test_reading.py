@@ -51,6 +51,12 @@ def test_a_foreign_file_stays_as_it_is(tmp_path: Path) -> None:
     assert files(tmp_path) == before
 
 
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
+def test_a_url_that_keeps_nothing_is_refused(url: str) -> None:
+    with pytest.raises(StorageError, match="is in memory and ends with this process: name a file"):
+        Study(SPACE, name="s", storage=url)
+
+
 def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/none.db"
     for read in (studies, lambda url: open_study("s", url), lambda url: delete_study("s", url)):
@@ -239,6 +245,10 @@ def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
         ),
         ("postgresql://me:geheim/er@host:port/db", r"'postgresql://me:\*\*\*@host:port/db' is not"),
         ("postgresql//me:geheim@host/db", "is not a storage URL"),
+        ("sqlite:///s.db?mode=ro", r"a file takes none; .* write sqlite:///file:s\.db\?mode=ro&uri=true"),
+        ("sqlite:///s.db?nope=1", "'sqlite:///s.db.nope=1' has options"),
+        ("sqlite:///a?b.db", "has options"),
+        ("sqlite:///file:s.db?uri=true&timeout=abc", "an option of .* is wrong: .*'abc'"),
         ("mysql://me:geheim@host/db", "cannot store studies in 'mysql'"),
     ],
 )

@@ -60,6 +60,11 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
                 f"{display_url(text)!r} names a host, not a file: a file takes three slashes, sqlite:///{url.host}"
             )
         if url.database and not url.database.startswith((":", "file:")):
+            if "?" in text:
+                raise StorageError(
+                    f"{display_url(text)!r} has options, and a file takes none; to read only, write "
+                    f"sqlite:///file:{url.database}?mode=ro&uri=true"
+                )
             path = os.path.abspath(url.database)
             url = url.set(database=path)
             if path.encode(errors="ignore").decode() != path:
@@ -68,7 +73,10 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
                 raise StorageError(f"the path {path!r} has a NUL: use another name")
             if os.path.isdir(path):
                 raise StorageError(f"{display_url(text)!r} names a folder, not a file: {_ADVICE}")
-        return url, sa.create_engine(url, paramstyle="named").dialect
+        try:
+            return url, sa.create_engine(url, paramstyle="named").dialect
+        except ValueError as error:
+            raise StorageError(f"an option of {display_url(text)!r} is wrong: {error}") from None
     if url.drivername in ("postgresql", "postgresql+psycopg"):
         url = url.set(drivername="postgresql+psycopg")
         try:
