@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bough
+from bough.history import History
+from bough.points import Points
 
 SPACE = bough.Space({"x": bough.Float(0, 1)})
 
@@ -19,6 +23,19 @@ def test_a_study_in_memory_is_copied_with_its_trials() -> None:
     assert other.ask().config == study.ask().config
     other.tell(other.trials[-1], 0.5)
     assert study.trials[-1].state == "running"
+
+
+class Middle:
+    """A method that is an object."""
+
+    def propose(self, space: bough.Space, history: History, rng: np.random.Generator) -> Points:
+        return space.encode([{"x": 0.5}])
+
+
+def test_a_method_that_is_an_object_is_copied_too() -> None:
+    study = bough.Study(SPACE, method=Middle(), seed=0)
+    for other in (copy.deepcopy(study), pickle.loads(pickle.dumps(study))):  # noqa: S301 (our own)
+        assert other.ask().config == {"x": 0.5}
 
 
 def test_what_is_pickled_changes_no_more() -> None:

@@ -52,21 +52,22 @@ class StoredStudy(RunnableStudy):
     _blas_threads: contextlib.AbstractContextManager[None]  # made with the strategy
 
     @classmethod
-    def of_record(cls, record: StudyRecord, storage: Storage) -> Self:
-        """The study of a record that was found in the storage."""
+    def of_record(cls, record: StudyRecord, storage: Storage, method: Any = None) -> Self:
+        """The study of a record that was found in the storage; method: its method, if that is an object."""
         study = cls.__new__(cls)
         try:
             space = Space.from_json(record.space)
         except SpaceError as error:
             raise StorageError(f"the row of study {record.name!r} is damaged: its space is {error}") from None
         study._open(record, storage, space)
+        study._method_object = method
         return study
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A study in memory is pickled with its trials; one in a database is opened by name instead."""
         if not isinstance(self._storage, MemoryStorage):
             raise TypeError(f"study {self.name!r} is in a database: open it there with bough.open_study")
-        return type(self).of_record, (self.record, self._storage)
+        return type(self).of_record, (self.record, self._storage, self._method_object)
 
     def _open(self, record: StudyRecord, storage: Storage, space: Space) -> None:
         self.record, self._storage = record, storage
