@@ -118,6 +118,7 @@ def test_a_stored_study_needs_a_name(sqlite_url: str) -> None:
         ({"direction": "sideways"}, StudyError),
         ({"seed": -1}, StudyError),
         ({"seed": 1.5}, StudyError),
+        ({"seed": True}, StudyError),
         ({"seed": 2**63}, StudyError),
         ({"method": "rnadom"}, MethodError),
     ],

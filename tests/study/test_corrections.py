@@ -106,6 +106,8 @@ def test_the_same_again_changes_nothing() -> None:
         (lambda s: s.correct(0, math.nan, "x"), "the value is nan; retract it instead"),
         (lambda s: s.correct(0, "low", "x"), "must be a number, not 'low'"),
         (lambda s: s.correct(8, 1.0, "x"), "trial 8 is running: only a finished trial can be corrected"),
+        (lambda s: s.correct(0, {"value": 1, "by": "me"}, "x"), "'by' must be a finite number, not 'me'"),
+        (lambda s: s.correct(0, {"a": 1e999}, "x"), "'a' must be a finite number, not 'inf'"),
         (lambda s: s.note(""), "a note needs a text"),
         (lambda s: s.note("x", 99), "no trial 99"),
     ],

@@ -49,6 +49,14 @@ def _first(config: Any) -> float:
     return 1.0
 
 
+class _NoFloat:
+    def __float__(self) -> float:
+        raise RuntimeError("no")
+
+    def __repr__(self) -> str:
+        return "<_NoFloat>"
+
+
 def _nested(depth: int) -> list[Any]:
     return [_nested(depth - 1)] if depth else []
 
@@ -116,6 +124,15 @@ def changed(**parameters: Any) -> bough.Space:
             r"is \(config, value\) or \(config, value",
         ),
         (lambda study: study.trial(10**5000), TrialError, "there is no trial a very large number"),
+        (lambda study: study.trial(True), TrialError, "a trial is named by its number or a Trial, not True"),
+        (lambda study: study.ask(True), TrialError, "ask for a whole number of trials, not True"),
+        (lambda study: study.run(_first, True), StudyError, "trials must be a number of trials or None"),
+        (lambda study: study.run(_first, 3, workers=True), StudyError, "workers must be a positive integer"),
+        (
+            lambda study: study.tell(study.ask(), _NoFloat()),
+            TrialError,
+            r"the value of trial 0 must be a number, and float\(\) of <_NoFloat> .*raises RuntimeError",
+        ),
         (lambda study: study.ask(lease=10**5000), TrialError, "lease must be a positive number"),
         (lambda study: bough.studies("sqlite:///a\0b"), StorageError, "has a NUL"),
         (

@@ -14,6 +14,7 @@ from bough.trial import Config, Trial
 
 __all__ = [
     "as_float",
+    "as_index",
     "checked_configs",
     "checked_count",
     "checked_lease",
@@ -28,7 +29,7 @@ def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
     if isinstance(trial, Trial):
         return trial.number, trial.attempt
     try:
-        number = operator.index(trial)
+        number = as_index(trial)
     except TypeError:
         raise TrialError(f"a trial is named by its number or a Trial, not {trial!r}") from None
     if not 0 <= number < 2**62:
@@ -39,7 +40,7 @@ def number_and_attempt(trial: Trial | int) -> tuple[int, int]:
 def checked_count(n: int) -> int:
     """How many trials are asked for; TrialError unless it is a positive whole number."""
     try:
-        count = operator.index(n)
+        count = as_index(n)
     except TypeError:
         raise TrialError(f"ask for a whole number of trials, not {n!r}") from None
     if count < 1:
@@ -62,6 +63,13 @@ def is_real(value: Any) -> bool:
         and not isinstance(value, (numbers.Complex, str))
         and getattr(getattr(value, "dtype", None), "kind", "f") in "fiub"
     )
+
+
+def as_index(number: Any) -> int:
+    """A whole number of any type; TypeError for anything else, such as True."""
+    if isinstance(number, bool):
+        raise TypeError("a truth value is not a number")
+    return operator.index(number)
 
 
 def as_float(number: Any) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from bough.space.render import describe as domain_text
 from bough.space.scalars import scalar_key, shown
 from bough.storage import Amendment, StudyRecord
 from bough.study.goals import Goals, MalformedError, goals_of
+from bough.study.handles import as_index
 
 __all__ = ["STOPPING_RULES", "check_same", "checked_seed", "new_record"]
 
@@ -190,7 +190,7 @@ def _method_text(record: StudyRecord) -> str:
 
 def checked_seed(seed: Any) -> int:
     try:
-        number = operator.index(seed)
+        number = as_index(seed)
     except TypeError:
         raise MalformedError(f"seed must be an integer, not {seed!r}") from None
     if not 0 <= number < 2**63:

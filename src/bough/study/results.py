@@ -246,7 +246,12 @@ def real_number(value: Any, what: str) -> float:
     """A real number of any type as a float (infinite if too large); TrialError for anything else."""
     if not is_real(value):
         raise TrialError(f"{what} must be a number, not {_short(value)}")
-    return as_float(value)
+    try:
+        return as_float(value)
+    except Exception as error:  # its own __float__ may raise anything
+        raise TrialError(
+            f"{what} must be a number, and float() of {_short(value)} raises {type(error).__name__}"
+        ) from None
 
 
 def _optional(value: Any, what: str) -> float | None:

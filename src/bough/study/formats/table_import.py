@@ -142,7 +142,7 @@ def _given_twice(names: Iterable[str]) -> str | None:
 
 
 def _renamed(row: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """The row by parameters and measures; a column that the user named takes the place of one of that name."""
+    """The row by parameters and measures, without columns whose place a named one takes."""
     taken = set(names.values())
     kept = {column: cell for column, cell in row.items() if column in names or column not in taken}
     return {names.get(column, column): cell for column, cell in kept.items()}

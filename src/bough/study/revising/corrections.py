@@ -63,6 +63,11 @@ def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Go
     result = told(number, {**before, **given}, goals=goals)
     if result.state != "done":
         raise TrialError(f"trial {number} cannot be corrected: {result.error}; retract it instead")
+    if result.notes:
+        name, other = next(iter(result.notes.items()))
+        raise TrialError(
+            f"trial {number} cannot be corrected: {name!r} must be a finite number, not {str(other)[:40]!r}"
+        )
     new = {name: getattr(result, name) for name in CORRECTED}
     if trial.state == "done" and all(getattr(trial, name) == part for name, part in new.items()):
         return None

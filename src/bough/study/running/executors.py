@@ -69,7 +69,9 @@ def open_pool(
 
 def check_pool(workers: int | None, executor: Executor | None, trial_timeout: float | None) -> None:
     """StudyError if no pool supports these arguments."""
-    if workers is not None and (not isinstance(workers, SupportsIndex) or workers < 1):
+    if workers is not None and (
+        isinstance(workers, bool) or not isinstance(workers, SupportsIndex) or workers < 1
+    ):
         raise StudyError(f"workers must be a positive integer, not {workers!r}")
     if executor is not None:
         if trial_timeout is not None:

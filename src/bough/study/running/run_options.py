@@ -91,7 +91,9 @@ def check_run(study: object, trials: int | None = None, **options: Unpack[RunOpt
     if unknown := options.keys() - RunOptions.__annotations__.keys():
         raise unexpected(min(unknown), ["trials", *LocalRunOptions.__annotations__])
     plan = RunPlan(trials=trials, **options)
-    if trials is not None and (not isinstance(trials, SupportsIndex) or trials < 0):
+    if trials is not None and (
+        isinstance(trials, bool) or not isinstance(trials, SupportsIndex) or trials < 0
+    ):
         raise StudyError(f"trials must be a number of trials or None, not {trials!r}")
     times = {"timeout": plan.timeout, "trial_timeout": plan.trial_timeout}
     for name, seconds in times.items():
