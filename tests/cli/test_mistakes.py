@@ -59,6 +59,7 @@ BAD_USES = {
     "program not found": ("run", "space.yaml", "-n", "1", "--", "no-such-program"),
     "program not executable": ("run", "space.yaml", "-n", "1", "--", "./space.yaml"),
     "unknown placeholder": ("run", "space.yaml", "-n", "1", "--", "echo", "{speling}"),
+    "empty name": ("run", "space.yaml", "-n", "1", "--name", "", "--", "true"),
     "no end": ("run", "space.yaml", "--", "true"),
     "bad number": ("run", "space.yaml", "-n", "many", "--", "true"),
     "no trials": ("run", "space.yaml", "-n", "0", "--", "true"),

@@ -49,6 +49,23 @@ def test_a_run_ends_when_the_told_costs_are_spent_and_a_larger_budget_goes_on(tm
     assert [a.kind for a in again.amendments] == ["budget", "budget"]
 
 
+def test_a_run_says_that_its_budget_or_its_time_ended_it(caplog: pytest.LogCaptureFixture) -> None:
+    study = bough.Study(SPACE, method="random", seed=0)
+    study.run(lambda config: {"value": 1.0, "cost": 2.0}, trials=20, budget=3, progress=False)
+    text = "the run ends early: the budget of 3 is spent (4); a larger one continues the study"
+    assert caplog.messages == [text]
+    study.run(priced, budget=3, progress=False)
+    assert caplog.messages == [text] * 2, "it ran nothing"
+    study.run(priced, trials=20, timeout=1e-9, progress=False)
+    assert caplog.messages[2:] == ["the run ends early: its timeout of 1e-09 s is over"]
+
+
+def test_a_run_with_no_other_limit_ends_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    bough.Study(SPACE, method="random", seed=0).run(priced, budget=20, progress=False)
+    bough.Study(SPACE, method="random", seed=0).run(priced, trials=2, budget=2e9, progress=False)
+    assert caplog.messages == []
+
+
 def test_without_told_costs_seconds_count() -> None:
     study = bough.Study(SPACE, method="random", seed=0)
     trial = study.ask()

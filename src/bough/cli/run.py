@@ -176,7 +176,7 @@ def run(
             click.get_current_context(),
         )
     goals = goals_of(objective, constraint, reference, maximize)
-    given = dict(name=name or space.stem, method=method_of(method), seed=seed, stopping=stopping, **goals)
+    given = dict(name=space.stem if name is None else name, method=method_of(method), seed=seed, stopping=stopping, **goals)
     rehearsal = Study(wanted, **given)  # a mistake is found here, before anything is stored
     check_run(rehearsal, **limits)
     if raced is not None:

@@ -29,6 +29,11 @@ def open_storage(storage: str | Storage | None, *, create: bool = True) -> Stora
     if storage is None:
         return MemoryStorage()
     if isinstance(storage, str):
+        if storage in ("sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:"):
+            raise StorageError(
+                f"{storage} is in memory and ends with this process: name a file, sqlite:///FILE, or leave "
+                "storage= out"
+            )
         from bough.storage.sql import SqlStorage  # loads SQLAlchemy, which most users never need
 
         return SqlStorage(storage, create=create)

@@ -110,6 +110,7 @@ class _Run:
         self._active, self._said_waiting = self._began, False
         self._status = study.status()
         self._requests_before = self._status.stop_requests
+        self._finished_before = self._status.finished
         self._running: dict[Future[Trial], tuple[Trial, float]] = {}
         self._exhausted: ExhaustedError | None = None
 
@@ -117,8 +118,7 @@ class _Run:
         while True:
             more = self._start_trials()
             if not self._running and not more:
-                if self._exhausted is not None and self._status.finished < self._limit < math.inf:
-                    _log.warning("the run ends early: %s", self._exhausted)
+                self._say_why_early()
                 return
             self._say_waiting()
             self._wait(more)
@@ -144,17 +144,39 @@ class _Run:
             self._running[self._pool.submit(trial)] = trial, deadline
         return False
 
+    def _say_why_early(self) -> None:
+        """Say what ended the run before ``trials``; without them, why it ran nothing at all."""
+        finished = self._status.finished
+        if self._stopped or self._interruption.signal is not None or finished >= self._limit:
+            return
+        if self._exhausted is not None and self._limit < math.inf:
+            _log.warning("the run ends early: %s", self._exhausted)
+        elif self._limit < math.inf or finished == self._finished_before:
+            if self._spent:
+                _log.warning(
+                    "the run ends early: the budget of %g is spent (%g); a larger one continues the study",
+                    self._plan.budget, self._status.spent,
+                )  # fmt: skip
+            elif self._late:
+                _log.warning("the run ends early: its timeout of %g s is over", self._plan.timeout)
+
+    @property
+    def _late(self) -> bool:
+        return time.monotonic() - self._began > (self._plan.timeout or math.inf)
+
+    @property
+    def _spent(self) -> bool:
+        budget = self._plan.budget
+        return budget is not None and self._status.spent >= budget  # both may be infinite
+
     def _over(self) -> bool:
         """Whether no new trial may start."""
-        late = time.monotonic() - self._began > (self._plan.timeout or math.inf)
-        budget = self._plan.budget
-        spent = budget is not None and self._status.spent >= budget  # both may be infinite
         if not self._stopped and self._settling is not None:
             self._stopped = self._settling.settled(self._status.finished)
         if not self._stopped and self._status.stop_requests > self._requests_before:
             _log.warning("the run was asked to stop: it starts no further trial")
             self._stopped = True
-        return self._stopped or late or spent or self._interruption.signal is not None
+        return self._stopped or self._late or self._spent or self._interruption.signal is not None
 
     def _say_waiting(self) -> None:
         """Say once that other runs hold the last trials: after a crash, these may be runs that are gone."""
