@@ -124,7 +124,7 @@ def _check_columns(
     if twice := _given_twice(names.values()):
         both = " and ".join(repr(column) for column, name in names.items() if name == twice)
         raise StudyError(f"{twice!r} is read from one column, not from {both}")
-    if noise in names:
+    if noise is not None and noise in names:
         raise StudyError(f"column {noise!r} is either {names[noise]!r} or the noise, not both")
     renamed = _renamed(row, names)
     known = {parameter.name for parameter in study.space} | set(study.goals.needed)
