@@ -72,6 +72,9 @@ def connect(
     timeout:  seconds that a proposal may take; other replies must come sooner. After that, the request is
               sent again.
     """
+    for what, given in (("token", token), ("name", name)):
+        if not isinstance(given, str | None):
+            raise ServiceError(f"connect(url, token, name): {what} must be text, not {given!r:.80}")
     token = (token or os.environ.get("BOUGH_TOKEN") or "").strip()  # tokens from files end with a newline
     if not token:
         raise ServiceError("pass token=, or set BOUGH_TOKEN: 'bough token create' makes one")

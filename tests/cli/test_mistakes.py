@@ -76,6 +76,10 @@ BAD_USES = {
     "unclear flag": ("run", "space.yaml", "-n", "1", "--", "true", "-k", "{C}"),
     "unknown progress": ("run", "space.yaml", "-n", "1", "--progress", "loud", "--", "true"),
     "unknown format": ("export", "mine", "--format", "xml"),
+    "negative seed, dry run": ("run", "space.yaml", "--dry-run", "--seed", "-1", "--", "true"),
+    "deep value": ("correct", "mine", "0", "[" * 5000, "--reason", "x"),
+    "deep belief": ("believe", "mine", "C=" + "[" * 5000),
+    "deep backfill": ("change", "mine", "space.yaml", "--yes", "--backfill", "x=" + "[" * 5000),
     "no trials to list": ("show", "-n", "-1"),
     "unknown shell": ("completion", "tcsh"),
 }
@@ -101,6 +105,7 @@ def test_bad_uses_are_one_clear_line_and_exit_code_2(
     assert code == 2, (out, err)
     assert out == "" or what == "unwritable demo"
     assert len(err.strip().splitlines()) == 1, err
+    assert len(err) < 500
     assert err.startswith("bough: ") and "Traceback" not in err and "SECRET" not in err
 
 

@@ -202,6 +202,10 @@ def test_what_is_wrong_with_a_connection_is_said_in_one_line(
     monkeypatch.delenv("BOUGH_TOKEN", raising=False)
     with pytest.raises(ServiceError, match="BOUGH_TOKEN"):
         bough.connect(served.url, name="demo")
+    with pytest.raises(ServiceError, match=r"^connect\(url, token, name\): name must be text, not 5$"):
+        bough.connect(served.url, "nonsense", 5)
+    with pytest.raises(ServiceError, match=r"token must be text, not 5$"):
+        bough.connect(served.url, 5, "demo")
     with pytest.raises(ServiceError, match="unknown, or was revoked"):
         bough.connect(served.url, "nonsense", "demo")
     with pytest.raises(ServiceError, match="not the address of a service"):

@@ -70,3 +70,20 @@ def test_buttons_are_legible(button: str, theme: int) -> None:
 
     low, high = sorted(map(luminance, used.values()))
     assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("page", "form"),
+    [
+        ("trials/0/act", {"action": "tell", "value": "[" * 3000}),
+        ("act", {"action": "enqueue", "config": "[" * 3000}),
+        ("act", {"action": "change", "space": "{}", "backfill": "[" * 3000}),
+    ],
+)
+def test_a_form_with_deeply_nested_text_says_what_is_wrong(
+    served: Service, page: str, form: dict[str, str]
+) -> None:
+    bough.connect(served.url, served.write, "s", space=bough.Space.from_json(SPACE), method="random").ask()
+    with served.client(served.write) as client:
+        reply = client.post(f"/studies/s/{page}", data=form, headers={"Origin": served.url})
+    assert reply.status_code == 400 and "[&#39; is not " in reply.text

@@ -26,7 +26,7 @@ def _values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
         for cut in range(len(parts) - 1, 0, -1):
             try:
                 value = json.loads("=".join(parts[cut:]))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             del found[name]
             found["=".join(parts[:cut])] = value
@@ -37,7 +37,7 @@ def _values(pairs: tuple[str, ...], option: str) -> dict[str, Any]:
 def _number_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -115,7 +115,9 @@ def believe(study: str, beliefs: tuple[str, ...], withdraw_all: bool, storage: s
         for name, text in likely.items():
             if isinstance(text, str):  # a range or a list of options without brackets
                 meant = json.dumps([_number_or_text(part.strip()) for part in text.split(",")])
-                raise click.UsageError(f"{name}={text} must be a list or an object, such as '{name}={meant}'")
+                raise click.UsageError(
+                    f"{name}={text:.80} must be a list or an object, such as '{name}={meant:.80}'"
+                )
         opened.believe(likely)
         click.echo(f"believed from trial {len(opened.trials)} of {study!r} on", err=True)
     present = present_beliefs(opened.space, opened.amendments)
@@ -180,7 +182,7 @@ def correct(study: str, number: int, value: str, reason: str, storage: str) -> N
     """
     try:
         given = json.loads(value)
-    except ValueError:
-        raise click.UsageError(f"VALUE must be a number or a JSON object, not {value!r}") from None
+    except (ValueError, RecursionError):
+        raise click.UsageError(f"VALUE must be a number or a JSON object, not {value!r:.80}") from None
     trial = open_named(study, storage).correct(number, given, reason)
     click.echo(f"corrected trial {trial.number} of {study!r}: {trial.value}", err=True)

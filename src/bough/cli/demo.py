@@ -47,7 +47,7 @@ TWO_OBJECTIVES: dict[str, Any] = {
     "--trials", "-n", type=click.IntRange(5), default=40, show_default=True, help="Trials of each search."
 )
 @method_option
-@click.option("--seed", type=int, default=2, show_default=True, help="Random seed.")
+@click.option("--seed", type=click.IntRange(0), default=2, show_default=True, help="Random seed.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),

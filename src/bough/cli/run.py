@@ -56,7 +56,7 @@ SHOWN_FRONT = 20
 @storage_option
 @click.option("--name", help="Name of the study.  [default: the name of the space file]")
 @method_option
-@click.option("--seed", type=int, help="Random seed, for a reproducible search.")
+@click.option("--seed", type=click.IntRange(0), help="Random seed, for a reproducible search.")
 @click.option(
     "--stopping",
     type=click.Choice(["median", "asha", "none"]),
@@ -176,7 +176,13 @@ def run(
             click.get_current_context(),
         )
     goals = goals_of(objective, constraint, reference, maximize)
-    given = dict(name=space.stem if name is None else name, method=method_of(method), seed=seed, stopping=stopping, **goals)
+    given = dict(
+        name=space.stem if name is None else name,
+        method=method_of(method),
+        seed=seed,
+        stopping=stopping,
+        **goals,
+    )
     rehearsal = Study(wanted, **given)  # a mistake is found here, before anything is stored
     check_run(rehearsal, **limits)
     if raced is not None:

@@ -32,7 +32,6 @@ from bough.service.studies import NoStudy, NoTrial, OpenStudies
 from bough.storage import StudyRecord
 from bough.strict_json import JsonError, loads
 from bough.study import Study
-from bough.study.goals import MalformedError
 
 __all__ = ["Caller", "Found", "Name", "Opened", "StrictRoute", "error_response", "json_object", "status_of"]
 

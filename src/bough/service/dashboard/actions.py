@@ -7,7 +7,6 @@ Amendments store who made them. Results and queued configs are logged with the n
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from bough.errors import SpaceError, TrialError
 from bough.space import Space
 from bough.space.yaml import parse_yaml
 from bough.storage import Amendment
+from bough.strict_json import JsonError, loads
 from bough.study.goals import objective_of_text, reference_of_text
 
 __all__ = ["act_on_study", "act_on_trial", "goals_of_form", "preview", "space_of"]
@@ -110,6 +110,6 @@ def _result(text: str) -> Any:
 
 def _data(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return loads(text)
+    except JsonError:
         raise TrialError(f"{text[:40]!r} is not {what}") from None
