@@ -256,6 +256,18 @@ def test_trials_are_paged_searched_and_narrowed_to_a_branch(api: httpx.Client) -
     assert "svm, forest, bayes" in unknown.json()["error"]["message"]
 
 
+def test_a_branch_shows_a_queued_trial_as_running_once_it_is_handed_out(api: httpx.Client) -> None:
+    api.post("/studies/demo/enqueue", json={"config": {"model": "bayes", "scale": "none"}})
+
+    def states() -> list[str]:
+        narrowed = api.get("/studies/demo/trials", params={"branch": '{"model": "bayes"}'}).json()
+        return [each["state"] for each in narrowed["trials"]]
+
+    assert states() == ["queued"]
+    assert ask(api)[0]["number"] == 0
+    assert states() == ["running"]
+
+
 FIGURES = ["tree", "history", "branches", "parallel", "importance", "slice", "contour", "timeline"]
 
 

@@ -26,7 +26,7 @@ __all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "existing", "existing
 T = TypeVar("T")
 
 Version = tuple[int, ...]
-"""A cache key that changes whenever the trials of a study, their curves or its space change."""
+"""A cache key that changes whenever anything of a study is stored, or a lease ends."""
 
 MAX_OPEN = 32
 """The number of studies whose trials are kept in memory; the least recently used one is dropped first."""
@@ -133,8 +133,7 @@ class OpenStudies:
 
     def version(self, study: Study) -> Version:
         status = study.status()
-        finished = status.done, status.failed + status.stopped
-        return study.record.id, status.trials, *finished, status.leased, status.amendments, status.reports
+        return study.record.id, status.revision, status.leased
 
     async def consult_model(self, work: Callable[[], T]) -> T:
         """Run ``work`` with a study's model in separate threads, so other requests do not wait."""

@@ -27,6 +27,7 @@ class Status:
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
     leased:   trials with a lease that has not ended. spent: cost of finished trials (``running.spending``).
     amendments, reports: their numbers in the study. stop_requests: how many amendments ask runs to stop.
+    revision: grows with everything that is stored of the study.
     """
 
     finished: int
@@ -41,6 +42,7 @@ class Status:
     amendments: int = 0
     reports: int = 0
     stop_requests: int = 0
+    revision: int = 0
 
 
 class TrialIndex:
@@ -227,6 +229,7 @@ class TrialIndex:
             len(self.amendments),
             self.curves.count,
             self.stop_requests,
+            self.revision,
         )
 
     @property
