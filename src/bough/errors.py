@@ -9,6 +9,7 @@ __all__ = [
     "ConfigError",
     "ConflictError",
     "ExhaustedError",
+    "MalformedError",
     "MethodError",
     "MissingExtraError",
     "ServiceError",
@@ -46,6 +47,10 @@ class MissingExtraError(BoughError, ImportError):
 
 class StudyError(BoughError):
     """A study does not exist, exists already, or differs from what was asked for."""
+
+
+class MalformedError(StudyError):
+    """An argument that describes a study, such as its name or its goals, is malformed."""
 
 
 class Transient(BoughError):

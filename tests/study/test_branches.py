@@ -137,12 +137,22 @@ def test_a_space_with_very_many_branches_describes_the_tried_ones() -> None:
     assert len(study.explain()["branches"]) == 3
 
 
+def test_every_branch_that_is_told_can_be_asked_for(study: Study) -> None:
+    for each in study.explain()["branches"]:
+        found = study.explain(branch=each["branch"])
+        assert (found["branch"], found["last_trial"]) == (each["branch"], each["last_trial"])
+
+
 @pytest.mark.parametrize(
     ("branch", "message"),
     [
         ({"modell": "a"}, "'modell' is not a switch: the switches are layers, model"),
-        ({"model": "z"}, "no branch has model='z'"),
-        ({"layers": 9}, "no branch has layers=9"),
+        (
+            {"model": "z", "layers": 9},
+            r"no branch has model='z' and layers=9; there are .*model='a'.*, .*model='b'",
+        ),
+        ({"layers": 9}, "no branch has layers=9; there are "),
+        ({"layers": [2, 9]}, r"no branch has layers=\[2, 9\]; there are "),
         ({"x": 0.5}, "'x' is not a switch"),
         ("a", "a branch is a dict of switches and their values, not 'a'"),
     ],

@@ -280,6 +280,26 @@ def test_a_path_that_is_none(path: Any) -> None:
         import_study(path, MemoryStorage())
 
 
+def test_a_name_in_place_of_a_study(tmp_path: Path) -> None:
+    for act in (
+        lambda: copy_study("s", "t", MemoryStorage()),
+        lambda: export_study("s", tmp_path / "s.jsonl"),
+    ):
+        with pytest.raises(
+            StudyError, match=r"^give the study, not 's': bough\.open_study\(name, storage\)$"
+        ):
+            act()
+
+
+def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
+    study = full_study(MemoryStorage())
+    export_study(study, tmp_path / "s.CSV")
+    head = (tmp_path / "s.CSV").read_text(encoding="utf-8").splitlines()[0]
+    assert head.startswith("number,state,value,noise,cost,attempt")
+    with pytest.raises(StudyError, match=r"cannot write \.txt files: .* must end in \.jsonl .* or \.csv"):
+        export_study(study, tmp_path / "s.txt")
+
+
 def test_an_export_into_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     texts: list[str] = []

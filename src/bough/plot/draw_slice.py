@@ -7,7 +7,7 @@ the others keep that trial's values.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,8 @@ def slice(
     graph_objects()
     from plotly.subplots import make_subplots
 
-    wanted = [params] if isinstance(params, str) else params
+    alone = isinstance(params, str) or not isinstance(params, Iterable)
+    wanted: Any = [] if params is None else [params] if alone else params
     chosen = _best_columns(snapshot) if not wanted else [column_named(snapshot, name) for name in wanted]
     if snapshot.best is None:
         raise NothingToShow("no finished trial yet")

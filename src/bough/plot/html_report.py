@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +20,7 @@ from bough.plot.saving import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.study.analysis.fronts import front_of, hypervolume_of
+from bough.study.formats.whole_file import checked_path
 from bough.trial import Trial
 
 __all__ = ["report"]
@@ -42,7 +43,14 @@ def report(
     measure of the goals.
     If the path ends in ``.pdf``, Chrome or Chromium prints the page as PDF; otherwise it is HTML.
     """
-    target = Path(path)
+    target = checked_path(path)
+    if target.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise StudyError(
+            f"a report is an HTML file or a PDF, so {str(path)!r} must end in .html or .pdf; "
+            "export_study writes tables"
+        )
+    if not isinstance(against, Iterable):
+        raise StudyError(f"against is a list of studies, not {type(against).__name__}: against=[other]")
     page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against], measure)
     content = print_page(page) if target.suffix.lower() == ".pdf" else page.encode()
     try:

@@ -105,6 +105,8 @@ class StudySnapshot:
 
         A switch is given by its name or path; its value as such, or by its label in the tree.
         """
+        if not isinstance(branch, Mapping | None):
+            raise ConfigError(f"a branch is a dict of switches and their values, not {str(branch)[:40]!r}")
         narrowed = self
         for name, wanted in (branch or {}).items():
             switch = self._switch(name)

@@ -21,6 +21,7 @@ from bough.errors import (
     ConfigError,
     ConflictError,
     ExhaustedError,
+    MalformedError,
     MissingExtraError,
     StorageError,
     StudyError,

@@ -9,7 +9,7 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.formats.files import read_study_file, study_lines
-from bough.study.formats.whole_file import write_file
+from bough.study.formats.whole_file import checked_path, write_file
 from bough.study.revising.revisions import names_asked, revision_of, revisions_of
 from bough.study.stopping.curves import reports_in
 from bough.study.study import Study
@@ -48,12 +48,27 @@ def delete_study(name: str, storage: str | Storage) -> None:
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
     """A new study with the trials of this one; trials that are running are queued in the new study."""
-    return create_study(*study.snapshot(), name, storage)
+    return create_study(*_checked(study).snapshot(), name, storage)
 
 
 def export_study(study: Study, path: str | Path) -> None:
-    """Write a study and its trials to a file of JSON lines, the format of ``bough export``."""
-    write_file(path, study_lines(study))
+    """Write a study and its trials to a file of JSON lines; ``.csv`` is a table of its trials instead.
+
+    The formats are those of ``bough export``; only JSON lines can be imported as a whole study.
+    """
+    suffix = checked_path(path).suffix.lower()
+    if suffix not in (".jsonl", ".ndjson", ".json", ".csv", ""):
+        raise StudyError(
+            f"cannot write {suffix} files: {str(path)!r} must end in .jsonl (the whole study) or .csv (a "
+            "table)"
+        )
+    if suffix == ".csv":
+        from bough.study.formats.table_export import csv_lines  # loads NumPy
+
+        lines = csv_lines(_checked(study).space, study.trials, feasible=bool(study.goals.limits))
+    else:
+        lines = study_lines(_checked(study))
+    write_file(path, lines)
 
 
 def import_study(
@@ -101,6 +116,13 @@ def _opened(record: StudyRecord, storage: Storage) -> Study:
     from bough.study.learned_study import LearnedStudy  # models, which other studies may not need
 
     return LearnedStudy.of_record(record, storage)
+
+
+def _checked(study: Study) -> Study:
+    """The study; StudyError for its name, which ``delete_study`` takes."""
+    if not hasattr(study, "snapshot"):
+        raise StudyError(f"give the study, not {study!r:.80}: bough.open_study(name, storage)")
+    return study
 
 
 def _find(name: str, storage: Storage) -> StudyRecord:

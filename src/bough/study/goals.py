@@ -14,19 +14,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bough.errors import StudyError
+from bough.errors import MalformedError, StudyError
 from bough.study.handles import as_float, is_real
 from bough.trial import Trial
 
 if TYPE_CHECKING:
     from bough.space import Space
 
-__all__ = ["VALUE", "Goals", "Limit", "MalformedError", "goals_of", "parse_goals"]
+__all__ = ["VALUE", "Goals", "Limit", "goals_of", "parse_goals"]
 __all__ += ["objective_of_text", "reference_of_text"]
-
-
-class MalformedError(StudyError):
-    """A malformed description of a study; a service then answers 400, not 409."""
 
 
 DIRECTIONS = ("minimize", "maximize")

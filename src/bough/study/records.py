@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bough.errors import StudyError
+from bough.errors import MalformedError, StudyError
 from bough.registry import describe, stored_method
 from bough.space import Space
 from bough.space.beliefs import beliefs_of, likely_text
@@ -17,7 +17,7 @@ from bough.space.parameters import Categorical
 from bough.space.render import describe as domain_text
 from bough.space.scalars import scalar_key, shown
 from bough.storage import Amendment, StudyRecord
-from bough.study.goals import Goals, MalformedError, goals_of
+from bough.study.goals import Goals, goals_of
 from bough.study.handles import as_index
 
 __all__ = ["STOPPING_RULES", "check_same", "checked_seed", "new_record"]

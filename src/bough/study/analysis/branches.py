@@ -23,6 +23,9 @@ __all__ = ["MAX_BRANCHES", "explain_branches", "known_paths", "matching_paths"]
 MAX_BRANCHES = 64
 """Paths that are described at most. Of a space with more, only those with the latest trials are."""
 
+SHOWN_BRANCHES = 12
+"""Branches that an error lists at most."""
+
 RECENT_SHARE = 0.25
 """The last quarter of the trials counts as recent: a branch with one of them was chosen lately."""
 
@@ -82,8 +85,10 @@ def matching_paths(model: ModelSpace, wanted: Mapping[str, Any], paths: Sequence
             raise ConfigError(f"{str(name)[:40]!r} is not a switch: {there}")
     found = [path for path in paths if all(_holds(space, path, *item) for item in wanted.items())]
     if not found:
-        text = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
-        raise ConfigError(f"no branch has {text}")
+        shown = [_switch_values(space, [path]) for path in paths[:SHOWN_BRANCHES]]
+        known = [_text({k: v for k, v in each.items() if k != model.hidden_switch}) for each in shown]
+        more = ", ..." if len(paths) > len(known) else ""
+        raise ConfigError(f"no branch has {_text(wanted)}; there are {', '.join(known)}{more}")
     return found
 
 
@@ -100,13 +105,20 @@ def known_paths(model: ModelSpace, tried: Sequence[Trial]) -> list[Path]:
 
 
 def _holds(space: Space, path: Path, name: str, value: Any) -> bool:
-    """Whether a switch of that name is active on the path and may have the value there."""
+    """Whether a switch of that name is active on the path and may have the value, or the range, there."""
     columns = [c for c in space.tree.switches if path.on[space.layout.group[c]]]
     domains = {c: space.parameters[c].domain for c in columns if space.parameters[c].name == name}
     return any(
-        domain.contains(value) and path.low[column] <= domain.unit(value) <= path.high[column]
+        (domain.contains(value) and path.low[column] <= domain.unit(value) <= path.high[column])
+        or (
+            isinstance(value, list | tuple) and [*value] == _ends(domain, path.low[column], path.high[column])
+        )
         for column, domain in domains.items()
     )
+
+
+def _text(switches: Mapping[str, Any]) -> str:
+    return " and ".join(f"{name}={value!r}" for name, value in switches.items())
 
 
 def _switch_values(space: Space, paths: Sequence[Path]) -> dict[str, Any]:
