@@ -37,10 +37,25 @@ CONFIG = {"a": 1.5, "word": "two words", "flag": True, "nothing": None, "learnin
         ("p -- {b}", "p --"),
         ("p [[ {a} ]]", "p [ 1.5 ]"),
         ("p [a-z] x[{a}]", "p [a-z] x[1.5]"),
+        ('p {"k":{a}} {{{a}', 'p {"k":1.5} {1.5'),
     ],
 )
 def test_placeholders(command: str, filled: str):
     assert fill(units_of(command.split()), CONFIG, FILES) == filled.split()
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("{rate", "'{rate' has '{' without '}'; write '{{' for a plain brace"),
+        ("rate}", "'rate}' has '}' without '{'; write '}}' for a plain brace"),
+        ("{a} {rate", "'{a} {rate' has '{' without '}'; write '{{' for a plain brace"),
+    ],
+)
+def test_a_brace_without_the_other_one(word: str, message: str):
+    with pytest.raises(ConfigError) as caught:
+        units_of(["p", word])
+    assert str(caught.value) == message
 
 
 def test_a_value_is_one_argument_whatever_it_holds():

@@ -168,6 +168,13 @@ def test_two_parameters_of_one_name_are_two_columns():
         SPACE["nope"]
 
 
+def test_a_name_is_in_the_space():
+    assert "C" in SPACE and "model=svm/C" in SPACE and SPACE["n"] in SPACE
+    assert "nope" not in SPACE
+    with pytest.raises(SpaceError, match=r"takes the name of a parameter, not .*; space.contains\(config\)"):
+        assert {"n": 5} in SPACE
+
+
 def test_defaults():
     assert Space({"x": Float(0, 1)}).default is None
     space = Space(

@@ -55,6 +55,12 @@ def units_of(words: Sequence[str]) -> list[Unit]:
     units: list[Unit] = []
     group: list[str] | None = None
     for word in words:
+        plain = PLACEHOLDER.sub("", word)
+        if plain.count("{") != plain.count("}"):
+            one, other = "{}" if "{" in plain else "}{"
+            raise ConfigError(
+                f"{word!r:.80} has {one!r} without {other!r}; write {2 * one!r} for a plain brace"
+            )
         if word == "[":
             if group is not None:
                 raise ConfigError("the command has '[' inside of '[ ]': groups do not nest")

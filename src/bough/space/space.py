@@ -181,6 +181,16 @@ class Space:
             raise KeyError(f"no parameter {name!r}")
         raise KeyError(f"{name!r} is ambiguous: one of {', '.join(p.path for p in found)}")
 
+    def __contains__(self, name: object) -> bool:
+        """Whether a parameter has that name or path; ``contains`` is about configs."""
+        if isinstance(name, str):
+            return name in self.by_path or any(parameter.name == name for parameter in self.parameters)
+        if isinstance(name, Parameter):
+            return name in self.parameters
+        raise SpaceError(
+            f"`in` takes the name of a parameter, not {name!r:.80}; space.contains(config) takes a config"
+        )
+
     @cached_property
     def by_path(self) -> dict[str, Parameter]:
         """The parameters by their paths."""
