@@ -81,12 +81,12 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
     [
         ("trials/99/retract", {"reason": "x"}, 404, "no trial 99"),
         ("trials/3/retract", {"reason": "x"}, 409, "only a finished trial"),
-        ("trials/0/retract", {"reason": ""}, 409, "reason must say why"),
+        ("trials/0/retract", {"reason": ""}, 400, "reason must say why"),
         ("trials/0/retract", {}, 422, "reason"),
         ("trials/0/correct", {"value": "x", "reason": "y"}, 422, "value"),
         ("change", {"space": {"x": {"type": "float", "low": 2, "high": 1}}}, 400, "low"),
-        ("change", {"space": MORE, "backfill": {"drop": 1}}, 409, "backfill names 'drop'"),
-        ("change", {"space": MORE, "backfill": {"drop": 1}, "preview": True}, 409, "backfill names 'drop'"),
+        ("change", {"space": MORE, "backfill": {"drop": 1}}, 400, "backfill names 'drop'"),
+        ("change", {"space": MORE, "backfill": {"drop": 1}, "preview": True}, 400, "backfill names 'drop'"),
         (
             "change",
             {
@@ -96,7 +96,10 @@ def test_a_served_study_goes_on_in_another_space(remote: bough.client.RemoteStud
             409,
             "the fidelity of a study cannot change",
         ),
-        ("notes", {"text": "x", "trial": 77}, 409, "no trial 77"),
+        ("notes", {"text": "x", "trial": 77}, 404, "no trial 77"),
+        ("notes", {"text": " "}, 400, "a note needs a text"),
+        ("instances", {"instances": ["a", "a"]}, 400, "the instance 'a' is given twice"),
+        ("trials/0/correct", {"value": {"valeu": 1}, "reason": "y"}, 400, "did you mean 'value'?"),
         ("stop", {"why": "x"}, 422, "why"),
     ],
 )

@@ -68,9 +68,9 @@ def test_results_are_told_by_name(rest: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
-        ({"value": 1.0, "measures": {"error": 2.0, "speed": 1.0, "memory": 1.0}}, 409, "they are the same"),
-        ({"measures": {"error": 1.0, "noise": 2.0}}, 409, "no measure can be called 'noise'"),
-        ({"measures": {"error": 1.0, "speed": 1.0, "memory": 1.0}, "noise": 0.1}, 409, "must be a dict by"),
+        ({"value": 1.0, "measures": {"error": 2.0, "speed": 1.0, "memory": 1.0}}, 400, "they are the same"),
+        ({"measures": {"error": 1.0, "noise": 2.0}}, 400, "no measure can be called 'noise'"),
+        ({"measures": {"error": 1.0, "speed": 1.0, "memory": 1.0}, "noise": 0.1}, 400, "must be a dict by"),
         ({"measures": {"error": "low"}}, 422, "measures.error"),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_study_without_objectives(api: httpx.Client) -> None:
     made = {"name": "c", "space": SPACE, "method": "random", "objectives": [], "constraints": ["a <= 1"]}
     assert api.post("/studies", json=made).json()["objectives"] == {}
     number = api.post("/studies/c/ask", json={}).json()["trials"][0]["number"]
-    assert api.post(f"/studies/c/trials/{number}/tell", json={"value": 0.0}).status_code == 409
+    assert api.post(f"/studies/c/trials/{number}/tell", json={"value": 0.0}).status_code == 400
     assert api.post(f"/studies/c/trials/{number}/tell", json={"measures": {"a": 3.0}}).json()["value"] == 1.0
     assert api.get("/studies/c/hypervolume").status_code == 409
 

@@ -29,6 +29,10 @@ NEW = {"name": "wrong", "space": SPACE}
         ),
         ("/demo/trials/0/tell", {}, "the result has no 'value' (there is nothing)"),
         ("/demo/trials/0/tell", {"value": 1, "cost": -1}, "cost must be greater than or equal to 0"),
+        ("/demo/trials/0/tell", {"value": 1, "noise": {"a": 1}}, "noise must be a number"),
+        ("/demo/trials/0/report", {"value": 1, "measures": {"a": 1}, "step": 1}, "a report has either"),
+        ("/demo/add", {"results": [{"config": {}}]}, "the result has no 'value'"),
+        ("/demo/predict", {"configs": [], "measure": "a"}, "study 'demo' predicts its objectives ('value')"),
         ("/demo/trials/0/report", {"step": 1}, "a report has either a value or measures"),
     ],
 )
@@ -36,7 +40,7 @@ def test_a_malformed_request(served: Service, path: str, body: dict[str, Any], m
     bough.connect(served.url, served.write, "demo", space=bough.Space.from_json(SPACE), method="random")
     with served.client(served.write) as client:
         reply = client.post(f"/api/v1/studies{path}", json=body)
-        assert reply.status_code in (409, 422)
+        assert reply.status_code in (400, 422)
         assert reply.json()["error"]["message"].startswith(message)
         assert "wrong" not in client.get("/api/v1/studies").text
 
@@ -61,6 +65,7 @@ def test_wrong_arguments_never_reach_the_service(served: Service) -> None:
 
 def test_requests_that_miss_the_service(served: Service) -> None:
     with served.client(served.write) as client:
+        client.post("/api/v1/studies", json={"name": "demo", "space": SPACE})
         form = client.post(
             "/api/v1/studies",
             content='{"name": "wrong"}',
@@ -68,6 +73,7 @@ def test_requests_that_miss_the_service(served: Service) -> None:
         )
         listed = client.post("/api/v1/studies", json=["wrong"])
         nowhere = client.get("/api/v1/nosuch")
+        unknown = client.get("/api/v1/studies/demo/figures/nosuch")
         otherwise = client.put("/api/v1/studies/demo")
     with served.client() as client:
         bare = client.get("/api/v1/studies", headers={"Authorization": served.write})
@@ -78,6 +84,8 @@ def test_requests_that_miss_the_service(served: Service) -> None:
         405,
         401,
     ]
+    assert unknown.status_code == 404
+    assert unknown.json()["error"]["message"].startswith("figure must be 'tree', ")
     said = [reply.json()["error"]["message"] for reply in (form, listed, nowhere, otherwise, bare)]
     assert said[0] == "send JSON with the header 'Content-Type: application/json'"
     assert said[1] == "the body must be a JSON object"

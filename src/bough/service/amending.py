@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bough.service.models import Key, TrialOut, trial_json
 from bough.service.routing import Caller, Opened
-from bough.service.studies import OpenStudies, existing, request_mark
+from bough.service.studies import OpenStudies, amending, checking_request, existing_trial, request_mark
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.stopping.races import race_order
@@ -99,7 +99,7 @@ def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
     )
     def retract(who: Caller, opened: Opened, number: int, given: Retract) -> Response:
         """Say that a finished trial does not count, and why; nothing is deleted."""
-        trial = existing(opened, number, lambda: opened.retract(number, given.reason, by=who.name))
+        trial = amending(opened, number, lambda: opened.retract(number, given.reason, by=who.name))
         return JSONResponse(trial_json(trial))
 
     @api.post(
@@ -111,13 +111,16 @@ def add_amending_routes(api: APIRouter, studies: OpenStudies) -> None:
         def act() -> Trial:
             return opened.correct(number, given.value, given.reason, by=who.name)
 
-        return JSONResponse(trial_json(existing(opened, number, act)))
+        return JSONResponse(trial_json(amending(opened, number, act)))
 
     @api.post("/studies/{study:name}/notes", response_model=AmendmentOut, status_code=201, tags=["studies"])
     def note(who: Caller, opened: Opened, given: Note, key: Key = None) -> Response:
         """Write a remark into the study's record."""
         mark = request_mark(who.id, "note", key, given.model_dump_json())
-        return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
+        if given.trial is not None:
+            existing_trial(opened, given.trial)
+        with checking_request():
+            return JSONResponse(_json(opened.note(given.text, given.trial, by=who.name, request=mark)), 201)
 
     @api.post("/studies/{study:name}/instances", response_model=Instances, tags=["studies"])
     def instances(opened: Opened, given: Instances) -> Response:

@@ -49,13 +49,14 @@ from bough.service.models import (
     trial_json,
 )
 from bough.service.routing import Caller, Found, Opened, StrictRoute
-from bough.service.studies import OpenStudies, existing, existing_trial, request_mark
+from bough.service.studies import OpenStudies, checking_request, existing, existing_trial, request_mark
 from bough.service.table import Order, Selection, branch_of, select
 from bough.space import Space
 from bough.strict_json import finite
 from bough.study import Study, study_lines
 from bough.study.formats.table_export import csv_lines
 from bough.study.results import failure
+from bough.study.stopping.reporting import checked_report
 from bough.trial import State, Trial
 
 __all__ = ["router"]
@@ -150,7 +151,9 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/trials/{number:number}/tell", response_model=TrialOut, tags=["trials"])
     def tell(opened: Opened, number: int, result: Tell) -> Response:
         """Give a trial its value, or measures by name. The same result may be told again; another is 409."""
-        return _recorded(opened, told_result(number, result, opened.goals))
+        with checking_request():
+            told = told_result(number, result, opened.goals)
+        return _recorded(opened, told)
 
     @api.post("/studies/{study:name}/trials/{number:number}/fail", response_model=TrialOut, tags=["trials"])
     def fail(opened: Opened, number: int, result: Fail) -> Response:
@@ -170,6 +173,8 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         """Report a value of a running trial. The same report again changes nothing; steps must increase."""
         trial = Trial(number, {}, "running", attempt=given.attempt)
         reported: Any = given.measures or given.value
+        with checking_request():
+            checked_report(number, given.attempt, reported, given.step, opened.goals, opened.name)
         stop = existing(opened, number, lambda: opened.report(trial, reported, given.step))
         return JSONResponse({"stop": stop})
 
@@ -196,9 +201,10 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
     @api.post("/studies/{study:name}/add", response_model=TrialsOut, status_code=201, tags=["trials"])
     async def add(who: Caller, opened: Opened, known: Add, key: Key = None) -> Response:
         """Add known results: all of them, or none if one is malformed."""
-        rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
         mark = request_mark(who.id, "add", key, known.model_dump_json())
-        trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
+        with checking_request():
+            rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
+            trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
         return _trials(trials, status=201)
 
 

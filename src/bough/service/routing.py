@@ -29,7 +29,7 @@ from bough.errors import (
 )
 from bough.service.auth import Principal
 from bough.service.security_middleware import refusal
-from bough.service.studies import NoStudy, NoTrial, OpenStudies
+from bough.service.studies import NoStudy, NoTrial, OpenStudies, WrongRequest
 from bough.storage import StudyRecord
 from bough.strict_json import JsonError, loads
 from bough.study import Study
@@ -44,6 +44,7 @@ _SHOULD_BE = "Input should be "
 _STATUS: tuple[tuple[type[BoughError], int], ...] = (
     (NoStudy, 404),
     (NoTrial, 404),
+    (WrongRequest, 400),
     (ConflictError, 409),
     (TrialError, 409),
     (MalformedError, 400),
@@ -206,7 +207,8 @@ async def error_response(request: Request, error: Exception) -> Response:
         kind = request.headers.get("content-type", "")
         if request.method == "POST" and "json" not in kind and error.body:
             return refusal(request.scope, 422, "send JSON with the header 'Content-Type: application/json'")
-        return refusal(request.scope, 422, _malformed(error.errors(), _fields(request)))
+        status = 404 if error.errors()[0]["loc"][0] == "path" else 422
+        return refusal(request.scope, status, _malformed(error.errors(), _fields(request)))
     if isinstance(error, BoughError):
         status = status_of(error)
         # Clients know the names in bough.errors; NoStudy and NoTrial are subclasses of those.

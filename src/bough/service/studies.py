@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
-from bough.errors import StudyError, TrialError
+from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import Storage, StudyRecord
 from bough.study import Study
 from bough.trial import Trial
 
-__all__ = ["NoStudy", "NoTrial", "OpenStudies", "Version", "existing", "existing_trial", "request_mark"]
+__all__ = [
+    "NoStudy", "NoTrial", "OpenStudies", "Version", "WrongRequest", "amending", "checking_request",
+    "existing", "existing_trial", "request_mark",
+]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -40,12 +44,37 @@ class NoTrial(TrialError):
     """The study has no trial of that number."""
 
 
+class WrongRequest(TrialError):
+    """What a request says about a trial is wrong, whatever the state of the trial."""
+
+
+@contextlib.contextmanager
+def checking_request() -> Iterator[None]:
+    """A block in which a TrialError is the fault of the request, and not of a trial's state."""
+    try:
+        yield
+    except TrialError as error:
+        raise WrongRequest(str(error)) from None
+
+
 def existing(study: Study, number: int, act: Callable[[], T]) -> T:
     """The result of ``act`` on a trial; NoTrial, not a conflict, if there is no such trial."""
     try:
         return act()
     except TrialError:
         existing_trial(study, number)
+        raise
+
+
+def amending(study: Study, number: int, act: Callable[[], T]) -> T:
+    """The result of ``act``, which amends a finished trial: if it is finished, the request must be wrong."""
+    try:
+        return act()
+    except ConflictError:
+        raise
+    except TrialError as error:
+        if existing_trial(study, number).is_finished:
+            raise WrongRequest(str(error)) from None
         raise
 
 

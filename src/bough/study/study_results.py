@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import MethodError, MissingExtraError, StudyError, TrialError
+from bough.errors import MalformedError, MethodError, MissingExtraError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.storage import Amendment, StudyRecord
 from bough.strategies.base import Explains, ForeseesGain, Predicts, RemainingGain
@@ -203,7 +203,7 @@ class StudyResults(StoredStudy):
         configs, names = checked_configs(configs), self.goals.names
         if measure is not None and measure not in names:
             there = ", ".join(map(repr, names)) or "none"
-            raise StudyError(f"study {self.name!r} predicts its objectives ({there}), not {measure!r}")
+            raise MalformedError(f"study {self.name!r} predicts its objectives ({there}), not {measure!r}")
         with self._current() as view:
             model, strategy = self._in_use(view)
             history = self._history(view)

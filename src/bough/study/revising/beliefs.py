@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bough.errors import SpaceError, StudyError
+from bough.errors import MalformedError, SpaceError
 from bough.space import Space
 from bough.space.beliefs import Belief, beliefs_of, checked_likely, likely_json
 from bough.space.desugar import Parameter
@@ -22,16 +22,16 @@ __all__ = ["belief_amendment", "present_beliefs"]
 def belief_amendment(space: Space, given: Mapping[str, Any] | None) -> Amendment:
     """The stored form of ``study.believe(given)``, or a StudyError that says what would be right."""
     if given is not None and not isinstance(given, Mapping):
-        raise StudyError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
+        raise MalformedError(f"beliefs are a dict of parameters and likely values, not {given!r:.80}")
     likely = {}
     for name, value in (given or {}).items():
         parameter = _parameter(space, name)
         if parameter == space.fidelity:
-            raise StudyError(f"the fidelity {name!r} is chosen by the study: it cannot have a belief")
+            raise MalformedError(f"the fidelity {name!r} is chosen by the study: it cannot have a belief")
         try:
             checked = checked_likely(parameter.domain, value, f"parameter {parameter.path!r}:")
         except SpaceError as error:
-            raise StudyError(str(error)) from None
+            raise MalformedError(str(error)) from None
         likely[parameter.path] = None if checked is None else likely_json(checked)
     return Amendment("belief", {"likely": likely})
 
@@ -41,11 +41,11 @@ def _parameter(space: Space, name: Any) -> Parameter:
     if len(found) == 1:
         return found[0]
     if found:
-        raise StudyError(f"{name!r} is ambiguous: name one of {', '.join(repr(p.path) for p in found)}")
+        raise MalformedError(f"{name!r} is ambiguous: name one of {', '.join(repr(p.path) for p in found)}")
     known = [*(p.path for p in space.parameters), *(p.name for p in space.parameters)]
     near = difflib.get_close_matches(str(name), known, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise StudyError(f"the space has no parameter {name!r}{hint}")
+    raise MalformedError(f"the space has no parameter {name!r}{hint}")
 
 
 def present_beliefs(space: Space, amendments: Sequence[Amendment]) -> tuple[Belief, ...]:

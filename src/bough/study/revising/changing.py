@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bough.errors import BoughError, ConfigError, StudyError
+from bough.errors import BoughError, ConfigError, MalformedError, StudyError
 from bough.space import Space
 from bough.space.beliefs import beliefs_of
 from bough.space.desugar import Parameter
@@ -59,7 +59,7 @@ def space_change(
         raise StudyError(f"space must be a bough.Space, not {type(space).__name__}")
     for name, given in (("backfill", backfill), ("fix", fix)):
         if not isinstance(given, Mapping):
-            raise StudyError(f"{name} must be a dict of parameters and values, not {given!r:.60}")
+            raise MalformedError(f"{name} must be a dict of parameters and values, not {given!r:.60}")
     if space == current and not backfill and not fix:
         if beliefs_of(space) and set(beliefs_of(space)) != set(beliefs_of(current)):
             raise StudyError("only the likely values differ, which study.believe changes")
@@ -86,11 +86,11 @@ def _values(what: str, given: Mapping[str, Any], space: Space, other: Space, mus
         matching = [p for p in candidates if p.path == name] or [p for p in candidates if p.name == name]
         if not matching:
             names = ", ".join(repr(parameter.path) for parameter in candidates) or "none"
-            raise StudyError(f"{what} names {name!r}, which is not {must_be}; these are: {names}")
+            raise MalformedError(f"{what} names {name!r}, which is not {must_be}; these are: {names}")
         try:
             found |= {parameter.path: parameter.domain.check(value) for parameter in matching}
         except ConfigError as error:
-            raise StudyError(f"{what}: parameter {name!r} {error}") from None
+            raise MalformedError(f"{what}: parameter {name!r} {error}") from None
     return found
 
 

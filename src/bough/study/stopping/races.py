@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bough.errors import StudyError
+from bough.errors import MalformedError, StudyError
 from bough.storage import Amendment
 from bough.strategies import streams
 from bough.study.amendable_study import AmendableStudy
@@ -119,21 +119,21 @@ def check_no_race(study: Amended) -> None:
 def _by_text(instances: Iterable[Any]) -> dict[str, Any]:
     """The instances by their JSON texts, which identify them."""
     if isinstance(instances, (str, bytes, Mapping)) or not isinstance(instances, Iterable):
-        raise StudyError(f"instances must be a list, such as ['a.cnf', 'b.cnf'], not {_shown(instances)}")
+        raise MalformedError(f"instances must be a list, such as ['a.cnf', 'b.cnf'], not {_shown(instances)}")
     found: dict[str, Any] = {}
     for each in instances:
         try:
             text = _text(each)
         except (TypeError, ValueError, RecursionError):
-            raise StudyError(
+            raise MalformedError(
                 f"the instance {_shown(each)} ({type(each).__name__}) is not JSON data: name instances by "
                 "texts or numbers, and let the objective load them"
             ) from None
         if text in found:
-            raise StudyError(f"the instance {_shown(each)} is given twice")
+            raise MalformedError(f"the instance {_shown(each)} is given twice")
         found[text] = each
     if not found:
-        raise StudyError("instances must have at least one instance: the list is empty")
+        raise MalformedError("instances must have at least one instance: the list is empty")
     return found
 
 
