@@ -143,16 +143,16 @@ class Study(AmendableStudy):
 
         request: mark of a request that may be sent again; the same one has no second effect.
         """
-        return self._insert(known_results(results, self.goals), request)
+        return self.insert(known_results(results, self.goals), request)
 
     def enqueue(self, config: Config, *, request: str | None = None) -> Trial:
         """Have a configuration tried next, before the method proposes anything.
 
         request: as in ``add_many``.
         """
-        return self._insert([(config, Trial(-1, {}, "queued"))], request)[0]
+        return self.insert([(config, Trial(-1, {}, "queued"))], request)[0]
 
-    def _insert(self, given: list[tuple[Config, Trial]], request: str | None) -> list[Trial]:
+    def insert(self, given: list[tuple[Config, Trial]], request: str | None = None) -> list[Trial]:
         """Insert trials with configs of the current space; retry if the space changed in the meantime."""
         while True:
             with self._current() as view:

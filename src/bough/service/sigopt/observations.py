@@ -56,7 +56,7 @@ def _observe(context: SigOptContext, document: Document, study: Study, body: Jso
         except ConflictError as error:
             raise SigOptError(f"This suggestion has another observation already: {error}") from None
     else:
-        trial = study._insert([(result.config, replace(result, worker=who))], None)[0]
+        trial = study.insert([(result.config, replace(result, worker=who))])[0]
     extra = {"metadata": body.get("metadata"), "stored": stored}
     if any(extra.values()):
         context.attach("observation", document, trial, extra)

@@ -41,7 +41,7 @@ async def create_suggestion(context: SigOptContext, call: Call) -> Json:
 
 def _insert_own(call: Call, document: Document, study: Study) -> Trial:
     config = config_of(document.body["definition"], call.body["assignments"], study)
-    return study._insert([(config, Trial(-1, {}, "running", worker=call.who.name))], None)[0]
+    return study.insert([(config, Trial(-1, {}, "running", worker=call.who.name))])[0]
 
 
 def list_suggestions(context: SigOptContext, call: Call) -> Json:
