@@ -18,7 +18,7 @@ from urllib.parse import quote
 import numpy as np
 
 from bough.amending_client import AmendingClient, dict_of, trial_of, trials_of
-from bough.errors import ServiceError, StudyError, TrialError
+from bough.errors import ExhaustedError, ServiceError, StudyError, TrialError
 from bough.points import FloatArray
 from bough.registry import Method, describe
 from bough.space import Space
@@ -42,6 +42,9 @@ from bough.wire import QUICK_SECONDS, HttpConnection
 __all__ = ["RemoteStudy", "connect"]
 
 _PAGE = 1000
+
+MOST_ASKED, MOST_ADDED = 100, 2500
+"""How many trials the service hands out, and takes, with one request."""
 
 
 @hinting
@@ -151,13 +154,20 @@ class RemoteStudy(AmendingClient):
     def add_many(
         self, results: Iterable[tuple[Config, Any] | tuple[Config, Any, float | None]]
     ) -> list[Trial]:
-        """Add known results, each (config, value) or (config, value, noise), in one transaction."""
+        """Add known results, each (config, value) or (config, value, noise).
+
+        All of them are added in one transaction, or, if there are more than 2,500, as many at a time. If one
+        part is refused, the parts before it stay.
+        """
         rows = []
         for config, result in known_results(results, self.goals):
-            if result.value is None:
-                raise TrialError(f"a known result must be finite: {result.error}")
-            rows.append({"config": dict_of(config, "a config"), **self._result_json(result)})
-        return trials_of(self._post("add", {"results": rows}, self._timeout))
+            failed = {} if result.error is None else {"error": result.error}
+            rows.append({"config": dict_of(config, "a config"), **self._result_json(result), **failed})
+        added: list[Trial] = []
+        for start in range(0, len(rows), MOST_ADDED):
+            part = rows[start : start + MOST_ADDED]
+            added += trials_of(self._post("add", {"results": part}, self._timeout))
+        return added
 
     def enqueue(self, config: Config) -> Trial:
         """Have a configuration tried next, before the method proposes anything."""
@@ -251,7 +261,8 @@ class RemoteStudy(AmendingClient):
         measure: the objective to predict, by default the first one.
         """
         named = {} if measure is None else {"measure": measure}
-        moments = np.empty((2, len(checked_configs(configs))))
+        configs = list(checked_configs(configs))
+        moments = np.empty((2, len(configs)))
         for start in range(0, len(configs), _PAGE):
             page = slice(start, start + _PAGE)
             asked = {"configs": [dict(each) for each in configs[page]], **named}
@@ -290,8 +301,20 @@ class RemoteStudy(AmendingClient):
         self, n: int, *, limit: int | None = None, lease: float | None = None, worker: str | None = None
     ) -> list[Trial]:
         worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
-        body = {"n": n, "lease": lease, "limit": limit, "worker": worker}
-        return trials_of(self._post("ask", body, self._timeout))
+        trials: list[Trial] = []
+        while len(trials) < n:
+            wanted = min(n - len(trials), MOST_ASKED)
+            body = {"n": wanted, "lease": lease, "limit": limit, "worker": worker}
+            try:
+                found = trials_of(self._post("ask", body, self._timeout))
+            except ExhaustedError:
+                if not trials:
+                    raise
+                break
+            trials += found
+            if len(found) < wanted:
+                break
+        return trials
 
     def record_result(self, result: Trial) -> Trial:
         """Send a result, made by ``told`` or ``failure``."""

@@ -81,7 +81,7 @@ class HttpConnection:
         timeout:  seconds that the reply may take. A request whose reply is late is sent at least once more.
         """
         try:
-            text = None if body is None else json.dumps(body, allow_nan=False)
+            text = None if body is None else json.dumps(body, allow_nan=False, default=_plain)
         except (TypeError, ValueError) as error:
             raise ServiceError(f"this cannot be sent as JSON: {error}") from None
         headers = {**self._headers, **(headers or {}), "Idempotency-Key": secrets.token_hex(16)}
@@ -151,6 +151,13 @@ class HttpConnection:
             except ValueError:
                 raise ServiceError(f"{self.where} did not answer as a bough service does") from None
         raise _error(reply, status, self.where)
+
+
+def _plain(value: Any) -> Any:
+    """The number or text in a scalar of NumPy or a tensor, which local studies take as well."""
+    if not hasattr(value, "item"):
+        raise TypeError(f"{value!r:.80} ({type(value).__name__}) is not JSON data")
+    return value.item()
 
 
 def _detect_dead_peer(connection: http.client.HTTPConnection) -> None:

@@ -141,6 +141,67 @@ def test_results_carry_the_same_as_those_of_a_local_study(study) -> None:
         study.trial(9)
 
 
+def test_numbers_of_numpy_and_results_that_are_none_are_stored_as_by_a_local_study(study) -> None:
+    local = bough.Study(space, method="random", seed=3)
+    config = {"model": "forest", "depth": np.int64(3), "scale": np.str_("none")}
+    for each in (study, local):
+        each.enqueue({"model": "svm", "C": np.float32(0.5), "scale": "none"})
+        each.run(lambda _: 1.0, trials=np.int64(2), progress=False)
+        each.add(config, np.float32(2), noise=np.float64(0.5))
+        each.add_many([(config, {"value": float("nan"), "memory": 3, "host": "a"}), (config, 7)])
+        each.correct(0, np.float32(0.25), "a slip")
+        each.correct(1, {"value": np.int64(4), "memory": np.float32(8)}, "another")
+    fields = (
+        "number",
+        "config",
+        "state",
+        "value",
+        "noise",
+        "error",
+        "measures",
+        "notes",
+        "learn",
+        "corrected",
+    )
+    for theirs, ours in zip(study.trials, local.trials, strict=True):
+        assert [getattr(theirs, name) for name in fields] == [getattr(ours, name) for name in fields]
+    with pytest.raises(ServiceError, match=r"^this cannot be sent as JSON: .* \(object\) is not JSON data$"):
+        study.enqueue({"model": object()})
+
+
+def test_an_added_result_without_a_measure_fails_as_in_a_local_study(served: Service) -> None:
+    goals = {"objectives": ["a", "b"], "method": "random", "seed": 3}
+    remote = bough.connect(served.url, served.write, "several", space=space, **goals)
+    local = bough.Study(space, **goals)
+    added = [
+        each.add({"model": "bayes", "scale": "none"}, {"a": 1.0, "b": float("inf"), "host": "a"})
+        for each in (remote, local)
+    ]
+    assert len({(t.state, t.error, str(t.measures), str(t.notes)) for t in added}) == 1
+    assert added[0].state == "failed"
+
+
+def test_many_trials_take_several_requests(study, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [trial.number for trial in study.ask(150)] == list(range(150))
+    config = {"model": "bayes", "scale": "none"}
+    assert len(study.add_many([(config, 1.0)] * 2600)) == 2600
+    assert study.status().trials == 2750
+    assert study.add_many([]) == []
+    monkeypatch.setattr("bough.client.MOST_ADDED", 2)
+    with pytest.raises(ConfigError, match="'scale' is missing"):
+        study.add_many([*[(config, 1.0)] * 3, ({"model": "bayes"}, 1.0)])
+    assert study.status().trials == 2752
+
+
+def test_asking_for_more_trials_than_a_space_has(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bough.client.MOST_ASKED", 2)
+    few = bough.Space({"x": bough.Int(1, 4)})
+    study = bough.connect(served.url, served.write, "few", space=few, method="random")
+    assert len(study.ask(9)) == 4
+    with pytest.raises(ExhaustedError):
+        study.ask(9)
+
+
 def test_a_told_trial_has_the_curve_that_it_reported(study) -> None:
     first, second = study.ask(2)
     study.report(first, 2.0, 1)

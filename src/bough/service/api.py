@@ -204,7 +204,7 @@ def _add_asking(api: APIRouter, studies: OpenStudies) -> None:
         mark = request_mark(who.id, "add", key, known.model_dump_json())
         with checking_request():
             rows = [(each.config, known_result(each, opened.goals)) for each in known.results]
-            trials = await studies.insert(opened, mark, lambda: opened.add_many(rows, request=mark))
+            trials = await studies.insert(opened, mark, lambda: opened.insert(rows, mark))
         return _trials(trials, status=201)
 
 

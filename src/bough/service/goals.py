@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -14,7 +15,7 @@ from bough.service.routing import Opened, json_object
 from bough.strict_json import finite
 from bough.study.analysis.fronts import hypervolume_of, reference_of
 from bough.study.goals import RESERVED, Goals
-from bough.study.results import told
+from bough.study.results import failure, told
 from bough.trial import Trial
 
 __all__ = ["add_goal_routes", "known_result", "told_result"]
@@ -34,9 +35,13 @@ def told_result(number: int, given: Tell, goals: Goals) -> Trial:
     return told(number, parts, given.noise, given.cost, given.attempt, given.notes, goals)
 
 
-def known_result(given: Known, goals: Goals) -> dict[str, Any]:
-    """A result as an argument of ``Study.add``."""
-    return {**given.notes, **_measured(given, goals), "noise": given.noise, "cost": given.cost}
+def known_result(given: Known, goals: Goals) -> Trial:
+    """A result to add."""
+    if given.error is None:
+        return told(-1, _measured(given, goals), given.noise, given.cost, notes=given.notes, goals=goals)
+    if given.value is not None:
+        raise TrialError("a known result has a value or an error, not both")
+    return replace(failure(-1, given.error), measures=given.measures, notes=given.notes)
 
 
 def _measured(given: Tell | Known, goals: Goals) -> dict[str, Any]:

@@ -129,7 +129,10 @@ class Believe(_In):
 
 
 class Known(_Result):
+    """``error``: why there is no value; the trial is then a failed one."""
+
     config: Config
+    error: Annotated[str, Field(max_length=20_000)] | None = None
 
 
 class Add(_In):
