@@ -48,6 +48,14 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return Terminal(capsys)
 
 
+def test_the_reason_why_no_trial_has_a_value(terminal: Terminal, tmp_path: Path) -> None:
+    script(tmp_path, "broken.sh", "#!/bin/sh\necho no disk >&2; exit 3")
+    terminal.run("broken", *GOALS, program="./broken.sh")
+    code, _, err = terminal.bough("best", "broken")
+    assert code == 2
+    assert "has no trial with a value in its space yet: the last one failed, " in err and "no disk" in err
+
+
 def test_a_program_prints_an_object_and_the_front_is_shown(terminal: Terminal) -> None:
     code, out, _ = terminal.run("several", *GOALS, "--reference", "error=2")
     assert code == 0

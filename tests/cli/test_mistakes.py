@@ -20,6 +20,12 @@ def test_a_mistyped_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
     assert "there are demo, run, show" in call(capsys, "frobnicate")[2]
 
 
+def test_a_text_in_place_of_a_number(capsys: pytest.CaptureFixture[str]):
+    for option, kind in (("--trials", "integer"), ("--timeout", "float")):
+        code, _, err = call(capsys, "run", "space.yaml", option, "x", "--", "true")
+        assert code == 2 and f"'x' is not a valid {kind}." in err
+
+
 def test_an_option_of_a_program_without_two_dashes_gets_a_hint(capsys: pytest.CaptureFixture[str]):
     code, _, err = call(capsys, "run", "space.yaml", "-n", "3", "./train", "--rate", "{rate}")
     assert code == 2 and "write -- before the program" in err

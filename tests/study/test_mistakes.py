@@ -12,6 +12,7 @@ import bough
 from bough.errors import (
     BoughError,
     ConfigError,
+    MalformedError,
     SpaceError,
     StorageError,
     StudyError,
@@ -250,12 +251,29 @@ def test_a_folder_is_no_storage(tmp_path) -> None:
     ("wrong", "words"),
     [
         ({"x": bough.Float(0, 1)}, r"not dict; write bough.Space\(\{...\}\)"),
-        (lambda config: 1.0, "not function; the objective comes first, then the space"),
+        (lambda config: 1.0, r"not function; minimize\(objective, space\) and study.run\(objective\) take"),
     ],
 )
 def test_something_else_in_the_place_of_the_space(wrong: Any, words: str) -> None:
     with pytest.raises(BoughError, match=words):
         bough.minimize(lambda config: 1.0, wrong, trials=2)
+
+
+def test_an_objective_is_no_argument_of_a_study() -> None:
+    with pytest.raises(MalformedError, match=r"study.run\(objective\) take an objective"):
+        bough.Study(lambda config: 1.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="too many arguments: only 'space' may be given without a name"):
+        bough.Study(lambda config: 1.0, space)  # type: ignore[arg-type, call-arg]
+
+
+def test_options_that_no_function_here_has() -> None:
+    study = bough.Study(space, method="random", seed=0)
+    with pytest.raises(TypeError, match="'trial': did you mean 'trials'"):
+        study.run(lambda config: 1.0, trial=7)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"'direction': use bough.minimize or bough.maximize, or objectives="):
+        bough.minimize(lambda config: 1.0, space, direction="maximize")  # type: ignore[call-arg]
+    with pytest.raises(StudyError, match="called with two arguments, study and trial, which '<lambda>' does"):
+        study.run(lambda config: 1.0, 3, callbacks=[lambda study: None])
 
 
 def test_options_in_a_set_have_no_order() -> None:

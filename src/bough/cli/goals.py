@@ -110,5 +110,7 @@ def no_feasible_trial(study: Study) -> str:
 
     current = study.current_trials
     if not any(trial.state == "done" and trial.retracted is None for trial in current):
-        return f"study {study.name!r} has no trial with a value in its space yet"
+        failed = [trial for trial in current if trial.state == "failed"]
+        why = f": the last one failed, {failed[-1].error}" if failed else ""
+        return f"study {study.name!r} has no trial with a value in its space yet{why}"
     return str(closest(study.goals, current, study.name))

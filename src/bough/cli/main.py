@@ -6,6 +6,7 @@ import difflib
 import logging
 import os
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -122,7 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         words = sys.argv[1:] if arguments is None else arguments
         if isinstance(error, click.NoSuchOption) and "run" in words[:1] and "--" not in words:
             hint = " (if it belongs to your program, write -- before the program)"
-        return _fail(" ".join(error.format_message().split()) + hint)
+        message = re.sub(r"not a valid (integer|float) range", r"not a valid \1", error.format_message())
+        return _fail(" ".join(message.split()) + hint)
     except click.ClickException as error:
         return _fail(error.format_message())
     except (click.Abort, KeyboardInterrupt):

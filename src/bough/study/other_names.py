@@ -63,14 +63,20 @@ def unexpected(name: str, known: Sequence[str]) -> TypeError:
 
 
 def hinting(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function say what bough calls an option where it is given one of ``OPTION_NAMES``."""
-    known = list(inspect.signature(function).parameters)
-    others = OPTION_NAMES.keys() - set(known)
+    """Let a function name the option that was meant, and the arguments that need no name."""
+    parameters = inspect.signature(function).parameters
+    known = [name for name in parameters if name != "self"]
+    first = [name for name, each in parameters.items() if each.kind is each.POSITIONAL_OR_KEYWORD]
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
     @functools.wraps(function)
     def called(*args: P.args, **options: P.kwargs) -> R:
-        for name in sorted(others & options.keys()):
-            raise unexpected(name, known)
+        for name in sorted(options.keys() - known):
+            if not takes_any or name in OPTION_NAMES:
+                raise unexpected(name, known)
+        if len(args) > len(first):
+            named = " and ".join(repr(name) for name in first if name != "self")
+            raise TypeError(f"too many arguments: only {named} may be given without a name")
         return function(*args, **options)
 
     return called

@@ -66,7 +66,8 @@ def new_record(
 
 def _no_space(given: Any) -> MalformedError:
     hint = "; write bough.Space({...})" if isinstance(given, dict) else ""
-    hint = "; the objective comes first, then the space" if callable(given) else hint
+    takes_objective = "; minimize(objective, space) and study.run(objective) take an objective"
+    hint = takes_objective if callable(given) else hint
     return MalformedError(f"space must be a bough.Space, not {type(given).__name__}{hint}")
 
 
@@ -86,8 +87,8 @@ def check_same(
     differs = next(_differences(record, wanted, method, seed, stopping, amendments), None)
     if differs:
         raise StudyError(
-            f"study {record.name!r} exists and differs: {differs}; use another name (study.add carries "
-            "results over), or delete it"
+            f"study {record.name!r} exists and differs: {differs}; use another name (study.add and "
+            "`bough import` carry results over), or delete it"
         )
 
 

@@ -114,6 +114,9 @@ def _optimize(
     if unknown := options.keys() - LocalRunOptions.__annotations__.keys():  # before anything is stored
         if (wrong := min(unknown)) in ("objectives", "reference"):
             raise TypeError(f"unexpected keyword argument {wrong!r}: bough.optimize takes it")
+        if wrong == "direction":
+            use = "bough.minimize or bough.maximize, or objectives={name: direction} of bough.optimize"
+            raise TypeError(f"unexpected keyword argument 'direction': use {use}")
         raise unexpected(wrong, ["trials", *wanted, *LocalRunOptions.__annotations__])
 
     def study(**given: Any) -> Study:

@@ -123,9 +123,11 @@ def _check_callback(callback: Callable[..., Any]) -> None:
         return
     try:
         signature.bind(None, None)
-    except TypeError as error:
+    except TypeError:
         name = getattr(callback, "__name__", type(callback).__name__)
-        raise StudyError(f"callbacks are called with (study, trial), and {name!r}: {error}") from None
+        raise StudyError(
+            f"a callback is called with two arguments, study and trial, which {name!r} does not take"
+        ) from None
 
 
 def warn_at_start(study: RunnableStudy, plan: RunPlan) -> None:
