@@ -251,8 +251,13 @@ def test_processes_of_the_standard_library() -> None:
 
 
 def test_an_objective_that_cannot_be_sent_is_named() -> None:
-    with ProcessPoolExecutor(1) as executor, pytest.raises(StudyError, match=r"all 10 trials .*pickle"):
-        run(lambda config: 1.0, 20, executor=executor)
+    study = Study(LINE, method="random", seed=0)
+    with (
+        ProcessPoolExecutor(1) as executor,
+        pytest.raises(StudyError, match=r"cannot get this objective \(.*pickle.*\): define it with def"),
+    ):
+        study.run(lambda config: 1.0, 20, executor=executor, progress=False)
+    assert study.trials == []
 
 
 def test_an_executor_that_breaks_ends_the_run() -> None:

@@ -14,7 +14,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, SupportsIndex
 
@@ -61,10 +61,23 @@ def open_pool(
 ) -> Pool:
     """The pool for ``run``'s arguments, which ``check_pool`` must have checked."""
     if executor is not None:
+        if isinstance(executor, ProcessPoolExecutor):
+            _check_sendable(evaluate)
         return _External(evaluate, executor, _at_a_time(workers, executor))
     if workers in (None, 1) and trial_timeout is None:
         return _Inline(evaluate, interruptible)
     return _Processes(evaluate, workers or 1)
+
+
+def _check_sendable(evaluate: Evaluate) -> None:
+    """StudyError if no process can get the objective: every trial would fail for this reason."""
+    try:
+        pickle.dumps(evaluate)
+    except Exception as error:  # pickling runs code of the user
+        raise StudyError(
+            f"a process cannot get this objective ({error}): define it with def in a module, or use workers= "
+            "instead of executor="
+        ) from None
 
 
 def check_pool(workers: int | None, executor: Executor | None, trial_timeout: float | None) -> None:
