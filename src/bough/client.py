@@ -351,9 +351,9 @@ class RemoteStudy(AmendingClient):
             stop_requests=found.get("stop_requests", 0),
         )
 
-    def set_budget(self, budget: float) -> None:
-        """Set the total cost that the trials may have."""
-        self._post("budget", {"budget": checked_budget(budget)})
+    def set_budget(self, budget: float | None) -> None:
+        """Set the total cost that the trials may have; None removes the budget."""
+        self._post("budget", {"budget": None if budget is None else checked_budget(budget)})
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""

@@ -37,6 +37,8 @@ def test_a_served_run_ends_with_its_budget_which_the_service_keeps(served: Servi
         headers={"Authorization": f"Bearer {served.write}"},
     )
     assert reply.status_code == 422
+    study.set_budget(None)
+    assert [each.body["budget"] for each in study.amendments] == [35, None]
 
 
 def test_costs_whose_sum_no_number_holds(served: Service) -> None:

@@ -176,6 +176,19 @@ def test_the_budget_is_part_of_the_stored_study(tmp_path) -> None:
     assert reopened.ask().config == expected
 
 
+def test_a_budget_can_be_removed(tmp_path) -> None:
+    study = bough.Study(SPACE, seed=4)
+    study.set_budget(None)
+    assert study.amendments == []
+    study.set_budget(500)
+    study.set_budget(None)
+    assert study.budget is None
+    export_study(study, tmp_path / "s.jsonl")
+    assert import_study(tmp_path / "s.jsonl", None).budget is None
+    plain = bough.Study(SPACE, seed=4)
+    assert told(study, 9) == told(plain, 9)
+
+
 def test_cost_enters_several_objectives_too() -> None:
     study = bough.Study(SPACE, objectives=["error", "size"], seed=0)
     study.set_budget(300)

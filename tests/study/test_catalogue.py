@@ -150,6 +150,7 @@ def test_list_and_delete(storage_url: str | None) -> None:
     for name in ("one", "zwei", "три"):
         new_study(storage, name)
     assert [record.name for record in studies(storage)] == ["one", "zwei", "три"]
+    assert "svm" in studies(storage)[0].space and "svm" not in repr(studies(storage))
     held = open_study("zwei", storage)
     delete_study("zwei", storage)
     assert [record.name for record in studies(storage)] == ["one", "три"]

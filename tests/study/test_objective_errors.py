@@ -43,6 +43,14 @@ def raising(error: BaseException) -> Any:
     return objective
 
 
+def test_an_objective_that_asks_for_its_parameters_takes_no_space() -> None:
+    study = Study(LINE, method="random", seed=0)
+    study.run(lambda trial: trial.float("x", 0, 1), 1, progress=False)
+    assert "no attribute 'float'; an objective that asks a trial for its parameters takes no space" in str(
+        study.trials[0].error
+    )
+
+
 class TrialPruned(Exception):
     """Optuna's exception, by its name."""
 

@@ -154,9 +154,12 @@ class Renew(_In):
 
 
 class NewBudget(_In):
-    """The total cost that the trials may have: in units of reported costs, or in seconds without any."""
+    """The total cost that the trials may have: in units of reported costs, or in seconds without any.
 
-    budget: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    null removes the budget.
+    """
+
+    budget: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
 
 
 class Predict(_In):

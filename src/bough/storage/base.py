@@ -23,7 +23,7 @@ class StudyRecord:
     """
 
     name: str
-    space: str
+    space: str = field(repr=False)
     direction: str
     method: str
     seed: int

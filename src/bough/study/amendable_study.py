@@ -108,8 +108,11 @@ class AmendableStudy(StudyResults):
         self.amend(make, space, by=by)
         return lines
 
-    def set_budget(self, budget: float) -> None:
-        """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then weighs costs."""
+    def set_budget(self, budget: float | None) -> None:
+        """Say what the trials may cost together, as ``run(budget=)`` does; ``auto`` then weighs costs.
+
+        None removes the budget.
+        """
         self.amend(lambda view: new_budget(view.amendments, budget))
 
     def stop_runs(self, reason: str = "", *, by: str | None = None) -> Amendment:

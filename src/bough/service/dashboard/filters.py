@@ -92,7 +92,7 @@ def statement(amendment: Amendment) -> str:
             )
             return "; ".join(believed) or "all beliefs are withdrawn"
         case "budget":
-            return number(body["budget"])
+            return "no budget" if body["budget"] is None else number(body["budget"])
         case "source":
             return str(body["name"])
         case _:

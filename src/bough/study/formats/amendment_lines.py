@@ -79,7 +79,8 @@ def _check(kind: str, body: dict[str, Any], trial: Trial | None, goals: Goals) -
         case "source":
             _check_source(body)
         case "budget":
-            checked_budget(body.get("budget"))
+            if body.get("budget", 0) is not None:
+                checked_budget(body.get("budget"))
         case "instances" if not isinstance(body.get("instances"), list) or not body["instances"]:
             raise ValueError("'instances' must be a list of at least one instance")
         case "stop" if not isinstance(body.get("reason"), str):

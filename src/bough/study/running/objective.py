@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,9 @@ _PACKAGE = str(Path(__file__).parents[2])
 """The folder of bough itself."""
 
 _MAX_TRACEBACK = 20_000
+
+_ASKS = re.compile("float$|int$|categorical$|choice$|suggest_")
+"""The methods of a trial by which an objective asks for a parameter, here and in Optuna."""
 
 
 class Run:
@@ -180,6 +184,8 @@ def reason(error: BaseException) -> str:
     text = " ".join(f"{type(error).__name__}: {said}".rstrip(": ").split())
     if type(error).__name__ == "TrialPruned":  # compared by name, because Optuna may not be installed
         text += "; bough stops a trial by run.report(value, step): return once run.stop is true"
+    if isinstance(error, AttributeError) and isinstance(error.obj, dict) and _ASKS.match(error.name or ""):
+        text += "; an objective that asks a trial for its parameters takes no space"
     trace = _own_frame(error.__traceback__)
     if trace is None:
         return text

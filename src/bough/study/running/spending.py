@@ -91,11 +91,11 @@ def checked_budget(budget: Any) -> float:
 
 
 def new_budget(amendments: Iterable[Amendment], budget: Any) -> Amendment | None:
-    """The amendment that sets a budget; None if the study has that one already."""
-    wanted = checked_budget(budget)
+    """The amendment that sets a budget, or with None removes it; None if the study has that one already."""
+    wanted = None if budget is None else checked_budget(budget)
     return None if budget_of(amendments) == wanted else Amendment(KIND, {"budget": wanted})
 
 
 def budget_of(amendments: Iterable[Amendment]) -> float | None:
-    """The budget that was set last."""
+    """The budget that was set last; None if there is none, or it was removed."""
     return next((a.body["budget"] for a in reversed(list(amendments)) if a.kind == KIND), None)
