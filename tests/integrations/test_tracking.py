@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +91,35 @@ def test_tensorboard_gets_each_trial_once(tmp_path: Path):
     callback.log_study(study)
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == before
     assert len({path.parent.name for path in before}) == 3
-    first = (tmp_path / "a study_s name" / "trial-00000").glob("*")
+    (folder,) = tmp_path.glob("a study_s name-????????")
+    first = (folder / "trial-00000").glob("*")
     assert b"svm" in b"".join(path.read_bytes() for path in first)
+
+
+@pytest.mark.slow
+def test_tensorboard_keeps_studies_apart_whose_names_become_the_same(tmp_path: Path):
+    pytest.importorskip("tensorboardX", reason="needs tensorboardX")
+    from bough.integrations.tensorboard import TensorBoardCallback
+
+    callback = TensorBoardCallback(tmp_path)
+    for name in ("a_b", "a/b"):
+        study = bough.Study(SPACE, name=name, method="random", seed=0)
+        study.run(objective, trials=2, callbacks=[callback], progress=False)
+    assert len(list(tmp_path.glob("a_b/trial-*"))) == 2
+    assert len(list(tmp_path.glob("a_b-????????/trial-*"))) == 2
+
+
+@pytest.mark.slow
+def test_a_study_goes_on_in_the_folder_that_it_had_before_names_got_a_hash(tmp_path: Path):
+    pytest.importorskip("tensorboardX", reason="needs tensorboardX")
+    from bough.integrations.tensorboard import TensorBoardCallback
+
+    (tmp_path / "a_b" / "trial-00000").mkdir(parents=True)
+    study = bough.Study(SPACE, name="a/b", method="random", seed=0)
+    study.add({"model": "bayes", "scale": "standard"}, 0.5)
+    study.run(objective, trials=2, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
+    assert len(list(tmp_path.glob("a_b/trial-*"))) == 3
+    assert [path.name for path in tmp_path.iterdir()] == ["a_b"]
 
 
 @pytest.mark.slow
@@ -151,8 +179,41 @@ def test_mlflow_takes_any_name(mlflow_runs):
     study = bough.Study(space, seed=0)
     study.run(lambda config: {"value": 1.0, "<m>": 2.0, "": 3.0, "a//b": 4.0}, trials=1, callbacks=[callback])
     (run,) = runs()
-    assert set(run.data.params) == {"a_b _c_", "__x", "___", "train/rate", "é", "n" * 250}
-    assert {"_m_": 2.0, "_": 3.0, "_a__b": 4.0}.items() <= run.data.metrics.items()
+    assert max(map(len, run.data.params)) == 250
+    assert {re.sub("-[0-9a-f]{8}$", "-HASH", name) for name in run.data.params} == {
+        "a_b _c_-HASH", "__x-HASH", "___-HASH", "train/rate", "é", "n" * 241 + "-HASH",
+    }  # fmt: skip
+    metrics = {re.sub("-[0-9a-f]{8}$", "-HASH", name): value for name, value in run.data.metrics.items()}
+    assert {"_m_-HASH": 2.0, "_-HASH": 3.0, "_a__b-HASH": 4.0}.items() <= metrics.items()
+
+
+def test_mlflow_keeps_names_apart_that_it_does_not_allow(mlflow_runs):
+    callback, runs = mlflow_runs
+    space = bough.Space({name: bough.Categorical([name]) for name in ("a?", "a*", "a_")})
+    study = bough.Study(space, method="random", seed=0)
+    study.run(lambda config: {"value": 1.0, "b?": 2.0, "b*": 3.0}, trials=1, callbacks=[callback])
+    (run,) = runs()
+    assert sorted(run.data.params.values()) == ["a*", "a?", "a_"] and run.data.params["a_"] == "a_"
+    assert {2.0, 3.0} <= set(run.data.metrics.values())
+
+
+def test_a_study_goes_on_without_mlflow(
+    mlflow_runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    from mlflow.exceptions import MlflowException
+
+    callback, runs = mlflow_runs
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise MlflowException("the server is away\nin detail")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(callback._client, "create_run", fails)
+        study = bough.Study(SPACE, method="random", seed=0)
+        study.run(lambda config: 1.0, trials=1, callbacks=[callback], progress=False)
+    assert caplog.messages == ["trial 0 is not in MLflow: the server is away; log_study tries again"]
+    callback.log_study(study)
+    assert len(runs()) == 1
 
 
 def test_mlflow_ends_a_run_that_was_cut_off(mlflow_runs, monkeypatch: pytest.MonkeyPatch):

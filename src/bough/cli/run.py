@@ -197,7 +197,7 @@ def run(
     if trials is not None and done >= trials:
         has = f"study {study.name!r} has {counted(done, 'trial')} already"
         click.echo(f"bough: {has}: nothing to run, as --trials is the total number", err=True)
-    folder = logs or logs_of(study.name)
+    folder = logs or logs_of(study)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     try:

@@ -6,18 +6,21 @@ study.run(objective, trials=50, callbacks=[MLflowCallback(experiment="tuning")])
 from __future__ import annotations
 
 import hashlib
+import logging
 import posixpath
 import re
 import time
 from typing import Any
 
 from bough.errors import MissingExtraError
+from bough.integrations.names import short_hash
 from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
 
 try:
     from mlflow.entities import Metric, Param
+    from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 except ModuleNotFoundError:
     raise MissingExtraError(
@@ -25,6 +28,8 @@ except ModuleNotFoundError:
     ) from None
 
 __all__ = ["MLflowCallback"]
+
+_log = logging.getLogger("bough")
 
 LONGEST_TEXT = 5000
 """The longest value of a tag, in characters; MLflow refuses longer ones."""
@@ -41,7 +46,9 @@ class MLflowCallback(Tracker):
 
     A run has the trial's active parameters, its measures, its learning curve, and tags with its branch, state
     and attempt. A trial that MLflow already has is not logged again, so a resumed study continues its
-    experiment; ``log_study`` also logs trials of earlier runs.
+    experiment; ``log_study`` also logs trials of earlier runs. Characters that MLflow does not allow in names
+    become ``_``, and the name then ends in a short hash. If MLflow refuses a trial or cannot be reached, a
+    warning is logged and the study goes on.
     """
 
     def __init__(self, experiment: str | None = None, tracking_uri: str | None = None) -> None:
@@ -50,6 +57,13 @@ class MLflowCallback(Tracker):
 
     def __call__(self, study: Study, trial: Trial) -> None:
         """Log one finished trial."""
+        try:
+            self._log_once(study, trial)
+        except MlflowException as error:
+            why = str(error).partition("\n")[0]
+            _log.warning("trial %d is not in MLflow: %s; log_study tries again", trial.number, why)
+
+    def _log_once(self, study: Study, trial: Trial) -> None:
         experiment = self._experiment_id(study)
         parent = self._parent(experiment, study)
         run = self._find(experiment, study, str(trial.number))
@@ -108,10 +122,14 @@ class MLflowCallback(Tracker):
 
 
 def _name(name: str) -> str:
-    """A name that MLflow allows: characters that are not allowed in file names become ``_``."""
-    allowed = re.sub(r"[^/\w.\- :]", "_", name)[:LONGEST_NAME]
+    """A name that MLflow allows; one that differs from the given name ends in a hash."""
+    allowed = re.sub(r"[^/\w.\- :]", "_", name)
     is_path = posixpath.normpath(allowed) == allowed and not allowed.startswith(("/", "."))
-    return allowed if is_path else f"_{re.sub('[/.]', '_', allowed)}"[:LONGEST_NAME]
+    if is_path and allowed == name and len(name) <= LONGEST_NAME:
+        return name
+    hashed = f"-{short_hash(name)}"
+    safe = allowed if is_path else f"_{re.sub('[/.]', '_', allowed)}"
+    return safe[: LONGEST_NAME - len(hashed)] + hashed
 
 
 def _key(study: Study, trial: str) -> str:

@@ -5,10 +5,12 @@ study.run(objective, trials=50, callbacks=[TensorBoardCallback("logs")])
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError
+from bough.integrations.names import file_name
 from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
@@ -22,12 +24,16 @@ except ModuleNotFoundError:
 
 __all__ = ["TensorBoardCallback"]
 
+ALLOWED = " -_.="
+"""Characters of a study's name, besides letters and digits, that its folder has."""
+
 
 class TensorBoardCallback(Tracker):
     """A callback for ``run`` that writes every finished trial to the folder ``logs``.
 
     Each trial has the folder ``logs/STUDY/trial-NUMBER`` with its active parameters, its measures and its
-    learning curve. An existing folder is not changed, so logging a trial again has no effect.
+    learning curve. An existing folder is not changed, so logging a trial again has no effect. Characters that
+    are special in paths become ``_`` in STUDY, which then ends in a short hash.
     """
 
     def __init__(self, logs: str | Path) -> None:
@@ -35,8 +41,7 @@ class TensorBoardCallback(Tracker):
 
     def __call__(self, study: Study, trial: Trial) -> None:
         """Log one finished trial."""
-        folder = self._logs / _file_name(study.name)
-        name = f"trial-{trial.number:05d}"
+        folder, name = self._folder(study, trial.number), _trial_name(trial.number)
         if (folder / name).exists():
             return
         logged = facts(study, trial)
@@ -52,7 +57,17 @@ class TensorBoardCallback(Tracker):
                 for step, value in trial.curve:
                     writer.add_scalar("report", value, step)
 
+    def _folder(self, study: Study, number: int) -> Path:
+        """The folder of a study; a study that was logged without a hash in its name keeps that folder."""
+        folder = self._logs / file_name(study.name, ALLOWED)
+        former = self._logs / "".join(
+            each if each.isalnum() or each in ALLOWED else "_" for each in study.name
+        )
+        if former == folder or folder.exists() or not os.path.exists(former):
+            return folder
+        earlier = (trial.number for trial in study.trials[:number] if trial.is_finished)
+        return former if any((former / _trial_name(each)).exists() for each in earlier) else folder
 
-def _file_name(study: str) -> str:
-    """The study's name without characters that are special in paths."""
-    return "".join(letter if letter.isalnum() or letter in " -_.=" else "_" for letter in study)
+
+def _trial_name(number: int) -> str:
+    return f"trial-{number:05d}"
