@@ -57,12 +57,6 @@ def test_a_url_that_keeps_nothing_is_refused(url: str) -> None:
         Study(SPACE, name="s", storage=url)
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
-def test_a_url_that_keeps_nothing_is_refused(url: str) -> None:
-    with pytest.raises(StorageError, match="is in memory and ends with this process: name a file"):
-        Study(SPACE, name="s", storage=url)
-
-
 def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/none.db"
     for read in (studies, lambda url: open_study("s", url), lambda url: delete_study("s", url)):
