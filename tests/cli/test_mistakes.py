@@ -70,6 +70,7 @@ BAD_USES = {
     "bad number": ("run", "space.yaml", "-n", "many", "--", "true"),
     "no trials": ("run", "space.yaml", "-n", "0", "--", "true"),
     "bad timeout": ("run", "space.yaml", "-n", "1", "--timeout", "-3", "--", "true"),
+    "no time": ("run", "space.yaml", "-n", "1", "--trial-timeout", "nan", "--", "true"),
     "unknown method": ("run", "space.yaml", "-n", "1", "--method", "rnadom", "--", "true"),
     "other space": ("run", "other.yaml", "-n", "1", "--name", "mine", "--method", "random", "--", "true"),
     "unwritable report": ("report", "mine", "-o", "garbage.db/report.html"),

@@ -94,6 +94,7 @@ def test_asking_and_telling(url: str) -> None:
         (("tell", {"study": "s", "number": 0, "value": 3.0}), "is already finished"),
         (("tell", {"study": "s", "number": 77, "value": 3.0}), "no trial 77"),
         (("trials", {}), "study"),
+        (("trials", {"study": "s", "first": -2}), "first must be the number of a trial, from 0 on, not -2"),
     ],
 )
 def test_mistakes_are_one_line(url: str, call: tuple[str, dict[str, Any]], message: str) -> None:

@@ -62,6 +62,26 @@ def test_a_saved_search_goes_on_as_it_would_have(tmp_path: Path):
     assert [trial.state for trial in other.study.trials[-3:]] == ["done", "running", "running"]
 
 
+def test_a_save_that_is_cut_off_keeps_the_former_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    search = BoughSearch(SPACE, "loss", "min", seed=0)
+    state = tmp_path / "state"
+    search.save(str(state))
+    assert list(tmp_path.iterdir()) == [state]
+    former = state.read_text()
+
+    def cut_off(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    search.suggest("ray-0")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            search.save(str(state))
+    assert state.read_text() == former
+    search.save(str(state))
+    assert state.read_text() != former
+
+
 def test_a_finite_space_ends():
     search = BoughSearch(bough.Space({"x": bough.Int(1, 2)}), "loss", "max")
     assert {search.suggest("a")["x"], search.suggest("b")["x"]} == {1, 2}

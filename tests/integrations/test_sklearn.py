@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import joblib
 import numpy as np
@@ -239,12 +240,20 @@ def test_wrong_spaces_are_named(space, choices, message: str) -> None:
         BoughSearchCV(SVC(), space, choices=choices, trials=2).fit(X, Y)
 
 
+def two_metrics(model: Any, X: Any, y: Any) -> dict[str, float]:
+    return {"a": 1.0, "b": 2.0}
+
+
 def test_wrong_arguments_are_named() -> None:
     with pytest.raises(TypeError, match="'n_iter': did you mean 'trials'"):
         BoughSearchCV(SVC(), {"C": bough.Float(0.1, 1)}, n_iter=9)
     with pytest.raises(ValueError, match="trials must be"):
         BoughSearchCV(SVC(), {"C": [1, 2]}, trials=0).fit(X, Y)
     search = BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=["accuracy", "f1_macro"], refit=False, trials=1)
+    with pytest.raises(ValueError, match="refit must name"):
+        search.fit(X, Y)
+    assert not hasattr(search, "study_")  # nothing was scored for it
+    search = BoughSearchCV(SVC(), {"C": [1, 2]}, scoring=two_metrics, refit=False, trials=1)
     with pytest.raises(ValueError, match="refit must name"):
         search.fit(X, Y)
     assert [trial.state for trial in search.study_.trials] == ["queued"]  # tried first by a corrected search

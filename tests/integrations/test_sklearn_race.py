@@ -282,6 +282,14 @@ def test_several_metrics_need_one_to_race_by() -> None:
     search = raced(LogisticRegression(), {"C": [1.0, 2.0]}, scoring={"a": score, "b": score}, refit=False)
     with pytest.raises(ValueError, match="refit must name"):
         search.fit(X, Y)
+    assert not hasattr(search, "study_")
+
+    def scores(model: Any, X: Any, y: Any) -> dict[str, float]:
+        return {"a": 1.0, "b": 2.0}
+
+    search = raced(LogisticRegression(), {"C": [1.0, 2.0]}, scoring=scores, refit=False)
+    with pytest.raises(ValueError, match="refit must name"):
+        search.fit(X, Y)
     assert [trial.state for trial in search.study_.trials] == ["queued"]
 
 

@@ -184,7 +184,7 @@ def run(
         **goals,
     )
     rehearsal = Study(wanted, **given)  # a mistake is found here, before anything is stored
-    check_run(rehearsal, **limits)
+    check_run(rehearsal, **limits, trial_timeout=trial_timeout)
     if raced is not None:
         race_order(rehearsal, raced)
     study = Study(wanted, storage=storage, learn_from=learn_from, **given)

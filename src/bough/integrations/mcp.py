@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from bough.errors import BoughError, MissingExtraError
+from bough.errors import BoughError, MissingExtraError, TrialError
 from bough.storage import Storage
 from bough.strict_json import finite
 from bough.study import open_study, studies
@@ -89,6 +89,8 @@ def make_server(storage: str | Storage, *, write: bool = False) -> Any:
     @reading
     def trials(study: str, first: int = 0) -> dict[str, Any]:
         """Up to 100 trials of a study, from number ``first`` on."""
+        if first < 0:
+            raise TrialError(f"first must be the number of a trial, from 0 on, not {first}")
         found = open_study(study, storage).trials
         return {
             "trials": [_trial(trial) for trial in found[first : first + MOST_TRIALS]],

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent import futures
 from concurrent.futures import Executor, Future
 from importlib import import_module
 from typing import Any
@@ -40,15 +41,26 @@ class RayExecutor(Executor):
         # The same attribute as in the standard library; ``run`` evaluates this many trials at a time.
         self._max_workers = max(1, int(ray.cluster_resources().get("CPU", 1) / resources.get("num_cpus", 1)))
         self._closed = False
+        self._tasks: set[Future[Any]] = set()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if self._closed:
             raise RuntimeError("the executor was shut down")
         reference = self._call.remote(fn, args, kwargs)
-        return _Task(reference.future(), stop=lambda: self._ray.cancel(reference, force=True))
+        task = _Task(reference.future(), stop=lambda: self._ray.cancel(reference, force=True))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Take no further calls. cancel_futures: stop those that run, too, as Ray does not say which do."""
         self._closed = True
+        tasks = list(self._tasks)
+        if cancel_futures:
+            for task in tasks:
+                task.cancel()
+        if wait:
+            futures.wait(tasks)
 
 
 class _Task(Future[Any]):

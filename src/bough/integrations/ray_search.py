@@ -102,7 +102,10 @@ class BoughSearch(Searcher):
             export_study(self.study, Path(folder) / "study")
             lines = (Path(folder) / "study").read_text(encoding="utf-8")
         head = json.dumps({"running": self._numbers})
-        Path(checkpoint_path).write_text(f"{head}\n{lines}", encoding="utf-8")
+        path = Path(checkpoint_path)
+        whole = path.with_name(f".{path.name}")  # a crash while writing leaves the former state as it was
+        whole.write_text(f"{head}\n{lines}", encoding="utf-8")
+        whole.replace(path)
 
     def restore(self, checkpoint_path: str) -> None:
         """Read a state that ``save`` wrote, of a search with the same space and mode."""

@@ -145,6 +145,9 @@ class BoughSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _run_search(self, evaluate_candidates: Evaluate) -> None:
         if not isinstance(self.trials, (int, np.integer)) or self.trials < 1:
             raise ValueError(f"trials must be a whole number of at least 1, not {self.trials!r}")
+        named = self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring)
+        if not named and not isinstance(self.refit, str):  # a function may turn out to measure several, too
+            raise ValueError(REFIT_NAMES_NO_METRIC)
         space, to_params = readable_space(self.space, self.choices or {})
         check_parameters(self.estimator, space, to_params)
         given = self._study_arguments()
