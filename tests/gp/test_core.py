@@ -136,7 +136,7 @@ def criterion_of(kind: str, surrogate: Any, points: Points, rng: np.random.Gener
     limits = [Expected([posterior()], [best], LOG_PI) for best in (-0.5, 0.3)]
     price = Expected([posterior()], [0.8], Acquisition(Price(0.7, 10.0, 2.0, -4.0, 1.5, -1.0), log=True))
     boxes = free_boxes(rng.normal(size=(7, 3)), np.full(3, 2.0))
-    gain = ExpectedHypervolumeImprovement([[posterior() for _ in range(3)]], [boxes], 0.7)
+    gain = ExpectedHypervolumeImprovement([posterior() for _ in range(3)], boxes, 0.7)
     return {
         "improvement": improvement,
         "exploiting": improvement,

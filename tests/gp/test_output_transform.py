@@ -38,7 +38,7 @@ AWKWARD = {
 
 
 def test_logarithm_of_positive_values_only() -> None:
-    y = np.array([0.1, 0.2, 0.4, 0.3, 0.25])
+    y = np.array([0.1, 0.2, 0.4, 0.3, 0.25, 0.15, 0.35, 0.22])
     log = np.log(y)
     np.testing.assert_allclose(
         OutputTransform.logarithm(y).forward(y), (log - log.mean()) / log.std(), rtol=1e-12
@@ -128,7 +128,7 @@ def test_the_fence_has_the_quantiles_of_numpy(rows: int) -> None:
         early = [y[:size] for size in (8, 16, 32, 64, 128, 256, 512) if size < rows]
         quantiles = [np.quantile(some, [0.25, 0.5]).tolist() for some in (*early, y)]
         wanted = max(m + 4.0 * (m - q1) if m > q1 else np.inf for q1, m in quantiles)
-        assert _fence(y) == wanted
+        assert _fence(y) == (wanted if rows >= 8 else np.inf)
 
 
 @pytest.mark.parametrize("diverged", [1, 4, 10, 19])

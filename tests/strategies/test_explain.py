@@ -28,7 +28,7 @@ def objective(config: dict[str, Any]) -> float:
 
 
 def test_every_rule_of_auto_is_the_true_one() -> None:
-    study = bough.minimize(objective, SPACE, 14, seed=1, progress=False)
+    study = bough.minimize(objective, SPACE, 10, seed=1, progress=False)
     for trial in study.trials:
         told = study.explain(trial)
         if trial.number < 4:

@@ -107,6 +107,22 @@ def test_a_region_that_always_fails_does_not_take_most_trials() -> None:
     assert sum(trial.state == "failed" for trial in study.trials[30:]) <= 15
 
 
+@pytest.mark.parametrize("acquisition", ["log-ei", "lcb", "thompson", "mes", "kg"])
+def test_a_branch_that_always_fails_is_left_with_every_acquisition(acquisition: str) -> None:
+    """The other branch still has something to gain."""
+    good = {"x": bough.Float(0, 1), "z": bough.Float(0, 1)}
+    space = bough.Space({"kind": bough.Choice({"good": good, "bad": {"y": bough.Float(0, 1)}})})
+
+    def objective(given: dict[str, Any]) -> float:
+        if given["kind"] == "bad":
+            return math.nan
+        return (given["x"] - 0.4) ** 2 + math.sin(9 * given["z"]) * math.cos(5 * given["x"])
+
+    method = bough.method("auto", acquisition=acquisition)
+    study = bough.minimize(objective, space, 20, method=method, seed=1, progress=False)
+    assert sum(trial.state == "failed" for trial in study.trials[6:]) <= 1
+
+
 def test_the_formula_and_the_gradient() -> None:
     study = told(OUT_OF_MEMORY)
     strategy = study._strategy

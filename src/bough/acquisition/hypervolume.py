@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.acquisition.criterion import CompiledCriterion, Moments
-from bough.acquisition.functions import average, log_ei, log_sum_exp
+from bough.acquisition.functions import log_ei, log_sum_exp
 from bough.gp.core import compiled_core
 from bough.points import BoolArray, FloatArray, IntArray, Points
 
@@ -201,48 +201,38 @@ def inferred_reference(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedHypervolumeImprovement:
-    """Log expected hypervolume improvement, averaged over hyperparameter samples.
+    """Log expected hypervolume improvement.
 
-    members: for each sample, one posterior per objective.
-    boxes: for each sample, where an outcome would improve the front.
+    posteriors: one per objective. boxes: where an outcome would improve the front.
     sd_share: factor of the predictive standard deviations; less than 1 exploits more.
     """
 
-    members: Sequence[Sequence[Posterior]]
-    boxes: Sequence[Boxes]
+    posteriors: Sequence[Posterior]
+    boxes: Boxes
     sd_share: float = 1.0
 
     def __call__(self, points: Points) -> FloatArray:
         return self.from_moments(lambda posterior: posterior.predict(points))
 
     def from_moments(self, moments: Moments) -> FloatArray:
-        scores = []
-        for posteriors, boxes in zip(self.members, self.boxes, strict=True):
-            mean, sd = (np.stack(part, axis=1) for part in zip(*map(moments, posteriors), strict=True))
-            scores.append(log_ehvi(mean, self.sd_share * sd, boxes)[0])
-        return average(scores, log=True)[0]
+        mean, sd = (np.stack(part, axis=1) for part in zip(*map(moments, self.posteriors), strict=True))
+        return log_ehvi(mean, self.sd_share * sd, self.boxes)[0]
 
     def with_gradient(self, points: Points) -> tuple[FloatArray, FloatArray]:
-        scores, slopes = [], []
-        for posteriors, boxes in zip(self.members, self.boxes, strict=True):
-            means, sds, pulls = zip(
-                *(posterior.predict_pull(points) for posterior in posteriors), strict=True
-            )
-            mean, sd = np.stack(means, axis=1), np.stack(sds, axis=1)
-            score, by_mean, by_sd = log_ehvi(mean, self.sd_share * sd, boxes)
-            scores.append(score)
-            parts = zip(pulls, by_mean.T, self.sd_share * by_sd.T, strict=True)
-            slopes.append(np.sum([pull(of_mean, of_sd) for pull, of_mean, of_sd in parts], axis=0))
-        value, shares = average(scores, log=True)
-        return value, np.einsum("sn,snc->nc", shares, np.stack(slopes))
+        predicted = [posterior.predict_pull(points) for posterior in self.posteriors]
+        means, sds, pulls = zip(*predicted, strict=True)
+        mean, sd = np.stack(means, axis=1), np.stack(sds, axis=1)
+        value, by_mean, by_sd = log_ehvi(mean, self.sd_share * sd, self.boxes)
+        parts = zip(pulls, by_mean.T, self.sd_share * by_sd.T, strict=True)
+        return value, np.sum([pull(of_mean, of_sd) for pull, of_mean, of_sd in parts], axis=0)
 
     @property
     def compiled(self) -> CompiledCriterion | None:
-        known = [posterior.compiled for posterior in self.members[0]]
+        known = [posterior.compiled for posterior in self.posteriors]
         gains = tuple(each.member(sd_share=self.sd_share) for each in known if each is not None)
-        if len(self.members) > 1 or len(gains) < len(known):
+        if len(gains) < len(known):
             return None
-        return CompiledCriterion(gains, boxes=(self.boxes[0].compiled,))
+        return CompiledCriterion(gains, boxes=(self.boxes.compiled,))
 
 
 def log_ehvi(mean: FloatArray, sd: FloatArray, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -3,8 +3,8 @@
     y --scale--> u --cut off the bad side--> --logarithm, for forests--> t --standardise--> z
 
 Small is good. Values far worse than the better half are cut off at a fence, because a few diverged trials
-would make all others look alike; the good side is never touched. Every step is non-decreasing, so the order of observations survives. Constant, tiny and huge
-values give finite results.
+would make all others look alike; the good side is never touched. Every step is non-decreasing, so the order
+of observations survives. Constant, tiny and huge values give finite results.
 """
 
 from __future__ import annotations
@@ -101,12 +101,13 @@ def _fence(y: FloatArray) -> float:
 
     For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so up to
     half of the trials may diverge. If half of the values are the same, the best value stands in for Q1.
+    Fewer than 8 values do not tell which of them are outliers.
 
     Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
     trials decide which values are outliers and which are merely bad.
     """
     fences = []
-    for size in [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]:
+    for size in [*(8 * 2**k for k in range(64) if 8 * 2**k < len(y)), len(y)] if len(y) >= 8 else []:
         # The quartile and the median as np.quantile finds them; a call of that takes 0.1 ms.
         place = (size - 1) * np.array([0.25, 0.5])
         low, ordered = place.astype(np.intp), np.sort(y[:size])

@@ -53,7 +53,8 @@ class ProposalContext:
     make_criterion: makes the criterion of the method.
     improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail, and
         with one objective where noise hides what it would tell.
-    done: finished points, in the order of ``model.z``. near: the same, best first.
+    done: finished points, in the order of ``model.z``.
+    near: the best of them, best first; with a fidelity, of all tried points.
     avoid: points that must not be proposed again. number: the number of the trial to propose.
     level: (n,) one value per observation, on the model's scale, by which branches are compared.
     find_early: finds the first points that were tried; branches that have none of them count as late.

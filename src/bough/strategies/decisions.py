@@ -12,7 +12,7 @@ import numpy as np
 from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import CandidateFilter, near_incumbents
 from bough.acquisition.thompson import thompson
-from bough.points import Points
+from bough.points import BoolArray, Points
 from bough.space import Space
 from bough.space.sampling import sample_points
 from bough.strategies.branch_exploration import improve, other_branches, promising
@@ -33,7 +33,7 @@ THOMPSON_CANDIDATES = 1000
 COPIES_PER_INCUMBENT = 16
 
 EXPLORE_EVERY = 2
-"""Late branches and random points get even trials. Exploitation has the odd ones."""
+"""Late branches and random points get even trials. Exploitation usually has the odd ones."""
 
 SETTLED_GAIN_SDS = 1e-3
 """Expected improvement, in standard deviations of all observations, that counts as none."""
@@ -42,7 +42,7 @@ RANDOM_POINTS = 16
 """Random points that are drawn to find one that was not tried and will probably not fail."""
 
 LIKELY_SUCCESS = 0.5
-"""The smallest probability of success that a random point must have."""
+"""The smallest probability of success that a random point must have, or a candidate of Thompson sampling."""
 
 
 class Maximiser(Protocol):
@@ -145,17 +145,23 @@ def untried_point(context: ProposalContext, rng: np.random.Generator) -> Choice 
     points = sample_points(context.space, RANDOM_POINTS, rng)
     new = CandidateFilter(context.space, context.avoid).mask(points)
     if context.success is not None:
-        new &= context.success(points) > np.log(LIKELY_SUCCESS)
+        new &= _likely_to_succeed(context.success, points)
     if not new.any():
         return None
     point = points.take(np.flatnonzero(new)[:1])
     return Choice(point, "drawn at random: the model expects no trial to show a gain", "random")
 
 
+def _likely_to_succeed(success: Criterion, points: Points) -> BoolArray:
+    return np.asarray(success(points) > np.log(LIKELY_SUCCESS))
+
+
 def thompson_sampling(context: ProposalContext, rng: np.random.Generator) -> Choice:
     """The minimum of one joint draw over random points and points near the incumbents."""
     candidates = random_candidates(context, THOMPSON_CANDIDATES, rng)
     candidates = candidates.take(CandidateFilter(context.space, context.avoid).mask(candidates))
+    if context.success is not None and (likely := _likely_to_succeed(context.success, candidates)).any():
+        candidates = candidates.take(likely)
     if len(candidates):
         candidates = candidates.take(thompson(context.model.posteriors, candidates, 1, rng))
     return Choice(

@@ -68,20 +68,15 @@ def next_of_portfolio(space: Space, points: Points, history: History) -> Points 
 
 
 def learned(
-    posteriors: Sequence[GPPosterior], members: Sequence[Posterior], rng: np.random.Generator
-) -> tuple[Sequence[Posterior], FloatArray]:
-    """The model of this study with a prior mean from earlier studies, and the weight of each of those.
-
-    posteriors: of this study, for several hyperparameters. The first decides the weights for all.
-    """
-    first = posteriors[0]
-    predicted = [member.predict(first.data.points)[0] for member in members]
-    weights = ranking_weights(leave_one_out(first), predicted, first.data.y, rng)
+    posterior: GPPosterior, members: Sequence[Posterior], rng: np.random.Generator
+) -> tuple[Posterior, FloatArray]:
+    """The model of this study with a prior mean from earlier studies, and the weight of each of those."""
+    predicted = [member.predict(posterior.data.points)[0] for member in members]
+    weights = ranking_weights(leave_one_out(posterior), predicted, posterior.data.y, rng)
     held = np.flatnonzero(weights)
     if not len(held):
-        return posteriors, weights
-    chosen = [members[i] for i in held.tolist()]
-    return [shifted(posterior, chosen, weights[held]) for posterior in posteriors], weights
+        return posterior, weights
+    return shifted(posterior, [members[i] for i in held.tolist()], weights[held]), weights
 
 
 def leave_one_out(posterior: GPPosterior) -> FloatArray:

@@ -167,7 +167,7 @@ class GoalBased:
 
 def _criterion_factory(
     models: GoalModels,
-    find_boxes: Callable[[bool], list[Boxes]],
+    find_boxes: Callable[[bool], Boxes],
     factors: Total,
     power: float = 1.0,
 ) -> CriterionFactory:
@@ -178,10 +178,10 @@ def _criterion_factory(
         if not np.any(models.feasible):
             return factors
         if not models.objectives:
-            unlike = [Expected(m.posteriors, [0.0] * len(m.posteriors), LOG_SD) for m in models.limits]
+            unlike = [Expected(model.posteriors, [0.0], LOG_SD) for model in models.limits]
             return Total([Scaled(Total(unlike), 1.0 / len(unlike)), *factors.parts])
         # Exploiting turns refine the front, others extend it.
-        gain = ExpectedHypervolumeImprovement(models.members, find_boxes(sd_share == 1.0), sd_share)
+        gain = ExpectedHypervolumeImprovement(models.posteriors, find_boxes(sd_share == 1.0), sd_share)
         return Total([gain if power == 1.0 else Scaled(gain, power), *factors.parts])
 
     return make_criterion

@@ -28,7 +28,6 @@ from bough.points import BoolArray, FloatArray, Points
 from bough.strategies.context import ConditionedModel
 from bough.strategies.goal_ranking import LARGEST_SIZE, in_usual_sizes, usual_size
 from bough.strategies.history_model import HistoryModel
-from bough.strategies.model_based import mixture_moments
 
 __all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "outcomes_of"]
 
@@ -88,18 +87,14 @@ class GoalModels:
     legal: BoolArray | None = None
 
     @property
-    def members(self) -> list[list[Posterior]]:
-        """For each sample of hyperparameters, one posterior per objective."""
-        samples = len(self.objectives[0].posteriors)
-        return [[model.posteriors[sample] for model in self.objectives] for sample in range(samples)]
+    def posteriors(self) -> list[Posterior]:
+        """The posterior of each objective."""
+        return [_only(model) for model in self.objectives]
 
     @cached_property
     def chances(self) -> list[Criterion]:
         """The log probability that each limit is met."""
-        return [
-            Expected(model.posteriors, [threshold(model)] * len(model.posteriors), LOG_PI)
-            for model in self.limits
-        ]
+        return [Expected(model.posteriors, [threshold(model)], LOG_PI) for model in self.limits]
 
     @cached_property
     def feasible(self) -> BoolArray:
@@ -118,34 +113,25 @@ class GoalModels:
         return np.asarray(beatable if np.any(beatable) else feasible)
 
     @cached_property
-    def _known(self) -> list[FloatArray]:
-        """For each sample, the objectives (n, m) of finished trials; under noise, their expected values."""
-        done = self.history.done
-        return [
-            np.stack(
-                [
-                    posterior.predict_mean(done) if posterior.has_noise else model.z
-                    for posterior, model in zip(posteriors, self.objectives, strict=True)
-                ],
-                axis=1,
-            )
-            for posteriors in self.members
+    def _known(self) -> FloatArray:
+        """The objectives (n, m) of finished trials; under noise, their expected values."""
+        values = [
+            posterior.predict_mean(self.history.done) if posterior.has_noise else model.z
+            for posterior, model in zip(self.posteriors, self.objectives, strict=True)
         ]
+        return np.stack(values, axis=1)
 
     @cached_property
-    def _believed(self) -> list[FloatArray]:
-        """For each sample, the predicted objectives (k, m) of running trials with a feasible prediction."""
+    def _believed(self) -> FloatArray:
+        """The predicted objectives (k, m) of running trials with a feasible prediction."""
         pending = self.history.pending
         met = np.ones(len(pending), dtype=bool)
         for model in self.limits:
             met &= self._expected_to_meet(model, pending)
-        return [
-            np.stack([posterior.predict_mean(pending) for posterior in posteriors], axis=1)[met]
-            for posteriors in self.members
-        ]
+        return np.stack([posterior.predict_mean(pending) for posterior in self.posteriors], axis=1)[met]
 
-    def boxes(self, wide: bool) -> list[Boxes]:
-        """Where an outcome improves the front of feasible trials, for each sample. wide: see ``front_boxes``.
+    def boxes(self, wide: bool) -> Boxes:
+        """Where an outcome improves the front of feasible trials. wide: see ``front_boxes``.
 
         At least one trial is feasible. Running trials count if their predicted outcome is.
         """
@@ -153,15 +139,18 @@ class GoalModels:
             model.transform.forward(each[None])[0]
             for model, each in zip(self.objectives, self.reference, strict=True)
         ]
-        found = []
-        for known, believed in zip(self._known, self._believed, strict=True):
-            points = np.concatenate([known[self.feasible], believed])
-            found.append(front_boxes(points, np.array(given), wide))
-        return found
+        points = np.concatenate([self._known[self.feasible], self._believed])
+        return front_boxes(points, np.array(given), wide)
 
     @staticmethod
     def _expected_to_meet(model: ConditionedModel, points: Points) -> BoolArray:
-        return np.asarray(mixture_moments(model.posteriors, points)[0] <= threshold(model))
+        return np.asarray(_only(model).predict_mean(points) <= threshold(model))
+
+
+def _only(model: ConditionedModel) -> Posterior:
+    """The posterior of a model of goals: ``auto`` has no others, and it does not sample hyperparameters."""
+    (posterior,) = model.posteriors
+    return posterior
 
 
 def threshold(model: ConditionedModel) -> float:

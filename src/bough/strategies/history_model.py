@@ -79,7 +79,7 @@ class HistoryModel:
             model = ConditionedModel(fitted.transform, posteriors, best, z)
             keep(self._models, key, model, _CACHED_MODELS)
         if history.sources:
-            model = self._learn(history, model)
+            model = self._learn(history, key, model)
         return self._with_pending(model, history.pending) if len(history.pending) else model
 
     def _with_pending(self, model: ConditionedModel, pending: Points) -> ConditionedModel:
@@ -109,25 +109,38 @@ class HistoryModel:
                 keep(self._pending, key, conditioned, _CACHED_MODELS)
         return conditioned
 
-    def _learn(self, history: History, model: ConditionedModel) -> ConditionedModel:
-        """The model with a prior mean from earlier studies, weighted by how well they rank these results."""
+    def _learn(self, history: History, key: bytes, model: ConditionedModel) -> ConditionedModel:
+        """The model with a prior mean from earlier studies, weighted by how well they rank these results.
+
+        key: of the history. The model is cached, or no block of pending trials could be.
+        """
+        key += b"".join(_key_of(source, history.seed) for source in history.sources)
+        if (cached := self._models.get(key)) is not None:
+            return cached
         members = [self.source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
         known = [p for p in model.posteriors if isinstance(p, GPPosterior)]
-        posteriors, weights = learned(known, members, rng)
+        posteriors, weights = zip(*(learned(posterior, members, rng) for posterior in known), strict=True)
         rows = working_rows(history.y, self.working_set)
         points, z = history.done.take(rows), model.z[rows]
         best = [p.incumbent(points, z) for p in posteriors]
-        return replace(model, posteriors=posteriors, best=best, source_weights=tuple(weights.tolist()))
+        mean_weights = np.mean(weights, axis=0).tolist()
+        model = replace(model, posteriors=posteriors, best=best, source_weights=tuple(mean_weights))
+        keep(self._models, key, model, _CACHED_MODELS)
+        return model
 
     def source_model(self, source: Source, seed: int) -> Posterior:
         """The model of an earlier study, on the scale of its own results."""
-        noise = np.full(len(source.y), np.nan)
-        key = digest(source.points, source.y, noise, seed)
+        key = _key_of(source, seed)
         model = self._source_models.get(key)
         if model is None:
+            noise = np.full(len(source.y), np.nan)
             data = Data(source.points, self.fit_transform(source.y).forward(source.y), noise)
             rng = np.random.default_rng([seed, len(source.y), streams.FIT])
             model = self.surrogate.posterior(self.surrogate.fit(data, rng), data)[0]
             self._source_models[key] = model
         return model
+
+
+def _key_of(source: Source, seed: int) -> bytes:
+    return digest(source.points, source.y, np.full(len(source.y), np.nan), seed)

@@ -117,7 +117,7 @@ def working_rows(y: FloatArray, limit: int = WORKING_SET_SIZE) -> IntArray:
 
 
 FEWEST_TO_START_FROM = 16
-"""Hyperparameters of fewer observations are no better as a start than the median of the prior."""
+"""A fit to fewer observations starts from the median of the prior: what still fewer say is no better."""
 
 LONGEST_CHAIN = 128
 """Up to this many observations each fit starts where the one before it ended."""

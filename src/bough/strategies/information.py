@@ -1,12 +1,14 @@
 """Decisions by the value of information: max-value entropy search, and the knowledge gradient.
 
-Both are options of ``auto``. Neither considers the probability that a trial fails.
+Both are options of ``auto``. A trial that fails tells nothing about values, so the probability of success
+multiplies what a trial is worth. Beliefs and costs do not count.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from bough.acquisition.criterion import Criterion, Total
 from bough.acquisition.knowledge_gradient import knowledge_gradient
 from bough.acquisition.max_value_entropy import MaxValueEntropy, sampled_minima
 from bough.acquisition.maximise.candidates import CandidateFilter, best_row
@@ -39,7 +41,9 @@ def max_value_entropy(context: ProposalContext, rng: np.random.Generator) -> Cho
     model = context.model
     candidates = random_candidates(context, MINIMUM_CANDIDATES, rng)
     minima = sampled_minima(model.posteriors, model.best, candidates, MINIMUM_DRAWS, rng)
-    criterion = MaxValueEntropy(model.posteriors, minima)
+    criterion: Criterion = MaxValueEntropy(model.posteriors, minima)
+    if context.success is not None:
+        criterion = Total([criterion, context.success])
     found = search_paths(context.space, criterion, near=context.near, avoid=context.avoid, rng=rng)
     return Choice(found, "max-value entropy search: it tells most about the smallest value")
 
@@ -53,7 +57,8 @@ def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) 
         for posterior in context.model.posteriors:
             assert isinstance(posterior, (GPPosterior, Shifted))
             gains.append(knowledge_gradient(posterior, points, known))
-        return np.asarray(np.mean(gains, axis=0))
+        chance = 1.0 if context.success is None else np.exp(context.success(points))
+        return np.asarray(np.mean(gains, axis=0) * chance)
 
     allowed = CandidateFilter(context.space, context.avoid)
     pool = random_candidates(context, GRADIENT_CANDIDATES, rng)

@@ -70,8 +70,9 @@ def search_paths(
     """The best point found on any path: one row, or none if ``avoid`` leaves nothing.
 
     near: tried points, best first.  avoid: points that must not be returned.
-    The search starts from the best candidates of the best ``branches``, ``starts`` in all. If there are more
-    paths than that, the best point found is carried over to other paths, a few times while that helps.
+    The search starts from the best candidates of the best ``branches``, at most ``starts`` in all. In a space
+    with more than ``branches`` paths, the best point found is carried over to other paths, a few times while
+    that helps.
     """
     allowed = CandidateFilter(space, avoid)
     is_small = space.size <= MAX_LISTED_POINTS
