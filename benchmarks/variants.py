@@ -13,7 +13,8 @@ steps and never exploits.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
-With ``rows`` the model sees 400 observations, not 256. ``hopeful`` multiplies improvement by the probability
+``fence`` cuts values off by Tukey's rule, which looks at the worse half, too; problems whose trials diverge
+(``--problems diverging``) tell the two apart. With ``rows`` the model sees 400 observations, not 256. ``hopeful`` multiplies improvement by the probability
 of success alone, without the penalty where success is improbable.
 Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
 shared seed would give them the same initial design.
@@ -35,6 +36,7 @@ from benchmarks.pool import Failure, in_processes
 from benchmarks.problems import build
 from benchmarks.problems.yahpo import PUBLISHED
 from benchmarks.runner import Record, run_study
+from benchmarks.spec import expand
 from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.acquisition.functions import Acquisition
 from bough.acquisition.maximise.local import local_search
@@ -188,6 +190,21 @@ def ranked_bad_half(space: Space) -> ModelBased:
     return replace(Auto().strategy(space), fit_transform=RankedBadHalf.of)
 
 
+def tukeys_fence(space: Space) -> ModelBased:
+    return replace(Auto().strategy(space), fit_transform=cut_off_at_tukeys_fence)
+
+
+def cut_off_at_tukeys_fence(y: FloatArray) -> OutputTransform:
+    """Values beyond Q3 + 1.5 (Q3 − Q1) are cut off; the largest bound of the first 8, 16, … and all values."""
+    if len(y) == 0:
+        return OutputTransform()
+    sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
+    quartiles = [np.quantile(y[:size], [0.25, 0.75]) for size in sizes]
+    bound = max(q3 + 1.5 * (q3 - q1) if q3 > q1 else np.inf for q1, q3 in quartiles)
+    plain = OutputTransform.standard(np.minimum(y, bound))
+    return replace(plain, cap=(bound / plain.unit - plain.shift) / plain.spread)
+
+
 def doubtful(space: Space) -> ModelBased:
     return deciding(space, explore(doubt(alternating())))
 
@@ -266,6 +283,7 @@ VARIANTS = {
     "noise": narrow_noise,
     "branches": compared_branches,
     "ranks": ranked_bad_half,
+    "fence": tukeys_fence,
     "doubt": doubtful,
     "steady": steady,
     "starts": Auto(search_starts=16).strategy,
@@ -300,12 +318,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--trials", type=int, default=60)
-    parser.add_argument("--problems", nargs="+", default=[], help="only these problems")
+    parser.add_argument("--problems", nargs="+", default=[], help="only these problems or families")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args(arguments)
     records: dict[str, list[Record]] = {}
     found: list[dict[str, bool]] = []
-    todo = pairs(options.variant, options.seeds, options.trials, tuple(options.problems))
+    chosen = tuple(name for given in options.problems for name in expand(given))
+    todo = pairs(options.variant, options.seeds, options.trials, chosen)
     for pair, answer in in_processes(run, todo, workers=options.workers):
         if isinstance(answer, Failure):
             print(f"{pair.problem}, seed {pair.seed}: {answer.reason}")

@@ -11,11 +11,12 @@ from benchmarks.problems.base import Problem
 from benchmarks.problems.branches import BRANCH_PROBLEMS, branch_problem
 from benchmarks.problems.cash import CASH_DATA, artificial_cash, cash, cash_space
 from benchmarks.problems.compress import compress
+from benchmarks.problems.diverging import DIVERGES_ON, DIVERGING, diverging
 from benchmarks.problems.further import FURTHER, further
 from benchmarks.problems.jenatton import JENATTON, QUADRATIC, UNBALANCED, jenatton, unbalanced
 from benchmarks.problems.kinds import KINDS, kind
 from benchmarks.problems.mlp import MLP_DATA, mlp
-from benchmarks.problems.noise import NOISY, PREFIX, with_noise
+from benchmarks.problems.noise import NOISE_ON, NOISY, with_noise
 from benchmarks.problems.uneven import UNEVEN, uneven
 from benchmarks.problems.yahpo import DEVELOPMENT, PUBLISHED, yahpo
 
@@ -53,6 +54,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "compression": ("compress", "compress-product"),
     "kinds": KINDS,
     "noise": NOISY,
+    "diverging": DIVERGING,
     "yahpo-development": DEVELOPMENT,
     "yahpo-published": PUBLISHED,
 }
@@ -71,8 +73,10 @@ def build(name: str, seed: int) -> Problem:
         return further(name, seed)
     if name in KINDS:
         return kind(name, seed)
+    if name in DIVERGING:
+        return diverging(build(name.removeprefix(DIVERGES_ON), seed), name, seed)
     if name in NOISY:
-        return with_noise(build(name.removeprefix(PREFIX), seed), name, seed)
+        return with_noise(build(name.removeprefix(NOISE_ON), seed), name, seed)
     if name in FAMILIES["compression"]:
         return compress(seed, product=name == "compress-product")
     if name in UNEVEN:

@@ -15,9 +15,9 @@ from bough.space.sampling import sample_points
 
 NOISE_SHARE = 0.1
 RANDOM_CONFIGS = 400
-PREFIX = "noise-on-"
+NOISE_ON = "noise-on-"
 NOISY = tuple(
-    PREFIX + name for name in ("valley", "clash", "modes", "rotated", "multiply", "nested", "product", "deep")
+    NOISE_ON + name for name in ("valley", "clash", "modes", "rotated", "multiply", "nested", "product", "deep")
 )
 
 

@@ -146,6 +146,18 @@ def test_noise_on_a_problem_is_a_tenth_of_its_spread_and_repeats(name):
     assert problem.noiseless(configs[0]) == plain.function(configs[0])
 
 
+@pytest.mark.parametrize("name", FAMILIES["diverging"])
+def test_a_third_of_a_range_diverges_and_the_rest_is_as_before(name):
+    problem, again, plain = build(name, 3), build(name, 3), build(name.removeprefix("diverges-on-"), 3)
+    assert problem.name == name and problem.optimum is None
+    configs = problem.space.sample(2000, np.random.default_rng(0))
+    values = np.array([problem.function(config) for config in configs])
+    assert values[:5].tolist() == [again.function(config) for config in configs[:5]]
+    huge = values != [plain.function(config) for config in configs]
+    assert 0.2 < huge.mean() < 0.5
+    assert values[huge].min() >= 1e2 and values[huge].max() <= 1e6
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_third_of_failing_fails_and_one_branch_always(seed):
     problem = build("failing", seed)
