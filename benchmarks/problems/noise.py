@@ -17,7 +17,8 @@ NOISE_SHARE = 0.1
 RANDOM_CONFIGS = 400
 NOISE_ON = "noise-on-"
 NOISY = tuple(
-    NOISE_ON + name for name in ("valley", "clash", "modes", "rotated", "multiply", "nested", "product", "deep")
+    NOISE_ON + name
+    for name in ("valley", "clash", "modes", "rotated", "multiply", "nested", "product", "deep")
 )
 
 
