@@ -14,8 +14,9 @@ steps and never exploits.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
 ``fence`` cuts values off by Tukey's rule, which looks at the worse half, too; problems whose trials diverge
-(``--problems diverging``) tell the two apart. With ``rows`` the model sees 400 observations, not 256. ``hopeful`` multiplies improvement by the probability
-of success alone, without the penalty where success is improbable.
+(``--problems diverging``) tell the two apart. With ``rows`` the model sees 400 observations, not 256.
+``hopeful`` multiplies improvement by the probability of success alone, without the penalty where success is
+improbable.
 Seeds differ from those used to find the variants. Tasks of the same space have different seeds, because a
 shared seed would give them the same initial design.
 """
@@ -195,7 +196,7 @@ def tukeys_fence(space: Space) -> ModelBased:
 
 
 def cut_off_at_tukeys_fence(y: FloatArray) -> OutputTransform:
-    """Values beyond Q3 + 1.5 (Q3 − Q1) are cut off; the largest bound of the first 8, 16, … and all values."""
+    """Values beyond Q3 + 1.5 (Q3 − Q1) are cut off: the largest one of the first 8, 16, … and all values."""
     if len(y) == 0:
         return OutputTransform()
     sizes = [8 * 2**k for k in range(64) if 8 * 2**k < len(y)] + [len(y)]
