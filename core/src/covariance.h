@@ -125,7 +125,7 @@ static double dot(int n, const double *RESTRICT a, const double *RESTRICT b) {
    apart, beside (columns)  squared distances between two options, and between an option and an inactive column
    zt (columns, rows), ont (groups, rows)   coordinates, and activity as numbers
    off (terms, rows)      the squared distance of each term from a point at which it is inactive
-   place (columns), term (columns)   the place of a column; the additive term at a place, or -1
+   place (columns), term (columns)   the place of a column; the term of the group at a place, or -1
    begin, end (groups)    the first row where a group is active, and the one after the last; rows outside are skipped,
                           which saves most work if the data are sorted
    count (groups), at (groups, rows)   in how many rows a group is active, and in which */

@@ -2,15 +2,15 @@
 #ifndef BOUGH_MODEL_H
 #define BOUGH_MODEL_H
 
-/* A space as the covariance of `auto` sees it. The columns are listed so that the columns of an additive term are
+/* A space as the covariance of `auto` sees it. The columns are listed so that the columns of a group's term are
    contiguous. The place of a column is its position in that list.
 
    column (columns)      the column at each place
    owner  (columns)      the group of that column; group 0 is the root
    levels (columns)      the number of options of a nominal column; 0 for the others, which hold numbers
    first  (terms + 1)    the places of term k are first[k] .. first[k + 1] - 1; places from first[terms] on belong to
-                         no additive term
-   group  (terms)        the group of each additive term */
+                         no group's term
+   group  (terms)        the group of each term */
 typedef struct {
     int columns, groups, terms;
     const int *column, *owner, *levels, *first, *group;

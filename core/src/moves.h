@@ -9,8 +9,8 @@
 
 #include "climb.h"
 
-/* A base point, with what all its moves need. s2, k: (terms, rows) of each active additive term; rest: (rows) offsets
-   and all additive terms together; all: (rows) squared distances over all columns; whole, white: (rows) its covariances
+/* A base point, with what all its moves need. s2, k: (terms, rows) of each active group's term; rest: (rows) levels
+   and the terms of all groups together; all: (rows) squared distances over all columns; whole, white: (rows) its covariances
    and L^-1 times them. away_white, away_mean: white and mean if no row had its option at the place `away`. */
 typedef struct {
     double *s2, *k, *all, *rest, *whole, *white, *away_white, mean, away_mean, prior;

@@ -31,7 +31,7 @@ ENTRY_POINTS = "bough.methods"
 BUILT_IN: dict[str, tuple[str, str]] = {  # name: (module:class, one line)
     "auto": (
         "bough.auto:Auto",
-        "the default: branch offsets, additive groups and interactions in one covariance (this project)",
+        "the default: levels, groups and interactions in one covariance (this project)",
     ),
     "add-tree": (
         "bough.papers.ma2020.methods:AddTree",

@@ -4,7 +4,7 @@ The priors say what is plausible before any data. Functions of groups vary about
 Branch levels have a third of that variance, and interactions a quarter. Each variance is one
 number for all branches, so a dozen observations can identify it. Only the variance of the functions has a
 tight prior: with a handful of observations per branch, the size of a function and its smoothness explain the
-same data. The prior must let branch offsets shrink to zero: if the parameters of a branch matter more than
+same data. The prior must let branch levels shrink to zero: if the parameters of a branch matter more than
 the branch, two bad observations say little about the rest of it.
 """
 
@@ -23,11 +23,11 @@ from bough.surrogates.base import KernelGP
 
 __all__ = ["LENGTHSCALE", "TERMS", "nested"]
 
-LEVEL = LogNormal(-1.2, 1.0)
-FUNCTION = LogNormal(0.0, 0.5)
-INTERACTION = LogNormal(-1.4, 1.0)
-SPREAD = LogNormal(0.35, 0.5)
-"""Prior of φ, near √2: a path has about two groups, so distances in the joint term are √2 times as long."""
+LEVELS = LogNormal(-1.2, 1.0)
+GROUPS = LogNormal(0.0, 0.5)
+INTERACTIONS = LogNormal(-1.4, 1.0)
+STRETCH = LogNormal(0.35, 0.5)
+"""Prior of φ, near √2: a path has about two groups, so distances over all columns are √2 times as long."""
 
 LENGTHSCALE = LogNormal(math.log(0.5), 1.0)
 """For a parameter alone in its group, in units of its range; √d times as long in a group of d."""
@@ -39,7 +39,7 @@ optimum only as precisely as its noise allows; others have steps that a smooth f
 ABSENT = LogNormal(math.log(1e-4), 0.1)
 """Prior of a variance so small that its term vanishes."""
 
-TERMS = {"levels": LEVEL, "groups": FUNCTION, "interactions": INTERACTION}
+TERMS = {"levels": LEVELS, "groups": GROUPS, "interactions": INTERACTIONS}
 
 
 def nested(
@@ -54,6 +54,6 @@ def nested(
     without: one of TERMS to leave out; lengthscale: another prior. Both are for comparisons.
     """
     implied = tree.roles.implied
-    level, function, interaction = (ABSENT if name == without else TERMS[name] for name in TERMS)
-    kernel = Nested(layout, implied, level, function, interaction, SPREAD, lengthscale)
+    terms = {name: ABSENT if name == without else prior for name, prior in TERMS.items()}
+    kernel = Nested(layout, implied, **terms, stretch=STRETCH, lengthscale=lengthscale)
     return KernelGP(GPModel(kernel, LOW_NOISE), find_mode=fit_warm)

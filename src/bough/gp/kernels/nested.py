@@ -3,8 +3,8 @@
     k(x, x') = o Σ_{g ≠ root} δ_g  +  s Σ_g δ_g M(r_g)  +  j M(r / φ)
 
 δ_g is 1 where group g is active in both points, else 0. M is Matérn-5/2. The first sum gives every branch a
-level (Ma & Blaschko 2020 with offsets). The second adds a function per group (their additive tree). The third
-lets all columns interact (the imputed joint kernel of Lévesque et al. 2017).
+level (Ma & Blaschko 2020 with offsets). The second adds a function of each group (their additive tree). The
+third term lets all columns interact (the imputed joint kernel of Lévesque et al. 2017).
 
 All terms share the length-scales: r_g² = Σ_{c in g} d_c² / ℓ_c², and r² = Σ_c d_c² / ℓ_c² over all columns. φ
 accounts for the many small distances that add up in r. So there are four hyperparameters besides the
@@ -53,18 +53,18 @@ SCALES = 4
 class Nested(Kernel):
     """See the module's docstring. theta: log of o, s, j, φ, then of ℓ of every column.
 
-    implied: nominal switches whose options each have a group. The offset of the group models the level of
-    its option, so only the term over all columns reads these switches.
-    offset, additive, joint, spread: priors of o, s, j and φ.
+    implied: nominal switches whose options each have a group. The group's level models its option, so only
+    the interactions read these switches.
+    levels, groups, interactions, stretch: priors of o, s, j and φ.
     lengthscale: the prior of ℓ in a group of one column (see ``Centred``).
     """
 
     layout: Layout
     implied: frozenset[int]
-    offset: LogNormal
-    additive: LogNormal
-    joint: LogNormal
-    spread: LogNormal
+    levels: LogNormal
+    groups: LogNormal
+    interactions: LogNormal
+    stretch: LogNormal
     lengthscale: LogNormal
 
     @cached_property
@@ -73,9 +73,7 @@ class Nested(Kernel):
         every = tuple(range(self.centred.size))
         levels = Sum(tuple(WhereActive(group, Fixed(Constant())) for group in range(1, self.layout.groups)))
         functions = Sum(
-            tuple(
-                WhereActive(group, Fixed(Matern52(tuple(own.tolist())))) for group, own in self.additive_terms
-            )
+            tuple(WhereActive(group, Fixed(Matern52(tuple(own.tolist())))) for group, own in self.group_terms)
         )
         interactions = Tied(Matern52(every), (0,) * len(every), (self.params[3],))
         terms = Scale(levels) + Scale(functions) + Scale(interactions)
@@ -85,10 +83,10 @@ class Nested(Kernel):
     @cached_property
     def params(self) -> tuple[Param, ...]:
         return (
-            Param("offset", 1, self.offset, 1e-4, 1e2),
-            Param("additive", 1, self.additive, 1e-4, 1e2),
-            Param("joint", 1, self.joint, 1e-4, 1e2),
-            Param("spread", 1, self.spread, 0.5, 5.0),
+            Param("levels", 1, self.levels, 1e-4, 1e2),
+            Param("groups", 1, self.groups, 1e-4, 1e2),
+            Param("interactions", 1, self.interactions, 1e-4, 1e2),
+            Param("stretch", 1, self.stretch, 0.5, 5.0),
             *self.centred.params,
         )
 
@@ -97,8 +95,8 @@ class Nested(Kernel):
         return Centred(self.layout, Matern52.unit, self.lengthscale)
 
     @cached_property
-    def additive_terms(self) -> list[tuple[int, IntArray]]:
-        """Each group that has columns for the additive term, and its features."""
+    def group_terms(self) -> list[tuple[int, IntArray]]:
+        """Each group that has a term of its own, and its features."""
         shown = ~np.isin(self.centred.table.column, list(self.implied))
         found = (
             (g, np.flatnonzero(shown & (self.centred.table.group == g))) for g in range(self.layout.groups)
@@ -109,7 +107,7 @@ class Nested(Kernel):
     def core_shape(self) -> tuple[Any, ...]:
         """The description of the space for the compiled core: the arguments of ``read_shape``."""
         column = self.centred.table.column
-        terms = [(group, np.unique(column[features])) for group, features in self.additive_terms]
+        terms = [(group, np.unique(column[features])) for group, features in self.group_terms]
         # The core lists the columns of each term together. It needs C's int (np.intc), which np.int32 is not
         # on Windows.
         listed = np.concatenate([np.empty(0, dtype=np.intp), *(own for _, own in terms)])
@@ -127,7 +125,7 @@ class Nested(Kernel):
 
     @cached_property
     def _terms(self) -> IntArray:
-        return np.array([group for group, _ in self.additive_terms], dtype=np.intp)
+        return np.array([group for group, _ in self.group_terms], dtype=np.intp)
 
     def __call__(self, theta: FloatArray, a: Points, b: Points) -> tuple[FloatArray, Pullback]:
         if (core := compiled_core()) is not None:
@@ -157,7 +155,7 @@ class Nested(Kernel):
     def _side(self, theta: FloatArray, points: Points) -> _Side:
         z = self.centred.values(theta[SCALES:], points)
         parts = []
-        for group, own in self.additive_terms:
+        for group, own in self.group_terms:
             rows = rows_of(points.on[:, group])
             parts.append((rows, z[rows][:, own]))
         return _Side(points, z, points.on[:, 1:].astype(float), parts)
@@ -169,7 +167,7 @@ class Nested(Kernel):
         out += o * (a.on @ b.on.T)
 
         terms: list[_Term] = []
-        for (_, own), (rows, left), (cols, right) in zip(self.additive_terms, a.parts, b.parts):
+        for (_, own), (rows, left), (cols, right) in zip(self.group_terms, a.parts, b.parts):
             if left.size and right.size:
                 k, slope = matern52(squared_distances(left, right))
                 where = block(rows, cols)
@@ -177,23 +175,23 @@ class Nested(Kernel):
                 terms.append(_Term(own, where, left, right, k, slope))
         distances = squared_distances(za, zb)
         distances *= phi**-2
-        k_joint, joint_slope = matern52(distances)
-        out += j * k_joint
+        k_all, slope_all = matern52(distances)
+        out += j * k_all
 
         def pull_theta(w: FloatArray) -> FloatArray:
             by_feature = np.zeros(za.shape[1])
-            additive = 0.0
+            by_group = 0.0
             for term in terms:
                 part = w[term.where]
-                additive += float(np.einsum("ij,ij->", part, term.k))
+                by_group += float(np.einsum("ij,ij->", part, term.k))
                 by_feature[term.features] += s * sum_of_squares(term.slope() * part, term.left, term.right)
-            joint = (j / phi**2) * sum_of_squares(joint_slope() * w, za, zb)
-            by_column = np.bincount(self.centred.table.column, by_feature + joint, self.layout.columns)
+            by_all = (j / phi**2) * sum_of_squares(slope_all() * w, za, zb)
+            by_column = np.bincount(self.centred.table.column, by_feature + by_all, self.layout.columns)
             scales = [
                 o * float(np.einsum("ig,ig->", a.on, w @ b.on)),
-                s * additive,
-                j * float(np.einsum("ij,ij->", w, k_joint)),
-                -2.0 * joint.sum(),
+                s * by_group,
+                j * float(np.einsum("ij,ij->", w, k_all)),
+                -2.0 * by_all.sum(),
             ]
             return np.concatenate([scales, -2.0 * by_column])
 
@@ -201,7 +199,7 @@ class Nested(Kernel):
             return sum_of_differences(g, left, right) if first else sum_of_differences(g.T, right, left)
 
         def pull_input(w: FloatArray, first: bool) -> FloatArray:
-            slope = slopes((j / phi**2) * joint_slope() * w, za, zb, first)
+            slope = slopes((j / phi**2) * slope_all() * w, za, zb, first)
             for term in terms:
                 part = s * slopes(term.slope() * w[term.where], term.left, term.right, first)
                 rows = term.where[0 if first else 1]
@@ -213,14 +211,14 @@ class Nested(Kernel):
 
     def diag(self, theta: FloatArray, a: Points) -> tuple[FloatArray, DiagPullback]:
         o, s, j, _ = np.exp(theta[:SCALES])
-        offsets, terms = a.on[:, 1:].sum(axis=1), a.on[:, self._terms].sum(axis=1)
+        levels, terms = a.on[:, 1:].sum(axis=1), a.on[:, self._terms].sum(axis=1)
 
         def pull_theta(w: FloatArray) -> FloatArray:
             out = np.zeros(len(theta))
-            out[:SCALES] = o * (w @ offsets), s * (w @ terms), j * w.sum(), 0.0
+            out[:SCALES] = o * (w @ levels), s * (w @ terms), j * w.sum(), 0.0
             return out
 
-        return o * offsets + s * terms + j, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
+        return o * levels + s * terms + j, DiagPullback(theta=pull_theta, a=lambda w: np.zeros(a.x.shape))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -228,7 +226,7 @@ class _Side:
     """Points as the kernel reads them, at given length-scales.
 
     z: (n, features) in units of the length-scales; on: (n, groups − 1) activity of all but the root;
-    parts: for each group of the additive sum, the rows where it is active, and its features there.
+    parts: for each group with a term, the rows where it is active, and its features there.
     """
 
     points: Points
@@ -239,7 +237,7 @@ class _Side:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Term:
-    """One group's part of the additive sum: its features, block of the matrix, and what its slope needs."""
+    """One group's term: its features, block of the matrix, and what its slope needs."""
 
     features: IntArray
     where: tuple[Rows, Rows]
