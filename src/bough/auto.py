@@ -1,8 +1,8 @@
 """The default method on one page: every constant with its reason, then the composition.
 
 The surrogate is one Gaussian process whose covariance joins levels of branches, functions of groups and
-interactions (``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every second trial
-exploits. While the model expects no trial to show a gain, the other trials are random.
+interactions (``surrogates.nested``, with its priors). Expected improvement is searched on every path. Every
+second trial exploits. While the model expects no trial to show a gain, the other trials are random.
 """
 
 from __future__ import annotations
