@@ -138,6 +138,14 @@ def test_the_usual_values_keep_their_range_beside_diverged_ones(diverged: int) -
     assert np.ptp(OutputTransform.fit(y).forward(usual)) > 0.3
 
 
+@pytest.mark.parametrize("best", [13, 30, 55])
+def test_a_plateau_of_optima_keeps_its_outliers_out(best: int) -> None:
+    """Many models make no error at all; a few diverge."""
+    usual = np.linspace(0.1, 0.9, 20)
+    y = np.random.default_rng(best).permutation(np.concatenate([np.zeros(best), usual, np.full(4, 1e6)]))
+    assert np.ptp(OutputTransform.fit(y).forward(usual)) > 0.3
+
+
 @pytest.mark.parametrize("ties", [5, 8, 15, 25])
 def test_a_plateau_keeps_its_outliers_out(ties: int) -> None:
     """Half of the values are 1, as an error is that no model beats; the first trial diverged."""

@@ -55,6 +55,7 @@ class HistoryModel:
     _fits: dict[bytes, Fitted] = field(default_factory=dict, init=False, repr=False)
     _models: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
     _source_models: dict[bytes, Posterior] = field(default_factory=dict, init=False, repr=False)
+    _learned: dict[bytes, ConditionedModel] = field(default_factory=dict, init=False, repr=False)
     _pending: dict[tuple[ConditionedModel, bytes], ConditionedModel] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -112,10 +113,10 @@ class HistoryModel:
     def _learn(self, history: History, key: bytes, model: ConditionedModel) -> ConditionedModel:
         """The model with a prior mean from earlier studies, weighted by how well they rank these results.
 
-        key: of the history. The model is cached, or no block of pending trials could be.
+        key: of the history. The model is cached, because the blocks of ``_with_pending`` belong to it.
         """
         key += b"".join(_key_of(source, history.seed) for source in history.sources)
-        if (cached := self._models.get(key)) is not None:
+        if (cached := self._learned.get(key)) is not None:
             return cached
         members = [self.source_model(source, history.seed) for source in history.sources]
         rng = np.random.default_rng([history.seed, len(history.done), streams.SOURCE_WEIGHTS])
@@ -126,7 +127,7 @@ class HistoryModel:
         best = [p.incumbent(points, z) for p in posteriors]
         mean_weights = np.mean(weights, axis=0).tolist()
         model = replace(model, posteriors=posteriors, best=best, source_weights=tuple(mean_weights))
-        keep(self._models, key, model, _CACHED_MODELS)
+        keep(self._learned, key, model, _CACHED_MODELS)
         return model
 
     def source_model(self, source: Source, seed: int) -> Posterior:
