@@ -100,8 +100,8 @@ def _fence(y: FloatArray) -> float:
     """m + 4 (m − Q1), m the median: the largest over the first 8, 16, 32, … and all values.
 
     For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so up to
-    half of the trials may diverge. On a plateau (m = Q1) the best value stands in for Q1, or, if the plateau is
-    the best, Tukey's fence does. Fewer than 8 values do not tell which of them are outliers.
+    half of the trials may diverge. On a plateau (m = Q1) the best value stands in for Q1. If half of the
+    values are the best one, Tukey's fence counts. Fewer than 8 values do not tell which of them are outliers.
 
     Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
     trials decide which values are outliers and which are merely bad.
