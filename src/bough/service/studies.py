@@ -30,7 +30,7 @@ __all__ = [
 T = TypeVar("T")
 
 Version = tuple[int, ...]
-"""A cache key that changes whenever anything of a study is stored, or a lease ends."""
+"""A cache key that changes with a study, but not if a lease is only renewed."""
 
 MAX_OPEN = 32
 """The number of studies whose trials are kept in memory; the least recently used one is dropped first."""
@@ -162,7 +162,9 @@ class OpenStudies:
 
     def version(self, study: Study) -> Version:
         status = study.status()
-        return study.record.id, status.revision, status.leased
+        # PostgreSQL shows a result before the study has a revision for it, so finished trials count as well.
+        over = status.done + status.failed + status.stopped + status.retracted
+        return study.record.id, status.changed, over, status.leased
 
     async def consult_model(self, work: Callable[[], T]) -> T:
         """Run ``work`` with a study's model in separate threads, so other requests do not wait."""

@@ -27,7 +27,7 @@ class Status:
     failed, stopped, retracted: how many of these. done: trials with a value, added ones too.
     leased:   trials with a lease that has not ended. spent: cost of finished trials (``running.spending``).
     amendments, reports: their numbers in the study. stop_requests: how many amendments ask runs to stop.
-    revision: grows with everything that is stored of the study.
+    changed:  the storage's revision at the last change; a renewed lease is none.
     """
 
     finished: int
@@ -42,7 +42,7 @@ class Status:
     amendments: int = 0
     reports: int = 0
     stop_requests: int = 0
-    revision: int = 0
+    changed: int = 0
 
 
 class TrialIndex:
@@ -52,6 +52,7 @@ class TrialIndex:
     over: numbers of finished trials in the order of their results; open: the other trials, by number.
     amendments: all of the study. ``trials`` has retractions and corrections applied; ``stored`` has those
     trials as they were told, and ``corrections`` counts them. space_changes: how often the space changed.
+    changed: the revision at the last change; a renewed lease is none.
     curves: the reports of trials. They are not in ``trials``, so a report copies no curve; see ``shown``.
     """
 
@@ -59,6 +60,7 @@ class TrialIndex:
         self._goals, self._sign = goals, goals.sign
         self._is_judged = bool(goals.limits) or goals.fidelity is not None
         self.revision = 0
+        self.changed = 0
         self.now = 0.0
         self.trials: list[Trial] = []
         self.over: list[int] = []
@@ -89,6 +91,8 @@ class TrialIndex:
                 self.trials.append(trial)  # numbers have no gaps: those in between follow in these changes
             known, self.trials[trial.number] = self.trials[trial.number], trial
             is_new = known is trial or known.number != trial.number
+            if is_new or replace(known, expires=trial.expires) != trial:
+                self.changed = changes.revision
             if is_new and trial.request is not None:
                 self._of_request.setdefault(trial.request, []).append(trial.number)
             if is_new and self._goals.fidelity is not None:
@@ -104,6 +108,8 @@ class TrialIndex:
             self._amend(changes.amendments)
         if changes.reports:
             self.curves.update(changes.reports)
+        if changes.amendments or changes.reports:
+            self.changed = changes.revision
         self.revision, self.now = changes.revision, changes.now
 
     def _shown(self, trial: Trial) -> Trial:
@@ -229,7 +235,7 @@ class TrialIndex:
             len(self.amendments),
             self.curves.count,
             self.stop_requests,
-            self.revision,
+            self.changed,
         )
 
     @property
