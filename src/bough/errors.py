@@ -50,7 +50,7 @@ class StudyError(BoughError):
 
 
 class MalformedError(StudyError):
-    """An argument that describes a study, such as its name or its goals, is malformed."""
+    """An argument of a study or of one of its methods is malformed, whatever the state of the study."""
 
 
 class Transient(BoughError):

@@ -45,6 +45,14 @@ def test_a_malformed_request(served: Service, path: str, body: dict[str, Any], m
         assert "wrong" not in client.get("/api/v1/studies").text
 
 
+def test_a_malformed_request_has_a_type_that_earlier_clients_know(served: Service) -> None:
+    with served.client(served.write) as client:
+        client.post("/api/v1/studies", json={"name": "demo", "space": SPACE})
+        for path, body in {"": {**NEW, "name": ".."}, "/demo/predict": {"configs": [], "measure": "a"}}.items():
+            reply = client.post(f"/api/v1/studies{path}", json=body)
+            assert (reply.status_code, reply.json()["error"]["type"]) == (400, "StudyError")
+
+
 def test_wrong_arguments_never_reach_the_service(served: Service) -> None:
     study: Any = bough.connect(
         served.url, served.write, "demo", space=bough.Space.from_json(SPACE), method="random"

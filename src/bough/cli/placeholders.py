@@ -57,9 +57,9 @@ def units_of(words: Sequence[str]) -> list[Unit]:
     for word in words:
         plain = PLACEHOLDER.sub("", word)
         if plain.count("{") != plain.count("}"):
-            one, other = "{}" if "{" in plain else "}{"
+            there, missing = ("{", "}") if "{" in plain else ("}", "{")
             raise ConfigError(
-                f"{word!r:.80} has {one!r} without {other!r}; write {2 * one!r} for a plain brace"
+                f"{word!r:.80} has {there!r} without {missing!r}; write {2 * there!r} for a plain brace"
             )
         if word == "[":
             if group is not None:

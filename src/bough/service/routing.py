@@ -56,6 +56,10 @@ _STATUS: tuple[tuple[type[BoughError], int], ...] = (
 )
 
 
+_SENT = {*errors.__all__} - {"MalformedError"}
+"""The types of errors that replies name. Earlier clients do not know MalformedError; 400 says the same."""
+
+
 class _Name(Convertor[str]):
     """A study's name: one segment of the path, which may contain an encoded slash."""
 
@@ -90,7 +94,7 @@ Name = Annotated[str, "a study's name"]
 def _find(
     request: Request,
     study: Name,
-    meant: Annotated[
+    expected_id: Annotated[
         int | None,
         Header(
             alias="Bough-Study",
@@ -100,7 +104,7 @@ def _find(
 ) -> StudyRecord:
     studies: OpenStudies = request.app.state.studies
     record = studies.find(study)
-    if meant not in (None, record.id):
+    if expected_id not in (None, record.id):
         raise StudyError(f"study {study!r} was deleted and created again: connect again to use the new one")
     return record
 
@@ -211,8 +215,7 @@ async def error_response(request: Request, error: Exception) -> Response:
         return refusal(request.scope, status, _malformed(error.errors(), _fields(request)))
     if isinstance(error, BoughError):
         status = status_of(error)
-        # Clients know the names in bough.errors; NoStudy and NoTrial are subclasses of those.
-        kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
+        kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in _SENT)
         if status >= 500:
             _log.error("%s %s: %s", request.method, request.url.path, error)
         return refusal(request.scope, status, str(error), kind)

@@ -48,7 +48,7 @@ def delete_study(name: str, storage: str | Storage) -> None:
 
 def copy_study(study: Study, name: str, storage: str | Storage) -> Study:
     """A new study with the trials of this one; trials that are running are queued in the new study."""
-    return create_study(*_checked(study).snapshot(), name, storage)
+    return create_study(*_checked_study(study).snapshot(), name, storage)
 
 
 def export_study(study: Study, path: str | Path) -> None:
@@ -65,9 +65,9 @@ def export_study(study: Study, path: str | Path) -> None:
     if suffix == ".csv":
         from bough.study.formats.table_export import csv_lines  # loads NumPy
 
-        lines = csv_lines(_checked(study).space, study.trials, feasible=bool(study.goals.limits))
+        lines = csv_lines(_checked_study(study).space, study.trials, feasible=bool(study.goals.limits))
     else:
-        lines = study_lines(_checked(study))
+        lines = study_lines(_checked_study(study))
     write_file(path, lines)
 
 
@@ -118,7 +118,7 @@ def _opened(record: StudyRecord, storage: Storage) -> Study:
     return LearnedStudy.of_record(record, storage)
 
 
-def _checked(study: Study) -> Study:
+def _checked_study(study: Study) -> Study:
     """The study; StudyError for its name, which ``delete_study`` takes."""
     if not hasattr(study, "snapshot"):
         raise StudyError(f"give the study, not {study!r:.80}: bough.open_study(name, storage)")
