@@ -247,32 +247,6 @@ def test_one_name_on_two_branches_of_a_given_space() -> None:
         assert config == GIVEN.validate(config)
 
 
-def test_a_parameter_of_the_space_that_the_objective_does_not_ask_for() -> None:
-    space = bough.Space({"x": bough.Float(0, 1), "z": bough.Float(0, 1)})
-    study = optuna.create_study(sampler=BoughSampler(space, seed=0))
-    study.enqueue_trial({"x": 0.5})
-    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)  # another value than proposed
-    with pytest.raises(StudyError, match=r"^the objective does not ask for 'z': remove it from the space"):
-        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=8)
-    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 2
-
-
-@pytest.mark.parametrize(
-    ("domain", "shown"),
-    [
-        (bough.Float(0.1, 1, log=True), "Float(0.1, 1.0, log=True)"),
-        (bough.Int(0, 1), "Int(0, 1)"),
-        (bough.Categorical(["a", "b"]), "Categorical(['a', 'b'])"),
-    ],
-)
-def test_a_parameter_that_the_objective_asks_for_otherwise(domain: bough.Float, shown: str) -> None:
-    study = optuna.create_study(sampler=BoughSampler(bough.Space({"x": domain}), seed=0))
-    with pytest.raises(StudyError) as caught:
-        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    asked = "FloatDistribution(high=1.0, log=False, low=0.0, step=None)"
-    assert str(caught.value) == f"the objective asks for 'x' as {asked}, but the space has {shown}"
-
-
 @pytest.mark.parametrize("error", [RuntimeError("halfway"), optuna.TrialPruned()])
 def test_a_failure_halfway_is_no_branch(error: Exception) -> None:
     study = optuna.create_study(sampler=BoughSampler(method="random", seed=0))

@@ -53,6 +53,9 @@ __all__ = ["BoughSampler", "export_study", "import_study", "load_study"]
 
 Distributions = dict[str, BaseDistribution]
 
+_UNASKED_TRIALS = 10
+"""Completed trials with a parameter after which the study ends with an error if none asked for it."""
+
 
 @dataclass(frozen=True, eq=False)
 class _View:
@@ -107,11 +110,9 @@ class BoughSampler(BaseSampler):
     def _forget(self) -> None:
         self._lock = threading.RLock()
         self._strategy: tuple[Space, bool, Strategy] | None = None
-        self._proposed: dict[int, dict[str, Any]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        caches = ("_lock", "_strategy", "_proposed")
-        return {name: value for name, value in self.__dict__.items() if name not in caches}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_strategy")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -135,8 +136,7 @@ class BoughSampler(BaseSampler):
             return {}
         if trial.number == 0 and self._space is not None and self._space.default is not None:
             # As in a study of bough.
-            self._proposed[trial.number] = self._space.validate(self._space.default)
-            return {}
+            return _keep(study, trial, self._space.validate(self._space.default))
         rng = np.random.default_rng([self._seed, trial.number])
         with self._lock, one_blas_thread:
             view = self._view(study, trial, search_space)
@@ -146,8 +146,7 @@ class BoughSampler(BaseSampler):
                 point = view.space.encode(view.space.sample(1, rng))
         config = view.space.decode(point)[0]
         if self._space is not None:  # a given space has the same values as Optuna
-            self._proposed[trial.number] = config
-            return {}
+            return _keep(study, trial, config)
         return {
             name: convert.answer(distribution, config[name])
             for name, distribution in search_space.items()
@@ -159,7 +158,7 @@ class BoughSampler(BaseSampler):
     ) -> Any:
         if self._space is not None:
             _check_asked(self._space, param_name, param_distribution)
-            proposed = self._proposed.get(trial.number, {})
+            proposed = convert.proposal_of(trial)
             if param_name in proposed:
                 value = proposed[param_name]
                 if param_distribution._contains(param_distribution.to_internal_repr(value)):
@@ -183,16 +182,8 @@ class BoughSampler(BaseSampler):
     ) -> None:
         if self._constraints_func is not None:
             _process_constraints_after_trial(self._constraints_func, study, trial, state)
-        proposed = self._proposed.pop(trial.number, {})
-        if state == TrialState.COMPLETE and all(
-            proposed[name] == value for name, value in trial.params.items() if name in proposed
-        ):
-            for name in proposed:
-                if name not in trial.params:  # the model could not learn from this trial
-                    raise StudyError(
-                        f"the objective does not ask for {name!r}: remove it from the space, or give it a "
-                        "condition that says when it is asked for"
-                    )
+        if self._space is not None and state == TrialState.COMPLETE:
+            _check_that_all_are_asked_for(self._space, study, trial)
 
     def _view(self, study: Study, trial: FrozenTrial, search_space: Distributions) -> _View:
         others = _others(study, trial)
@@ -206,7 +197,8 @@ class BoughSampler(BaseSampler):
         else:
             space = self._space
             finished, configs = convert.configs_in(space, finished)
-            pending = {other.number: dict(other.params) for other in running}
+            running, asked_for = convert.configs_in(space, running)
+            pending = {other.number: config for other, config in zip(running, asked_for, strict=True)}
         goals = OptunaGoals.of(study, finished)
         if self._strategy is None or self._strategy[:2] != (space, goals.is_plain):
             self._strategy = space, goals.is_plain, build(self._method, space, several=not goals.is_plain)
@@ -230,6 +222,35 @@ def _others(study: Study, trial: FrozenTrial) -> list[FrozenTrial]:
         for other in study.get_trials(deepcopy=False)
         if other.number != trial.number and other.state != TrialState.WAITING
     ]
+
+
+def _keep(study: Study, trial: FrozenTrial, config: dict[str, Any]) -> dict[str, Any]:
+    """Store the proposal with its trial, where every process finds it; nothing else is proposed."""
+    study._storage.set_trial_system_attr(trial._trial_id, convert.PROPOSAL, config)
+    return {}
+
+
+def _check_that_all_are_asked_for(space: Space, study: Study, trial: FrozenTrial) -> None:
+    """Refuse a space with a parameter that many trials have and none asks for: it is probably misspelt.
+
+    One trial says little, because an objective may return early.
+    """
+    config = convert.config_in(space, trial) or {}
+    for name in config:
+        domains = [parameter.domain for parameter in space if parameter.name == name]
+        if name in trial.params or all(convert.distribution_of(domain).single() for domain in domains):
+            continue
+        others = _others(study, trial)
+        had = [
+            other
+            for other in others
+            if other.state == TrialState.COMPLETE and name in convert.proposal_of(other)
+        ]
+        if len(had) + 1 >= _UNASKED_TRIALS and not any(name in other.params for other in others):
+            raise StudyError(
+                f"the objective does not ask for {name!r}: remove it from the space, or give it a "
+                "condition that says when it is asked for"
+            )
 
 
 def _check_asked(space: Space, name: str, asked: BaseDistribution) -> None:

@@ -22,8 +22,11 @@ from bough.space import Categorical, Float, Int, Space
 from bough.space.discovery import whole_runs
 from bough.space.parameters import LARGEST_INT, LARGEST_LOG_INT
 
-__all__ = ["answer", "configs_in", "distribution_of", "domains_of", "history_of", "hull", "is_inside"]
-__all__ += ["run_of", "whole_trials"]
+__all__ = ["PROPOSAL", "answer", "config_in", "configs_in", "distribution_of", "domains_of", "history_of"]
+__all__ += ["hull", "is_inside", "proposal_of", "run_of", "whole_trials"]
+
+PROPOSAL = "bough:proposal"
+"""The system attribute of a trial that holds the config proposed for it."""
 
 Domain = Float | Int | Categorical
 
@@ -128,17 +131,31 @@ def is_inside(run: Mapping[str, Any], domains: Mapping[str, Domain]) -> bool:
     return True
 
 
-def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
-    """The trials that are configurations of a given space, with these configurations; others are ignored."""
+def proposal_of(trial: FrozenTrial) -> dict[str, Any]:
+    """The config that was proposed for a trial in a given space; empty if there is none."""
+    proposed: dict[str, Any] = trial.system_attrs.get(PROPOSAL, {})
+    return proposed
+
+
+def config_in(space: Space, trial: FrozenTrial) -> dict[str, Any] | None:
+    """The trial as a configuration of a given space; None if it is none.
+
+    A parameter that the objective did not ask for, because it ended early, has the proposed value.
+    """
     names = {parameter.name for parameter in space}
-    kept, configs = [], []
-    for trial in trials:
+    asked = {name: value for name, value in trial.params.items() if name in names}
+    for config in (asked, {**proposal_of(trial), **asked}):
         try:
-            configs.append(space.validate({n: v for n, v in trial.params.items() if n in names}))
-            kept.append(trial)
+            return space.validate(config)
         except ConfigError:
             continue
-    return kept, configs
+    return None
+
+
+def configs_in(space: Space, trials: Sequence[FrozenTrial]) -> tuple[list[FrozenTrial], list[dict[str, Any]]]:
+    """The trials that are configurations of a given space, with these configurations; others are ignored."""
+    found = [(trial, config) for trial in trials if (config := config_in(space, trial)) is not None]
+    return [trial for trial, _ in found], [config for _, config in found]
 
 
 def history_of(
