@@ -8,7 +8,7 @@ import secrets
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from bough.errors import StudyError
 
@@ -22,24 +22,41 @@ def checked_path(path: Any) -> Path:
     return Path(path)
 
 
-def write_file(path: str | Path, lines: Iterable[str]) -> None:
-    """Write a file of lines, or replace it; StudyError, and the former file stays, if that fails."""
+def write_file(path: str | Path, parts: Iterable[str | bytes]) -> None:
+    """Write a file of these parts, or replace it; StudyError if that fails.
+
+    The former file then stays, unless it had to be written in place: a pipe or a device, a file with several
+    names (hard links), or a file in a folder that takes no new ones.
+    """
     target = checked_path(path)
     try:
-        if target.exists() and not target.is_file():  # a pipe or a device is not replaced
-            with open(target, "w", encoding="utf-8", newline="") as file:
-                file.writelines(lines)
+        if target.exists() and (not target.is_file() or target.stat().st_nlink > 1):
+            _write_in_place(target, parts)
         else:
-            _replace(Path(os.path.realpath(target)), lines)  # a link stays a link
+            _replace(Path(os.path.realpath(target)), parts)  # a link stays a link
     except OSError as error:
         raise StudyError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _replace(target: Path, lines: Iterable[str]) -> None:
+def _write(file: BinaryIO, parts: Iterable[str | bytes]) -> None:
+    file.writelines(part.encode() if isinstance(part, str) else part for part in parts)
+
+
+def _write_in_place(target: Path, parts: Iterable[str | bytes]) -> None:
+    with open(target, "wb") as file:
+        _write(file, parts)
+
+
+def _replace(target: Path, parts: Iterable[str | bytes]) -> None:
     new = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with open(new, "x", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
+        new.touch(exist_ok=False)
+    except PermissionError:  # of the folder; the file itself may be writable
+        _write_in_place(target, parts)
+        return
+    try:
+        with open(new, "wb") as file:
+            _write(file, parts)
             file.flush()
             os.fsync(file.fileno())
         if target.exists():

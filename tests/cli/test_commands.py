@@ -112,6 +112,14 @@ def test_files_of_other_formats_are_refused(
     assert not Path(words[-1]).exists()
 
 
+@pytest.mark.parametrize("name", ["r", "r.2024", "r.jsonl.bak", "r.txt"])
+def test_other_suffixes_are_names(name: str, stored: Path, capsys: pytest.CaptureFixture[str]):
+    assert call(capsys, "export", "-o", name)[0] == 0
+    assert Path(name).read_text().startswith("number,state,value")
+    assert call(capsys, "report", "-o", name)[0] == 0
+    assert Path(name).read_text().startswith("<!doctype html>")
+
+
 def test_show_one_trial(stored: Path, capsys: pytest.CaptureFixture[str]):
     study = bough.open_study("mine", "sqlite:///bough.db")
     trial = study.ask()

@@ -74,7 +74,7 @@ def test_a_save_that_is_cut_off_keeps_the_former_state(tmp_path: Path, monkeypat
 
     search.suggest("ray-0")
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", cut_off)
+        patched.setattr("os.replace", cut_off)
         with pytest.raises(KeyboardInterrupt):
             search.save(str(state))
     assert state.read_text() == former

@@ -29,8 +29,8 @@ def test_wrong_arguments_of_a_report(tmp_path):
         bough.plot.report(study, tmp_path / "r.html", against=study)
     with pytest.raises(StudyError, match="a file is named by its path, not 3"):
         bough.plot.report(study, 3)
-    with pytest.raises(StudyError, match=r"'r.txt' must end in .html or .pdf"):
-        bough.plot.report(study, "r.txt")
+    with pytest.raises(StudyError, match=r"'r.csv' must end in .html or .pdf; export_study writes tables"):
+        bough.plot.report(study, "r.csv")
     assert not list(tmp_path.iterdir())
 
 

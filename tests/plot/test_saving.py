@@ -27,6 +27,11 @@ def test_save_writes_a_page_that_needs_nothing_else(tmp_path):
         figures.save(figure, tmp_path / "no" / "where.html")
 
 
+def test_a_report_may_have_any_suffix_that_stands_for_no_other_format(tmp_path):
+    for name in ("report", "report.xhtml", "report.2024", "report.HTM"):
+        assert "Plotly" in figures.report(study(nested(), 3), tmp_path / name).read_text(encoding="utf-8")
+
+
 def test_pictures_without_kaleido_say_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setitem(sys.modules, "kaleido", None)
     with pytest.raises(

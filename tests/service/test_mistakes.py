@@ -48,7 +48,10 @@ def test_a_malformed_request(served: Service, path: str, body: dict[str, Any], m
 def test_a_malformed_request_has_a_type_that_earlier_clients_know(served: Service) -> None:
     with served.client(served.write) as client:
         client.post("/api/v1/studies", json={"name": "demo", "space": SPACE})
-        for path, body in {"": {**NEW, "name": ".."}, "/demo/predict": {"configs": [], "measure": "a"}}.items():
+        for path, body in {
+            "": {**NEW, "name": ".."},
+            "/demo/predict": {"configs": [], "measure": "a"},
+        }.items():
             reply = client.post(f"/api/v1/studies{path}", json=body)
             assert (reply.status_code, reply.json()["error"]["type"]) == (400, "StudyError")
 

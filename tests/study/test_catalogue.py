@@ -297,8 +297,12 @@ def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
     export_study(study, tmp_path / "s.CSV")
     head = (tmp_path / "s.CSV").read_text(encoding="utf-8").splitlines()[0]
     assert head.startswith("number,state,value,noise,cost,attempt")
-    with pytest.raises(StudyError, match=r"cannot write \.txt files: .* must end in \.jsonl .* or \.csv"):
-        export_study(study, tmp_path / "s.txt")
+    for name in ("s.parquet", "s.html", "s.PNG"):
+        with pytest.raises(StudyError, match=r"cannot write \.\w+ files: .* must end in \.jsonl .* or \.csv"):
+            export_study(study, tmp_path / name)
+    for name in ("s", "s.2024", "s.jsonl.bak", "s.txt", ".s"):
+        export_study(study, tmp_path / name)
+        assert len(import_study(tmp_path / name, MemoryStorage()).trials) == len(study.trials)
 
 
 def test_an_export_into_a_pipe(tmp_path: Path) -> None:

@@ -11,13 +11,18 @@ import click
 
 from bough.cli.options import open_named, storage_option, study_argument
 from bough.cli.style import write_any_text
+from bough.errors import StudyError
+from bough.suffixes import EXPORTS, format_of
+from bough.whole_file import write_file
 
 if TYPE_CHECKING:
     from bough.study import Study
 
 __all__ = ["export"]
 
-FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", "": "csv"}
+ADVICE = (
+    ".csv (a table, for spreadsheets too) or .jsonl (the whole study), or say --format csv or --format jsonl"
+)
 
 
 @click.command()
@@ -52,21 +57,15 @@ def export(study: str | None, storage: str, output: Path | None, format_: str | 
         write_any_text("utf-8")  # as in a file
         sys.stdout.writelines(lines)
         return
-    from bough.study.formats.whole_file import write_file
-
     write_file(output, lines)
     click.echo(f"wrote {output}", err=True)
 
 
 def _format_of(output: Path | None) -> str:
-    suffix = "" if output is None else output.suffix.lower()
-    if suffix not in FORMATS:
-        raise click.UsageError(
-            f"cannot write {suffix} files: {str(output)!r} must end in .csv (a table, for spreadsheets too) "
-            "or .jsonl (the whole study), or say --format csv or --format jsonl",
-            click.get_current_context(),
-        )
-    return FORMATS[suffix]
+    try:
+        return (output and format_of(output, EXPORTS, ADVICE)) or "csv"
+    except StudyError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
 
 
 def _json_lines(study: Study) -> Iterator[str]:

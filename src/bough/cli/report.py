@@ -8,6 +8,8 @@ from pathlib import Path
 import click
 
 from bough.cli.options import open_named, storage_option, study_argument
+from bough.errors import StudyError
+from bough.suffixes import REPORTS, format_of
 
 __all__ = ["report"]
 
@@ -19,7 +21,7 @@ __all__ = ["report"]
     "--output",
     "-o",
     type=click.Path(path_type=Path),
-    help="File to write, ending in .html or .pdf.  [default: STUDY.html]",
+    help="File to write; .pdf is a PDF, everything else HTML.  [default: STUDY.html]",
 )
 @click.option(
     "--against", multiple=True, metavar="STUDY", help="Another study to compare with; may be repeated."
@@ -38,12 +40,11 @@ def report(
       bough report my-study -o report.html --against my-baseline
       bough report my-study -o report.pdf --measure memory
     """
-    if output is not None and output.suffix.lower() not in (".html", ".htm", ".pdf"):
-        raise click.UsageError(
-            f"a report is an HTML file or a PDF, so {str(output)!r} must end in .html or .pdf; "
-            "'bough export' writes tables",
-            click.get_current_context(),
-        )
+    if output is not None:
+        try:
+            format_of(output, REPORTS, ".html or .pdf; 'bough export' writes tables")
+        except StudyError as error:
+            raise click.UsageError(str(error), click.get_current_context()) from None
     from bough.plot.html_report import report as write
 
     opened = open_named(study, storage)

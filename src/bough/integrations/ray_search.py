@@ -12,7 +12,8 @@ from bough.errors import ExhaustedError, MissingExtraError, StudyError, TrialErr
 from bough.registry import Method
 from bough.space import Space
 from bough.storage import MemoryStorage
-from bough.study import Study, export_study, import_study
+from bough.study import Study, import_study, study_lines
+from bough.whole_file import write_file
 
 try:
     from ray.tune.search import Searcher
@@ -98,14 +99,8 @@ class BoughSearch(Searcher):
 
     def save(self, checkpoint_path: str) -> None:
         """Write the searcher's state: the map from Ray's trials to bough's, and the study."""
-        with tempfile.TemporaryDirectory() as folder:
-            export_study(self.study, Path(folder) / "study")
-            lines = (Path(folder) / "study").read_text(encoding="utf-8")
         head = json.dumps({"running": self._numbers})
-        path = Path(checkpoint_path)
-        whole = path.with_name(f".{path.name}")  # a crash while writing leaves the former state as it was
-        whole.write_text(f"{head}\n{lines}", encoding="utf-8")
-        whole.replace(path)
+        write_file(checkpoint_path, [f"{head}\n", *study_lines(self.study)])
 
     def restore(self, checkpoint_path: str) -> None:
         """Read a state that ``save`` wrote, of a search with the same space and mode."""

@@ -20,8 +20,9 @@ from bough.plot.saving import print_page
 from bough.plot.snapshot import StudyLike, StudySnapshot
 from bough.plot.theme import graph_objects, number, template
 from bough.study.analysis.fronts import front_of, hypervolume_of
-from bough.study.formats.whole_file import checked_path
+from bough.suffixes import REPORTS, format_of
 from bough.trial import Trial
+from bough.whole_file import checked_path, write_file
 
 __all__ = ["report"]
 
@@ -44,20 +45,16 @@ def report(
     If the path ends in ``.pdf``, Chrome or Chromium prints the page as PDF; otherwise it is HTML.
     """
     target = checked_path(path)
-    if target.suffix.lower() not in (".html", ".htm", ".pdf"):
-        raise StudyError(
-            f"a report is an HTML file or a PDF, so {str(path)!r} must end in .html or .pdf; "
-            "export_study writes tables"
-        )
+    format_ = format_of(target, REPORTS, ".html or .pdf; export_study writes tables")
     if not isinstance(against, Iterable):
         raise StudyError(f"against is a list of studies, not {type(against).__name__}: against=[other]")
     page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against], measure)
-    content = print_page(page) if target.suffix.lower() == ".pdf" else page.encode()
+    content = print_page(page) if format_ == "pdf" else page.encode()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
     except OSError as error:
         raise StudyError(f"cannot write {target}: {error.strerror}") from None
+    write_file(target, [content])
     return target
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError, StudyError
+from bough.whole_file import checked_path, write_file
 
 __all__ = ["print_page", "save"]
 
@@ -31,23 +32,18 @@ def save(figure: Any, path: str | Path, *, width: int | None = None, height: int
             f"save takes a figure and then a path: save(bough.plot.tree(study), 'tree.html'), "
             f"not {type(figure).__name__}"
         )
-    target = Path(path)
+    target = checked_path(path)
     if target.suffix not in (".html", ".json", *PICTURES):
         raise StudyError(f"a figure is saved as .html, .json, .png, .svg or .pdf, not {target.name!r}")
     if target.suffix not in PICTURES and (width is not None or height is not None):
         raise StudyError(f"width and height are for .png, .svg and .pdf, not for {target.name!r}")
-    picture = _picture(figure, target, width, height) if target.suffix in PICTURES else None
-    try:
-        if picture is not None:
-            target.write_bytes(picture)
-        elif target.suffix == ".json":
-            figure.write_json(target)
-        else:
-            figure.write_html(
-                target, include_plotlyjs=True, config={"displaylogo": False, "responsive": True}
-            )
-    except OSError as error:
-        raise StudyError(f"cannot write {target}: {error.strerror}") from None
+    if target.suffix in PICTURES:
+        content = _picture(figure, target, width, height)
+    elif target.suffix == ".json":
+        content = figure.to_json()
+    else:
+        content = figure.to_html(config={"displaylogo": False, "responsive": True})
+    write_file(target, [content])
     return target
 
 

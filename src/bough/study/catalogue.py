@@ -9,11 +9,12 @@ from bough.errors import StudyError
 from bough.space import Space
 from bough.storage import Amendment, Storage, StudyRecord, open_storage
 from bough.study.formats.files import read_study_file, study_lines
-from bough.study.formats.whole_file import checked_path, write_file
 from bough.study.revising.revisions import names_asked, revision_of, revisions_of
 from bough.study.stopping.curves import reports_in
 from bough.study.study import Study
+from bough.suffixes import EXPORTS, format_of
 from bough.trial import Trial
+from bough.whole_file import checked_path, write_file
 
 __all__ = [
     "copy_study",
@@ -56,13 +57,8 @@ def export_study(study: Study, path: str | Path) -> None:
 
     The formats are those of ``bough export``; only JSON lines can be imported as a whole study.
     """
-    suffix = checked_path(path).suffix.lower()
-    if suffix not in (".jsonl", ".ndjson", ".json", ".csv", ""):
-        raise StudyError(
-            f"cannot write {suffix} files: {str(path)!r} must end in .jsonl (the whole study) or .csv (a "
-            "table)"
-        )
-    if suffix == ".csv":
+    advice = ".jsonl (the whole study) or .csv (a table)"
+    if format_of(checked_path(path), EXPORTS, advice) == "csv":
         from bough.study.formats.table_export import csv_lines  # loads NumPy
 
         lines = csv_lines(_checked_study(study).space, study.trials, feasible=bool(study.goals.limits))

@@ -20,11 +20,11 @@ from bough.storage import Amendment, StudyRecord
 from bough.strict_json import JsonError, finite, loads
 from bough.study.formats.amendment_lines import amendment_row, read_amendment
 from bough.study.formats.trial_fields import FIELDS
-from bough.study.formats.whole_file import checked_path
 from bough.study.goals import Goals, goals_of, parse_goals
 from bough.study.records import new_record
 from bough.study.revising.revisions import SPACE_KINDS, revision_of, revisions_of
 from bough.trial import FILLED_IN, State, Trial
+from bough.whole_file import checked_path
 
 if TYPE_CHECKING:
     from bough.study.running.runnable import RunnableStudy
