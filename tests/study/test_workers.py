@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bough.errors import StudyError, TrialError
+from bough.errors import StudyError
 from bough.space import Float, Int, Space
 from bough.study import Study, minimize
 from bough.study.results import outcome
@@ -326,36 +326,6 @@ def test_pending_trials_are_known_to_the_method(monkeypatch: pytest.MonkeyPatch)
     with ThreadPoolExecutor(3) as executor:
         study.run(lambda config: float(all_asked.wait(60)), 3, executor=executor, progress=False)
     assert pending == [[], [0], [0, 1]]
-
-
-@pytest.mark.parametrize("end", ["callback", "objective"])
-def test_results_of_other_workers_are_kept_when_an_error_ends_the_run(end: str) -> None:
-    study = Study(LINE, method="random", seed=0)
-    together = threading.Barrier(3)
-
-    def objective(config: dict[str, float]) -> float:
-        if together.wait(60) == 0 and end == "objective":
-            raise ValueError("boo")
-        return 1.0
-
-    class AllAtOnce(ThreadPoolExecutor):
-        """Its evaluations are over when the run waits for the first one."""
-
-        futures: tuple[Future[Any], ...] = ()
-
-        def submit(self, *given: Any, **more: Any) -> Future[Any]:
-            self.futures = (*self.futures, super().submit(*given, **more))
-            if len(self.futures) == 3:
-                wait(self.futures, 60)
-            return self.futures[-1]
-
-    def callback(study: Study, trial: Trial) -> None:
-        assert end != "callback", "the callback"
-
-    with AllAtOnce(3) as executor, pytest.raises((AssertionError, TrialError), match=r"the callback|boo"):
-        study.run(objective, 9, executor=executor, callbacks=[callback], on_error="raise", progress=False)
-    states = ["done"] * 3 if end == "callback" else ["done", "done", "failed"]
-    assert sorted(trial.state for trial in study.trials) == states
 
 
 def test_the_end_of_a_run_gives_trials_back() -> None:

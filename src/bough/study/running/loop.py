@@ -8,12 +8,12 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from typing import Any, Literal, TypeVar, Unpack
 
-from bough.errors import ExhaustedError, StorageError, StudyError, TrialError
+from bough.errors import BoughError, ExhaustedError, StudyError, TrialError
 from bough.study.results import failure
 from bough.study.running.executors import Pool, WorkerLost, open_pool
 from bough.study.running.leases import LEASE, Leases
@@ -73,7 +73,7 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
                 interruption.signal = interruption.signal or signal.SIGINT  # the objective may raise it too
                 this.keep_values()
             except BaseException:
-                this.keep_values(callbacks=False)  # one of them may have raised it
+                this.keep_values_quietly()
                 raise
             finally:
                 this.report("end")
@@ -226,17 +226,38 @@ class _Run:
                 continue
             self._record(trial, result, raised)
 
-    def keep_values(self, *, callbacks: bool = True) -> None:
-        """After an interruption or error: record the values of evaluations that ended but were not recorded.
+    def keep_values(self) -> None:
+        """After an interruption: record the values of evaluations that ended but were not recorded."""
+        for trial, result in self._values():
+            self._record(trial, result)
+
+    def keep_values_quietly(self) -> None:
+        """The same after an error, which stays the one that ends the run.
+
+        Callbacks are not called, because one of them may have raised it. Nothing more is stored once the
+        storage fails: each attempt may take as long as a served study is patient.
+        """
+        fails = False
+        for trial, result in self._values():
+            if fails:
+                self._log_unstored(result)
+                continue
+            try:
+                self._store(trial, result)
+            except BoughError as error:
+                _log.error("storing results failed after the error that ended the run: %s", error)
+                fails = True
+
+    def _values(self) -> Iterator[tuple[Trial, Trial]]:
+        """The trials whose evaluation gave a value that was not recorded yet, each with its result.
 
         A failure may be an effect of the interruption, so its trial goes back to the queue instead.
         """
-        record = self._record if callbacks else self._store
         for future, (trial, _) in list(self._running.items()):
             if future.done() and not future.cancelled() and future.exception() is None:
                 del self._running[future]
                 if (result := future.result()).state != "failed":
-                    record(trial, result)
+                    yield trial, result
 
     def _stop_overdue(self) -> None:
         now = time.monotonic()
@@ -256,12 +277,15 @@ class _Run:
             _log.warning("a late result was not recorded: %s", error)
             self._leases.drop(trial)
             return None
-        except StorageError:
-            _log.error("the result of trial %d could not be stored: %s", trial.number, result_text(result))
+        except BoughError:
+            self._log_unstored(result)
             raise
         self._leases.drop(trial)
         self._status = self._study.status()
         return recorded
+
+    def _log_unstored(self, result: Trial) -> None:
+        _log.error("the result of trial %d could not be stored: %s", result.number, result_text(result))
 
     def _record(self, trial: Trial, result: Trial, raised: BaseException | None = None) -> None:
         recorded = self._store(trial, result)
