@@ -211,7 +211,10 @@ def test_a_study_goes_on_without_mlflow(
         patched.setattr(callback._client, "create_run", fails)
         study = bough.Study(SPACE, method="random", seed=0)
         study.run(lambda config: 1.0, trials=1, callbacks=[callback], progress=False)
-    assert caplog.messages == ["trial 0 is not in MLflow: the server is away; log_study tries again"]
+        assert caplog.messages == ["trial 0 is not in MLflow: the server is away; log_study tries again"]
+        with pytest.raises(MlflowException, match="the server is away"):
+            callback.log_study(study)
+    assert len(caplog.messages) == 1
     callback.log_study(study)
     assert len(runs()) == 1
 

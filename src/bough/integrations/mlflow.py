@@ -48,7 +48,7 @@ class MLflowCallback(Tracker):
     and attempt. A trial that MLflow already has is not logged again, so a resumed study continues its
     experiment; ``log_study`` also logs trials of earlier runs. Characters that MLflow does not allow in names
     become ``_``, and the name then ends in a short hash. If MLflow refuses a trial or cannot be reached, a
-    warning is logged and the study goes on.
+    warning is logged and the study goes on; ``log_study`` raises MLflow's error instead.
     """
 
     def __init__(self, experiment: str | None = None, tracking_uri: str | None = None) -> None:
@@ -62,6 +62,12 @@ class MLflowCallback(Tracker):
         except MlflowException as error:
             why = str(error).partition("\n")[0]
             _log.warning("trial %d is not in MLflow: %s; log_study tries again", trial.number, why)
+
+    def log_study(self, study: Study) -> None:
+        """Log all finished trials; those that MLflow has already do not appear twice."""
+        for trial in study.trials:
+            if trial.is_finished:
+                self._log_once(study, trial)  # no run is at stake, so an error may end it
 
     def _log_once(self, study: Study, trial: Trial) -> None:
         experiment = self._experiment_id(study)
