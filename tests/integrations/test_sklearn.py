@@ -14,7 +14,6 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -150,46 +149,6 @@ def test_a_stored_search_goes_on_without_a_seed(tmp_path) -> None:
             LogisticRegression(), {"C": [0.1, 1.0]}, trials=1, cv=2, method="random", study=stored
         )
         assert len(search.fit(X, Y).study_.trials) == trials
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "message"),
-    [
-        ({"scoring": "accuracy"}, {"scoring": "f1_macro"}, "its scoring is 'accuracy', not 'f1_macro'"),
-        ({}, {"scoring": "accuracy"}, "its scoring is 'the score of the estimator', not 'accuracy'"),
-        (
-            {"scoring": ["accuracy", "f1_macro"], "refit": "accuracy"},
-            {"scoring": ["accuracy", "f1_macro"], "refit": "f1_macro"},
-            "its scoring is 'accuracy', not 'f1_macro'",
-        ),
-        (
-            {"scoring": make_scorer(accuracy_score), "race": True, "cv": 4},
-            {"scoring": make_scorer(f1_score, average="macro"), "race": True, "cv": 4},
-            r"its scoring is \"make_scorer\(accuracy_score.*, not \"make_scorer\(f1_score",
-        ),
-    ],
-)
-def test_a_stored_search_keeps_its_scoring(tmp_path, first, second, message: str) -> None:
-    stored = {"storage": f"sqlite:///{tmp_path}/s.db", "name": "s"}
-
-    def search(arguments: dict[str, object]) -> BoughSearchCV:
-        given = {"trials": 1, "cv": 2, "method": "random", "study": stored, **arguments}
-        return BoughSearchCV(LogisticRegression(), {"C": [0.1, 1.0, 10.0]}, **given).fit(X, Y)
-
-    search(first)
-    with pytest.raises(StudyError, match=message):
-        search(second)
-    assert len(search(first).study_.trials) == 2
-
-
-def test_a_stored_search_of_an_earlier_version_has_no_scoring(tmp_path) -> None:
-    stored = {"storage": f"sqlite:///{tmp_path}/s.db", "name": "s"}
-    search = BoughSearchCV(
-        LogisticRegression(), {"C": [0.1, 1.0]}, trials=1, cv=2, method="random", study=stored
-    )
-    space, _ = readable_space({"C": [0.1, 1.0]}, {})
-    bough.Study(space, method="random", direction="maximize", **stored).add({"C": 1.0}, 0.5)
-    assert len(search.fit(X, Y).study_.trials) == 2
 
 
 def test_a_search_that_is_asked_to_stop_tries_no_further_candidate() -> None:

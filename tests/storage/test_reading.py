@@ -51,7 +51,19 @@ def test_a_foreign_file_stays_as_it_is(tmp_path: Path) -> None:
     assert files(tmp_path) == before
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
+@pytest.mark.filterwarnings("ignore:Selection of the SingletonThreadPool")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "sqlite:///:memory:?cache=shared&uri=true",
+        "sqlite:///file::memory:?uri=true",
+        "sqlite:///file:?uri=true",
+        "sqlite:///file:s.db?mode=memory&cache=shared&uri=true",
+    ],
+)
 def test_a_url_that_keeps_nothing_is_refused(url: str) -> None:
     with pytest.raises(StorageError, match="is in memory and ends with this process: name a file"):
         Study(SPACE, name="s", storage=url)
@@ -246,8 +258,9 @@ def test_odd_file_names_mean_one_file(tmp_path: Path, name: str) -> None:
         ("postgresql://me:geheim/er@host:port/db", r"'postgresql://me:\*\*\*@host:port/db' is not"),
         ("postgresql//me:geheim@host/db", "is not a storage URL"),
         ("sqlite:///s.db?mode=ro", r"a file takes none; .* write sqlite:///file:s\.db\?mode=ro&uri=true"),
-        ("sqlite:///s.db?nope=1", "'sqlite:///s.db.nope=1' has options"),
-        ("sqlite:///a?b.db", "has options"),
+        ("sqlite:///s.db?timeout=9", "'sqlite:///s.db.timeout=9' has options"),
+        ("sqlite:///s.db?nope=1", r"the path in 'sqlite:///s\.db\?nope=1' has a '\?', which no storage URL"),
+        ("sqlite:///a?b.db", r"the path in 'sqlite:///a\?b\.db' has a '\?', .*: use another name$"),
         ("sqlite:///file:s.db?uri=true&timeout=abc", "an option of .* is wrong: .*'abc'"),
         ("mysql://me:geheim@host/db", "cannot store studies in 'mysql'"),
     ],

@@ -1,17 +1,25 @@
-"""What the values of a stored search are: its scoring is a note of each trial, so no study mixes two.
+"""What the values of a stored search are: its scoring is a note of each trial, as text.
 
-Searches of earlier versions have no such note, and take any scoring.
+A study refuses scorings with different texts, also where they mean the same, such as None and "r2" for a
+regression. It cannot tell apart functions of one name that do different things. Searches of earlier versions
+have no such note, and take any scoring.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from bough.errors import StudyError
+from bough.integrations.names import short_hash
 from bough.study import Study
 
 __all__ = ["check_scoring", "scoring_text"]
+
+
+LONGEST_TEXT = 200
+"""The longest text of a scoring, in characters: every trial has it, and scorers may have long arguments."""
 
 
 def scoring_text(scoring: Any, refit: Any) -> str:
@@ -25,8 +33,12 @@ def scoring_text(scoring: Any, refit: Any) -> str:
     if isinstance(scoring, str):
         return scoring
     text = getattr(scoring, "__name__", None) or repr(scoring)
-    name = type(scoring).__name__ if " at 0x" in text else text
-    return f"{name}, {refit}" if isinstance(refit, str) else name
+    # Neither addresses nor the module that an object comes from are the same in another process.
+    text = re.sub(r"(?:(?:\w+|<locals>)\.)*(\w+) object at 0x[0-9a-fA-F]+", r"\1", text)
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)
+    if len(text) > LONGEST_TEXT:
+        text = f"{text[: LONGEST_TEXT - 12]}... {short_hash(text)}"
+    return f"{text}, {refit}" if isinstance(refit, str) else text
 
 
 def check_scoring(study: Study, scoring: str) -> None:

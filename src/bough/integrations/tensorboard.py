@@ -5,12 +5,11 @@ study.run(objective, trials=50, callbacks=[TensorBoardCallback("logs")])
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError
-from bough.integrations.names import file_name
+from bough.integrations.names import folder_of
 from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
@@ -59,14 +58,12 @@ class TensorBoardCallback(Tracker):
 
     def _folder(self, study: Study, number: int) -> Path:
         """The folder of a study; a study that was logged without a hash in its name keeps that folder."""
-        folder = self._logs / file_name(study.name, ALLOWED)
-        former = self._logs / "".join(
-            each if each.isalnum() or each in ALLOWED else "_" for each in study.name
-        )
-        if former == folder or folder.exists() or not os.path.exists(former):
-            return folder
-        earlier = (trial.number for trial in study.trials[:number] if trial.is_finished)
-        return former if any((former / _trial_name(each)).exists() for each in earlier) else folder
+
+        def has_begun(former: Path) -> bool:
+            earlier = (trial.number for trial in study.trials[:number] if trial.is_finished)
+            return any((former / _trial_name(each)).exists() for each in earlier)
+
+        return folder_of(self._logs, study.name, ALLOWED, "", has_begun)
 
 
 def _trial_name(number: int) -> str:

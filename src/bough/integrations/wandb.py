@@ -38,6 +38,7 @@ class WandbCallback(Tracker):
 
     def __call__(self, study: Study, trial: Trial) -> None:
         """Log one finished trial."""
+        # Studies whose names become the same share a project, as W&B intends: group and id keep them apart.
         logged, project = facts(study, trial), self._project or re.sub(r"[/\\#?%:]", "_", study.name)[:128]
         identity = hashlib.sha256(f"{project}\0{study.name}\0{trial.number}".encode()).hexdigest()[:20]
         run = wandb.init(

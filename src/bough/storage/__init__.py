@@ -29,12 +29,14 @@ def open_storage(storage: str | Storage | None, *, create: bool = True) -> Stora
     if storage is None:
         return MemoryStorage()
     if isinstance(storage, str):
-        if storage in ("sqlite:", "sqlite://", "sqlite:///", "sqlite:///:memory:"):
+        from bough.storage.connect import is_in_memory  # loads SQLAlchemy, which most users never need
+
+        if storage == "sqlite:" or is_in_memory(storage):
             raise StorageError(
                 f"{storage} is in memory and ends with this process: name a file, sqlite:///FILE, or leave "
                 "storage= out"
             )
-        from bough.storage.sql import SqlStorage  # loads SQLAlchemy, which most users never need
+        from bough.storage.sql import SqlStorage
 
         return SqlStorage(storage, create=create)
     if isinstance(storage, Storage):

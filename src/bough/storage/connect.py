@@ -18,7 +18,14 @@ from sqlalchemy.exc import ArgumentError
 
 from bough.errors import MissingExtraError, StorageError
 
-__all__ = ["UnlockedConnection", "display_url", "open_connection", "parse_url", "sqlite_file"]
+__all__ = [
+    "UnlockedConnection",
+    "display_url",
+    "is_in_memory",
+    "open_connection",
+    "parse_url",
+    "sqlite_file",
+]
 
 _ADVICE = "use sqlite:///file.db or postgresql://user@host/database"
 
@@ -40,6 +47,9 @@ _POSTGRESQL_DEFAULTS = {  # for libpq; the URL takes precedence
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
+_SQLITE_OPTIONS = {"mode", "uri", "timeout", "cache", "nolock", "immutable"}
+"""Options in URLs of SQLite; a "?" before anything else was meant as a part of the file's name."""
+
 SQLITE_WRITER_SET_UP = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -60,6 +70,11 @@ def parse_url(text: str) -> tuple[sa.URL, sa.Dialect]:
                 f"{display_url(text)!r} names a host, not a file: a file takes three slashes, sqlite:///{url.host}"
             )
         if url.database and not url.database.startswith((":", "file:")):
+            if "?" in text and not _SQLITE_OPTIONS.intersection(url.query):
+                raise StorageError(
+                    f"the path in {display_url(text)!r} has a '?', which no storage URL can hold: "
+                    "use another name"
+                )
             if "?" in text:
                 raise StorageError(
                     f"{display_url(text)!r} has options, and a file takes none; to read only, write "
@@ -99,6 +114,17 @@ def sqlite_file(url: str | sa.URL) -> str | None:
     if parsed.drivername != "sqlite" or not name or name.startswith((":", "file:")):
         return None
     return name
+
+
+def is_in_memory(url: str) -> bool:
+    """Whether a URL names a database of SQLite that has no file and ends with its connection."""
+    parsed, dialect = parse_url(url)
+    if dialect.name != "sqlite":
+        return False
+    (name, *_), given = dialect.create_connect_args(parsed)
+    place, _, options = (name or "").partition("?")
+    place = place.removeprefix("file:") if given.get("uri") else place
+    return place in ("", ":memory:") or "mode=memory" in options.split("&")
 
 
 def open_connection(url: sa.URL, dialect: sa.Dialect, *, write: bool, create: bool) -> Any:
