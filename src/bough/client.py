@@ -129,7 +129,7 @@ class RemoteStudy(AmendingClient):
         self._connection, self._patience, self._timeout = connection, patience, timeout
         self._path = study_path(found["name"])
         # Someone may delete the study and create another one of that name, which is not ours to change.
-        self._means = {"Bough-Study": str(found["id"])} if "id" in found else {}
+        self._headers = {"Bough-Study": str(found["id"])} if "id" in found else {}
         self.name: str = found["name"]
         self.direction: str = found["direction"]
         self.goals = parse_goals(found["objectives"], found["constraints"], found["reference"])
@@ -376,5 +376,6 @@ class RemoteStudy(AmendingClient):
 
     def _call(self, method: str, path: str, body: Any, timeout: float) -> Any:
         path = f"{self._path}/{path}".rstrip("/")
-        patience, means = self._patience, self._means
-        return self._connection.call(method, path, body, patience=patience, timeout=timeout, headers=means)
+        return self._connection.call(
+            method, path, body, patience=self._patience, timeout=timeout, headers=self._headers
+        )
