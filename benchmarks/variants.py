@@ -8,8 +8,8 @@ noise, like the other Gaussian processes here. With ``branches``, a trial that e
 the incumbent's tries to improve on the best observation of that branch: expected improvement over the
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
-divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade. ``local`` searches by random
-steps and never exploits.
+divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade, and ``explore`` never exploits.
+``local`` searches by random steps and never exploits.
 ``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
@@ -287,6 +287,7 @@ VARIANTS = {
     "fence": tukeys_fence,
     "doubt": doubtful,
     "steady": steady,
+    "explore": Auto(exploit_every=0).strategy,
     "starts": Auto(search_starts=16).strategy,
     "candidates": fewer_candidates,
     "local": searched_locally,
