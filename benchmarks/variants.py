@@ -8,9 +8,9 @@ noise, like the other Gaussian processes here. With ``branches``, a trial that e
 the incumbent's tries to improve on the best observation of that branch: expected improvement over the
 incumbent is often largest in a corner, which tells little about a branch. ``ranks`` sees the worse half of
 the values only by their ranks. With ``doubt``, every fourth trial distrusts a model that expects no gain and
-divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade, and ``explore`` never exploits.
-``local`` searches by random steps and never exploits.
-``starts`` searches the criterion from twice as many points, ``candidates`` among half as many candidates.
+divides its length-scales by 2, 4 or 8. In ``steady`` exploitation does not fade; ``explore`` never exploits.
+``local`` searches by random steps and never exploits. ``starts`` searches the criterion from twice as many
+points, ``candidates`` among half as many candidates.
 ``settled`` has no random trials while the model expects no gain. ``blind`` ignores the noise when it asks
 whether the model expects a gain; ``python -m benchmarks.recommended blind`` compares it on noisy problems.
 ``fence`` cuts values off by Tukey's rule, which looks at the worse half, too; problems whose trials diverge
