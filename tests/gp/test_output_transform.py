@@ -101,7 +101,7 @@ def test_the_bad_side_is_pulled_in_and_the_good_side_is_not() -> None:
     y = np.append(NORMAL[:20], [100.0, -100.0])
     targets = OutputTransform.fit(y)
     quantiles = [np.quantile(y[:size], [0.25, 0.5]) for size in (8, 16, 22)]
-    fence = max(median + 4.0 * (median - q1) for q1, median in quantiles)
+    fence = sorted(median + 4.0 * (median - q1) for q1, median in quantiles)[1]
     z = targets.forward(np.array([fence, fence + 1.0, 100.0, -99.0, -100.0]))
     assert z[0] == z[1] == z[2] and z[3] > z[4]
 
@@ -127,7 +127,7 @@ def test_the_fence_has_the_quantiles_of_numpy(rows: int) -> None:
         y = np.random.default_rng([rows, seed]).standard_cauchy(rows)
         early = [y[:size] for size in (8, 16, 32, 64, 128, 256, 512) if size < rows]
         quantiles = [np.quantile(some, [0.25, 0.5]).tolist() for some in (*early, y)]
-        wanted = max(m + 4.0 * (m - q1) if m > q1 else np.inf for q1, m in quantiles)
+        wanted = sorted(m + 4.0 * (m - q1) if m > q1 else np.inf for q1, m in quantiles)[-2:][0]
         assert _fence(y) == (wanted if rows >= 8 else np.inf)
 
 
@@ -136,6 +136,20 @@ def test_the_usual_values_keep_their_range_beside_diverged_ones(diverged: int) -
     usual = np.linspace(0.1, 0.9, 40 - diverged)
     y = np.random.default_rng(diverged).permutation(np.append(usual, np.full(diverged, 1e6)))
     assert np.ptp(OutputTransform.fit(y).forward(usual)) > 0.3
+
+
+@pytest.mark.parametrize("rows", [16, 30, 60])
+def test_half_of_the_first_values_may_diverge(rows: int) -> None:
+    usual = np.linspace(0.1, 0.9, rows - 5)
+    z = OutputTransform.fit(np.concatenate([np.full(5, 1e10), usual])).forward(usual)
+    assert np.ptp(z) > 0.3
+
+
+def test_values_that_must_count_are_not_cut_off() -> None:
+    y = np.append(NORMAL, [50.0, 100.0, 1e6])
+    z = OutputTransform.fit(y, at_least=100.0).forward(np.array([50.0, 100.0, 101.0, 1e6]))
+    assert z[0] < z[1] == z[2] == z[3]
+    np.testing.assert_array_equal(OutputTransform.fit(y, -5.0).forward(y), OutputTransform.fit(y).forward(y))
 
 
 @pytest.mark.parametrize("best", [13, 30, 55])

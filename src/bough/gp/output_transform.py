@@ -40,12 +40,15 @@ class OutputTransform:
     sd: float = 1.0
 
     @staticmethod
-    def fit(y: FloatArray) -> OutputTransform:
-        """The transform for finite values y (n,), n ≥ 0, in the order of the trials."""
+    def fit(y: FloatArray, at_least: float = -np.inf) -> OutputTransform:
+        """The transform for finite values y (n,), n ≥ 0, in the order of the trials.
+
+        at_least: no value up to this one is cut off.
+        """
         if len(y) == 0:
             return OutputTransform()
         unit = float(np.max(np.abs(y))) or 1.0
-        cap = _fence(y / unit)
+        cap = max(_fence(y / unit), at_least / unit)
         mean, sd = _moments(np.minimum(y / unit, cap))
         return OutputTransform(unit, mean, sd, min((cap - mean) / sd, LARGEST_VALUE))
 
@@ -97,14 +100,15 @@ class OutputTransform:
 
 
 def _fence(y: FloatArray) -> float:
-    """m + 4 (m − Q1), m the median: the largest over the first 8, 16, 32, … and all values.
+    """m + 4 (m − Q1), m the median: the second largest over the first 8, 16, 32, … and all values.
 
-    For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so up to
+    For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so nearly
     half of the trials may diverge. On a plateau (m = Q1) the best value stands in for Q1. If half of the
     values are the best one, Tukey's fence counts. Fewer than 8 values do not tell which of them are outliers.
 
     Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
-    trials decide which values are outliers and which are merely bad.
+    trials decide which values are outliers and which are merely bad. The largest fence does not count,
+    because half of so few trials diverge now and then.
     """
     fences = []
     for size in [*(8 * 2**k for k in range(64) if 8 * 2**k < len(y)), len(y)] if len(y) >= 8 else []:
@@ -119,7 +123,7 @@ def _fence(y: FloatArray) -> float:
             fences.append(median + 4.0 * (median - good))
         elif q3 > median:
             fences.append(q3 + 1.5 * (q3 - q1))
-    return max(fences, default=np.inf)
+    return sorted(fences)[-2:][0] if fences else np.inf
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:

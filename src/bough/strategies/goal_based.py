@@ -16,9 +16,9 @@ look for different parts of the front.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,9 +31,24 @@ from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, points_to_avoid
 from bough.strategies.beliefs import belief_weights, count_beliefs
-from bough.strategies.context import Choice, CriterionFactory, Decision, ProposalContext, repeated_choice
+from bough.strategies.context import (
+    Choice,
+    ConditionedModel,
+    CriterionFactory,
+    Decision,
+    ProposalContext,
+    repeated_choice,
+)
 from bough.strategies.cost_aware import cost_weights
-from bough.strategies.goal_models import GoalModels, bilog, chebyshev, fit_limits, fit_objectives, outcomes_of
+from bough.strategies.goal_models import (
+    GoalModels,
+    bilog,
+    chebyshev,
+    fit_limits,
+    fit_objectives,
+    fit_transform_of_objective,
+    outcomes_of,
+)
 from bough.strategies.history_model import HistoryModel
 from bough.strategies.model_based import ModelBased, early_choice, mixture_moments, most_viable
 
@@ -55,6 +70,7 @@ class GoalBased:
     decide: Decision
     find_feasible: Decision
     uses_beliefs: ClassVar[bool] = True
+    _objectives: dict[str, HistoryModel] = field(default_factory=dict, init=False, repr=False)
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
         return self._choose(space, history, rng).points
@@ -80,7 +96,7 @@ class GoalBased:
         if len(history.done) == 0:
             return why
         predicted = {}
-        models = fit_objectives(self.objective, history, outcomes.values, outcomes.noise)
+        models = self._fit_objectives(history, outcomes.values, outcomes.noise, outcomes.reference)
         for name, model in zip(outcomes.objectives, models, strict=True):
             mean, sd = model.transform.inverse(*mixture_moments(model.posteriors, point))
             predicted[name] = {"mean": float(mean[0]), "sd": float(sd[0])}
@@ -118,9 +134,23 @@ class GoalBased:
         if values.shape[1] > MAX_OBJECTIVES:
             value, sd = chebyshev(values, noise, outcomes.feasible, weights)
             values, noise, reference = value[:, None], sd[:, None], np.full(1, np.nan)
-        objectives = fit_objectives(self.objective, history, values, noise)
+        objectives = self._fit_objectives(history, values, noise, reference)
         legal = space.legal(history.done) if space.forbid or space.require else None
         return GoalModels(history, objectives, limits, reference, legal)
+
+    def _fit_objectives(
+        self, history: History, values: FloatArray, noise: FloatArray, reference: FloatArray
+    ) -> list[ConditionedModel]:
+        models = [self.objective if len(reference) == 1 else self._model_up_to(each) for each in reference]
+        return fit_objectives(models, history, values, noise)
+
+    def _model_up_to(self, reference: float) -> HistoryModel:
+        """The model of one of several objectives; kept, because it caches its fits."""
+        key = str(reference)
+        if key not in self._objectives:
+            fit_transform = partial(fit_transform_of_objective, float(reference))
+            self._objectives[key] = replace(self.objective, fit_transform=fit_transform)
+        return self._objectives[key]
 
     def _weights(self, space: Space, history: History) -> list[Criterion]:
         """The other terms of the criterion: success, cost and beliefs."""
@@ -145,7 +175,7 @@ class GoalBased:
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
         # Choosing a point and computing its gain use the same boxes.
-        find_boxes = functools.cache(models.boxes)
+        find_boxes = cache(models.boxes)
         # The m-th root of a volume is a length, in standard deviations as for one objective.
         make_length = _criterion_factory(models, find_boxes, factors, 1.0 / max(objectives, 1))
         return ProposalContext(

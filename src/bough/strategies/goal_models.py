@@ -22,6 +22,7 @@ from bough.acquisition.hypervolume import (
     non_dominated,
     spread_out,
 )
+from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
 from bough.history import History, Outcomes
 from bough.points import BoolArray, FloatArray, Points
@@ -29,7 +30,16 @@ from bough.strategies.context import ConditionedModel
 from bough.strategies.goal_ranking import LARGEST_SIZE, in_usual_sizes, usual_size
 from bough.strategies.history_model import HistoryModel
 
-__all__ = ["GoalModels", "bilog", "chebyshev", "fit_limits", "front_boxes", "outcomes_of"]
+__all__ = [
+    "GoalModels",
+    "bilog",
+    "chebyshev",
+    "fit_limits",
+    "fit_objectives",
+    "fit_transform_of_objective",
+    "front_boxes",
+    "outcomes_of",
+]
 
 CHEBYSHEV_SUM_WEIGHT = 0.05
 
@@ -43,13 +53,25 @@ def outcomes_of(history: History) -> Outcomes:
 
 
 def fit_objectives(
-    model: HistoryModel, history: History, values: FloatArray, noise: FloatArray
+    models: Sequence[HistoryModel], history: History, values: FloatArray, noise: FloatArray
 ) -> list[ConditionedModel]:
-    """A model of each column of ``values`` (n, m) with reported noise of the same shape."""
+    """The models, conditioned on each column of ``values`` (n, m) with reported noise of the same shape."""
     return [
         model.model(replace(history, y=np.ascontiguousarray(y), noise=np.ascontiguousarray(sd)))
-        for y, sd in zip(values.T, noise.T, strict=True)
+        for model, y, sd in zip(models, values.T, noise.T, strict=True)
     ]
+
+
+def fit_transform_of_objective(reference: float, y: FloatArray) -> OutputTransform:
+    """The output transform of one of several objectives. reference: the user's, NaN where it is inferred.
+
+    A value that is bad in one objective may be the price of the best in another. So all values up to the
+    reference count. Without one, Tukey's fence does where it is beyond the usual one.
+    """
+    if np.isnan(reference):
+        low, high = np.quantile(y, [0.25, 0.75]) if len(y) else (0.0, 0.0)
+        reference = float(high + 1.5 * (high - low))
+    return OutputTransform.fit(y, at_least=reference)
 
 
 def fit_limits(model: HistoryModel, history: History) -> list[ConditionedModel]:

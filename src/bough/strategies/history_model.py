@@ -71,7 +71,10 @@ class HistoryModel:
             fitter = Fitter(
                 self.surrogate, self.fit_transform, self.refit_growth, self.working_set, self._fits
             )
-            fitted = fitter.fit(history, scheduled(len(history.done), self.refit_growth))
+            length = scheduled(len(history.done), self.refit_growth)
+            if not np.ptp(history.y[:length]) and np.ptp(history.y):
+                length = len(history.done)  # a fit to equal values says nothing about the first other one
+            fitted = fitter.fit(history, length)
             rows = working_rows(history.y, self.working_set)
             z, points = fitted.transform.forward(history.y), history.done.take(rows)
             data = Data(points, z[rows], fitted.transform.noise(history.y[rows], history.noise[rows]))
