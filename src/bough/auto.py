@@ -64,7 +64,7 @@ class Auto(ModelOptions):
     would stay next to known points."""
 
     search_starts: int = option(8, at_least(1))
-    """Most local searches of the criterion per proposal. Sixteen took longer and led to no better results."""
+    """Most first local searches of the criterion per proposal. Sixteen took longer and led to no better results."""
 
     cost_aware: bool = option(True, flag("True to prefer cheap trials where the study has a budget"))
     """Only studies with a budget have costs to save; see ``strategies.cost_aware``."""
@@ -96,6 +96,7 @@ class Auto(ModelOptions):
             initial=initial_design(self.initial),
             working_set=self.working_set,
             refit_growth=self.refit_growth,
+            uses_criterion=self.acquisition in ACQUISITIONS,
         )
         labels = replace(model, fit_transform=OutputTransform.standard)
         costs = replace(model, fit_transform=OutputTransform.standard)

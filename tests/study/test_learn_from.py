@@ -241,6 +241,11 @@ def test_methods_that_cannot_learn_say_so(method: str, earlier: bough.Study) -> 
         bough.Study(SPACE, method=method, learn_from=[earlier])
 
 
+def test_options_that_keep_a_method_from_learning_are_named(earlier: bough.Study) -> None:
+    with pytest.raises(MethodError, match="method 'auto' with acquisition='lcb' cannot learn"):
+        bough.Study(SPACE, method=bough.method("auto", acquisition="lcb"), learn_from=[earlier])
+
+
 @pytest.mark.parametrize("goals", [{"objectives": ["error", "size"]}, {"constraints": ["memory <= 3"]}])
 def test_goals_that_cannot_learn_are_named(goals: Any, earlier: bough.Study) -> None:
     with pytest.raises(MethodError, match="a study with several objectives or constraints cannot learn"):

@@ -81,7 +81,10 @@ class Study(AmendableStudy):
             sources = source_amendments(learn_from, space, opened)
             if sources and not getattr(strategy, "can_learn", False):
                 named = "a study with several objectives or constraints"
-                who = f"method {describe(method).name!r}" if goals.is_single else named
+                given = describe(method)
+                options = ", ".join(f"{name}={value!r}" for name, value in given.options.items())
+                described = f"method {given.name!r}" + (f" with {options}" if options else "")
+                who = described if goals.is_single else named
                 raise MethodError(f"{who} cannot learn from earlier studies")
             defaults = [] if space.default is None else [Trial(0, space.validate(space.default), "queued")]
             opened = open_storage(storage) if absent else opened  # only now, so a mistake creates no file
