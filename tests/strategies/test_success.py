@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import norm
+from tests.strategies.histories import history
 
 import bough
 from bough.history import History
 from bough.points import Points
+from bough.registry import build
 from bough.space.sampling import sample_points
 from bough.strategies.hyperparameters import working_rows
 from bough.strategies.model_based import ModelBased
@@ -107,20 +109,46 @@ def test_a_region_that_always_fails_does_not_take_most_trials() -> None:
     assert sum(trial.state == "failed" for trial in study.trials[30:]) <= 15
 
 
-@pytest.mark.parametrize("acquisition", ["log-ei", "lcb", "thompson", "mes", "kg"])
-def test_a_branch_that_always_fails_is_left_with_every_acquisition(acquisition: str) -> None:
-    """The other branch still has something to gain."""
-    good = {"x": bough.Float(0, 1), "z": bough.Float(0, 1)}
+def rugged(given: dict[str, Any]) -> float:
+    """It still has something to gain after 20 trials."""
+    return float((given["x"] - 0.4) ** 2 + math.sin(9 * given["z"]) * math.cos(5 * given["x"]))
+
+
+def bowl(given: dict[str, Any]) -> float:
+    """Its optimum is found before that."""
+    return float((given["x"] - 0.4) ** 2)
+
+
+@pytest.mark.parametrize("acquisition", ["log-ei", "log-pi", "lcb", "thompson", "mes", "kg"])
+@pytest.mark.parametrize(("value", "names", "trials"), [(rugged, "xz", 20), (bowl, "x", 30)])
+def test_a_branch_that_always_fails_is_left_with_every_acquisition(
+    acquisition: str, value: Any, names: str, trials: int
+) -> None:
+    good = {name: bough.Float(0, 1) for name in names}
     space = bough.Space({"kind": bough.Choice({"good": good, "bad": {"y": bough.Float(0, 1)}})})
-
-    def objective(given: dict[str, Any]) -> float:
-        if given["kind"] == "bad":
-            return math.nan
-        return (given["x"] - 0.4) ** 2 + math.sin(9 * given["z"]) * math.cos(5 * given["x"])
-
     method = bough.method("auto", acquisition=acquisition)
-    study = bough.minimize(objective, space, 20, method=method, seed=1, progress=False)
+    study = bough.minimize(
+        lambda given: value(given) if given["kind"] == "good" else math.nan,
+        space,
+        trials,
+        method=method,
+        seed=0,
+        progress=False,
+    )
     assert sum(trial.state == "failed" for trial in study.trials[6:]) <= 1
+
+
+def test_the_knowledge_gradient_takes_what_is_least_likely_to_fail_if_all_will() -> None:
+    space = bough.Space({"kind": bough.Choice({"good": {}, "bad": {"y": bough.Float(0, 1)}})})
+    failed = [{"kind": "bad", "y": y} for y in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)]
+    strategy = build(bough.method("auto", acquisition="kg", initial=1), space)
+    assert isinstance(strategy, ModelBased)
+    given = history(space, [({"kind": "good"}, 1.0)], failed=failed)
+    point = strategy.propose(space, given, np.random.default_rng(0))
+    rest = space.encode([{"kind": "bad", "y": y} for y in np.linspace(0, 1, 101).tolist()])
+    chance = np.exp(strategy.success(space, given)(rest))
+    assert chance.max() < 0.5
+    assert strategy.success(space, given)(point)[0] > np.log(0.99 * chance.max())
 
 
 def test_the_formula_and_the_gradient() -> None:

@@ -19,6 +19,7 @@ from bough.strategies.branch_exploration import improve, other_branches, promisi
 from bough.strategies.context import Choice, Decision, ProposalContext
 
 __all__ = [
+    "LIKELY_SUCCESS",
     "Maximiser",
     "exploit",
     "explore",
@@ -42,7 +43,8 @@ RANDOM_POINTS = 16
 """Random points that are drawn to find one that was not tried and will probably not fail."""
 
 LIKELY_SUCCESS = 0.5
-"""The smallest probability of success that a random point must have, or a candidate of Thompson sampling."""
+"""Random points, and candidates of Thompson sampling and the knowledge gradient, need more than this
+probability of success."""
 
 
 class Maximiser(Protocol):

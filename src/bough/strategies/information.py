@@ -17,7 +17,7 @@ from bough.gp.posterior import GPPosterior
 from bough.points import FloatArray, Points, distinct
 from bough.space.neighbourhood import perturb
 from bough.strategies.context import Choice, Decision, ProposalContext
-from bough.strategies.decisions import random_candidates
+from bough.strategies.decisions import LIKELY_SUCCESS, random_candidates
 from bough.surrogates.shifted import Shifted
 
 __all__ = ["INFORMATION"]
@@ -49,7 +49,10 @@ def max_value_entropy(context: ProposalContext, rng: np.random.Generator) -> Cho
 
 
 def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) -> Choice:
-    """The candidate after which the smallest posterior mean is expected to be lowest."""
+    """The candidate after which the smallest posterior mean is expected to be lowest.
+
+    One that will probably fail is only chosen if all will; then the least likely to fail is.
+    """
     known = distinct(context.space.layout, context.near).take(slice(0, KNOWN_POINTS))
 
     def value(points: Points) -> FloatArray:
@@ -57,8 +60,12 @@ def best_knowledge_gradient(context: ProposalContext, rng: np.random.Generator) 
         for posterior in context.model.posteriors:
             assert isinstance(posterior, (GPPosterior, Shifted))
             gains.append(knowledge_gradient(posterior, points, known))
-        chance = 1.0 if context.success is None else np.exp(context.success(points))
-        return np.asarray(np.mean(gains, axis=0) * chance)
+        gain = np.mean(gains, axis=0)
+        if context.success is None:
+            return np.asarray(gain)
+        # Where nothing is left to gain, every gain is 0. Then any gain times a tiny probability would win.
+        log_chance = context.success(points)
+        return np.where(log_chance > np.log(LIKELY_SUCCESS), gain * np.exp(log_chance), log_chance)
 
     allowed = CandidateFilter(context.space, context.avoid)
     pool = random_candidates(context, GRADIENT_CANDIDATES, rng)
