@@ -27,6 +27,15 @@ def objective(config: dict[str, Any]) -> float:
     return 0.3 + float((config.get("y", config.get("z")) - 0.8) ** 2)
 
 
+BELIEVED = bough.Space({"a": bough.Float(0, 1, likely=(0.7, 0.9)), "b": bough.Float(0, 1)})
+
+
+def measured(config: dict[str, Any]) -> dict[str, float]:
+    a, b = config["a"], config["b"]
+    value = (a - 0.8) ** 2 + b**2
+    return {"value": value, "error": value, "memory": a + b, "cost": 1 + 2 * b}
+
+
 def test_every_rule_of_auto_is_the_true_one() -> None:
     study = bough.minimize(objective, SPACE, 10, seed=1, progress=False)
     for trial in study.trials:
@@ -75,6 +84,37 @@ def test_the_mean_has_the_sign_of_the_objective(goals: dict[str, Any]) -> None:
     study.run(lambda config: {name: 100.0 - config["x"]}, 8, progress=False)
     told = study.explain(7)
     assert told["mean"] == pytest.approx(100.0, abs=2.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "acquisition", "told"),
+    [
+        ("auto", "log-ei", {"criterion", "beliefs", "cost"}),
+        ("auto", "log-pi", {"criterion", "beliefs", "cost"}),
+        ("auto", "lcb", {"criterion"}),
+        ("auto", "thompson", set()),
+        ("auto", "mes", set()),
+        ("auto", "kg", set()),
+        ("gp", "log-ei", {"criterion", "beliefs"}),
+        ("gp", "thompson", set()),
+        ("add-tree-ucb", None, set()),
+    ],
+)
+def test_only_what_counted_for_a_choice_is_told(name: str, acquisition: str | None, told: set[str]) -> None:
+    options = {} if acquisition is None else {"acquisition": acquisition}
+    study = bough.Study(BELIEVED, method=bough.method(name, **options), seed=0)
+    study.run(measured, trials=8, budget=100, progress=False)
+    assert {*study.explain(7)} == {"rule", "reason", "mean", "sd", *told}
+
+
+@pytest.mark.parametrize("goals", [{"constraints": ["memory <= 1"]}, {"objectives": ["error", "memory"]}])
+def test_beliefs_and_costs_are_told_where_there_are_several_goals(goals: dict[str, Any]) -> None:
+    study = bough.Study(BELIEVED, seed=0, **goals)
+    study.run(measured, trials=8, budget=100, progress=False)
+    told = study.explain(7)
+    assert {*told} == {"rule", "reason", "objectives", "constraints", "beliefs", "cost"}
+    assert told["beliefs"] == {"a": "likely (0.7, 0.9), counts with exponent 0.19"}
+    assert told["cost"] == pytest.approx(study.trials[7].cost, rel=0.3)
 
 
 def test_predictions_of_several_models_are_those_of_their_mixture() -> None:

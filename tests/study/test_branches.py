@@ -106,6 +106,20 @@ def test_the_share_of_draws_agrees_with_other_draws_at_all_points() -> None:
     assert found.holds_optimum[0] == pytest.approx(by_hand, abs=4 * 0.5 / np.sqrt(400))
 
 
+@pytest.mark.parametrize("acquisition", ["log-pi", "lcb", "thompson", "mes", "kg"])
+def test_the_share_of_the_gain_is_that_of_expected_improvement(study: Study, acquisition: str) -> None:
+    """Other scores are no logarithms of gains, so their differences are no shares."""
+    other = Study(SPACE, method=bough.method("auto", acquisition=acquisition), seed=0)
+    usual = Study(SPACE, seed=0)
+    for each in (other, usual):
+        each.add_many((trial.config, trial.value) for trial in study.trials if trial.value is not None)
+    shares, expected = (
+        [told["gain_share"] for told in each.explain()["branches"]] for each in (other, usual)
+    )
+    assert 0 < min(expected) < 1 == max(expected)
+    assert shares == pytest.approx(expected, rel=1e-6)
+
+
 def test_methods_without_a_model_count_trials() -> None:
     study = Study(SPACE, method="random", seed=0)
     study.tell(study.ask(), 1.0)

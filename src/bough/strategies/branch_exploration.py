@@ -61,8 +61,12 @@ def improve(context: ProposalContext, branch: Branch, rng: np.random.Generator) 
 
 
 def other_branches(context: ProposalContext) -> list[Branch]:
-    """The branches with observations and free parameters, except the branch of the incumbent."""
+    """The branches with observations and free parameters, except the branch of the incumbent.
+
+    Observations that were withdrawn do not count.
+    """
     order = np.argsort(context.level, kind="stable")
+    order = order[context.level[order] < np.inf]
     branch = context.space.tree.branch_ids(context.done)[order]
     found = []
     for number in np.unique(branch[branch != branch[0]]).tolist():

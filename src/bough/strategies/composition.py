@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bough.acquisition.functions import LOG_EI, LOG_PI, lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.gp.kernels import SE, Laplace, Matern32, Matern52
@@ -36,7 +38,8 @@ def model_based(
     flat: the layout of the space if the surrogate sees it flattened.
     """
     if acquisition == THOMPSON:
-        return model_based(surrogate, options, decide=thompson_sampling, flat=flat)
+        found = model_based(surrogate, options, decide=thompson_sampling, flat=flat)
+        return replace(found, uses_criterion=False)
     chosen = decide or maximise_with(search_paths)
     parts = surrogate, chosen, ACQUISITIONS[acquisition], initial_design(options.initial)
     growth, rows = options.refit_growth, options.working_set

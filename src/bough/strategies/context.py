@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion
+from bough.acquisition.criterion import Criterion, Expected, Total
 from bough.errors import ExhaustedError
 from bough.gp.output_transform import OutputTransform
 from bough.gp.posterior import Posterior
@@ -54,9 +54,10 @@ class ProposalContext:
     improvement: log expected improvement, whatever the method's criterion; lower where a trial may fail, and
         with one objective where noise hides what it would tell.
     done: finished points, in the order of ``model.z``.
-    near: the best of them, best first; with a fidelity, of all tried points.
+    near: the best of them that were not withdrawn, best first; with a fidelity, of all tried points.
     avoid: points that must not be proposed again. number: the number of the trial to propose.
-    level: (n,) one value per observation, on the model's scale, by which branches are compared.
+    level: (n,) one value per observation, on the model's scale, by which branches are compared; infinite if
+        it was withdrawn: a change of the space forbids its configuration.
     find_early: finds the first points that were tried; branches that have none of them count as late.
     success: the log probability that a trial succeeds and meets all limits; None if there is no such risk.
     has_budget: whether cost counts.
@@ -83,6 +84,12 @@ class ProposalContext:
     def criterion(self) -> Criterion:
         """The criterion over the incumbent of all observations."""
         return self.make_criterion()
+
+    @property
+    def expected_gain(self) -> Criterion:
+        """Log expected improvement plus ``success``, whatever the method's criterion."""
+        gain = Expected(self.model.posteriors, self.model.best)
+        return gain if self.success is None else Total([gain, self.success])
 
 
 class Choice(NamedTuple):

@@ -30,7 +30,7 @@ from bough.history import History
 from bough.points import FloatArray, IntArray, Points
 from bough.space import Space
 from bough.strategies.base import noise_seen, points_to_avoid
-from bough.strategies.beliefs import belief_weights, count_beliefs
+from bough.strategies.beliefs import CountedBelief, belief_weights, count_beliefs, explain_beliefs
 from bough.strategies.context import (
     Choice,
     ConditionedModel,
@@ -39,7 +39,7 @@ from bough.strategies.context import (
     ProposalContext,
     repeated_choice,
 )
-from bough.strategies.cost_aware import cost_weights
+from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.goal_models import (
     GoalModels,
     bilog,
@@ -50,7 +50,13 @@ from bough.strategies.goal_models import (
     outcomes_of,
 )
 from bough.strategies.history_model import HistoryModel
-from bough.strategies.model_based import ModelBased, early_choice, mixture_moments, most_viable
+from bough.strategies.model_based import (
+    ModelBased,
+    early_choice,
+    mixture_moments,
+    most_viable,
+    not_withdrawn,
+)
 
 __all__ = ["GoalBased"]
 
@@ -105,7 +111,14 @@ class GoalBased:
             name: float(np.exp(chance(point)[0]))
             for name, chance in zip(outcomes.limits, limits.chances, strict=True)
         }
-        return {"objectives": predicted, "constraints": chances, **why}
+        beliefs = self._beliefs(space, history)
+        return {
+            "objectives": predicted,
+            "constraints": chances,
+            **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
+            **predicted_cost(self.objective.cost_model, history, point),
+            **why,
+        }
 
     def _choose(self, space: Space, history: History, rng: np.random.Generator) -> Choice:
         if (early := early_choice(self.objective.initial, space, history, rng)) is not None:
@@ -156,10 +169,13 @@ class GoalBased:
         """The other terms of the criterion: success, cost and beliefs."""
         weights = [self.objective.success(space, history)] if len(history.failed) else []
         weights += cost_weights(self.objective.cost_model, history)
-        if history.beliefs:  # they fade, but no single value says whether one is wrong
-            design_size = self.objective.initial.size(space)
-            weights += belief_weights(space, count_beliefs(space, history, design_size, None))
-        return weights
+        return [*weights, *belief_weights(space, self._beliefs(space, history))]
+
+    def _beliefs(self, space: Space, history: History) -> list[CountedBelief]:
+        """They fade, but no single value says whether one is wrong."""
+        if not history.beliefs:
+            return []
+        return count_beliefs(space, history, self.objective.initial.size(space), None)
 
     def _context(
         self,
@@ -174,6 +190,8 @@ class GoalBased:
         repeat = space.size == np.inf and _noise_seen(space, history)
         objectives = len(models.objectives)
         first, *_ = models.objectives or models.limits
+        # Searches start near good trials; those of one rank take turns, so the whole front is refined.
+        near = history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done))))
         # Choosing a point and computing its gain use the same boxes.
         find_boxes = cache(models.boxes)
         # The m-th root of a volume is a length, in standard deviations as for one objective.
@@ -184,8 +202,7 @@ class GoalBased:
             make_criterion=_criterion_factory(models, find_boxes, factors),
             improvement=lambda points: make_length()(points),  # rarely needed, and it needs boxes
             done=history.done,
-            # Searches start near good trials; those of one rank take turns, so the whole front is refined.
-            near=history.done.take(np.argsort(_rank(history) + 0.5 * rng.random(len(history.done)))),
+            near=near.take(not_withdrawn(space, history, near)),
             avoid=points_to_avoid(history, repeat),
             number=history.number,
             level=np.empty(0),  # branches are not compared here, and late ones get no turns

@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bough.acquisition.criterion import Criterion, Expected, Total, log_augmented_ei
-from bough.acquisition.functions import Acquisition
+from bough.acquisition.functions import LOG_EI, Acquisition
 from bough.acquisition.maximise.sample import best_of_samples
 from bough.gp.posterior import Posterior
 from bough.history import History
-from bough.points import FloatArray, IntArray, Points, row_keys
+from bough.points import BoolArray, FloatArray, IntArray, Points, row_keys
 from bough.space import Space
 from bough.space.tree import Path
 from bough.strategies.base import (
@@ -40,6 +40,7 @@ from bough.strategies.context import (
 from bough.strategies.cost_aware import cost_weights, predicted_cost
 from bough.strategies.designs import RandomSearch
 from bough.strategies.earlier_studies import CANDIDATES_PER_STUDY, next_of_portfolio, portfolio
+from bough.strategies.fidelity_history import at_fidelity
 from bough.strategies.history_model import HistoryModel
 from bough.strategies.initial import InitialDesign
 from bough.strategies.outlook import Outlook, outlook
@@ -47,7 +48,7 @@ from bough.strategies.remaining_gain import remaining_gain
 from bough.strategies.viability import viability
 from bough.surrogates.base import KernelGP
 
-__all__ = ["ModelBased", "early_choice", "mixture_moments", "most_viable"]
+__all__ = ["ModelBased", "early_choice", "mixture_moments", "most_viable", "not_withdrawn"]
 
 MAX_NEAR = 2000
 """Best observations that a search sees; it adds candidates around the best one of each branch."""
@@ -59,6 +60,8 @@ class ModelBased(HistoryModel):
 
     success: the log probability that a trial succeeds, used once a trial has failed.
     cost_model: the model of log costs, if the study has a budget (``strategies.cost_aware``).
+    uses_criterion: whether ``decide`` looks for large values of the acquisition. Thompson sampling, for
+        example, does not. Then beliefs and costs do not count, because they are terms of the criterion.
     """
 
     decide: Decision
@@ -66,6 +69,7 @@ class ModelBased(HistoryModel):
     initial: InitialDesign
     success: Callable[[Space, History], Criterion] = viability
     cost_model: HistoryModel | None = None
+    uses_criterion: bool = True
     uses_beliefs: ClassVar[bool] = True
 
     def propose(self, space: Space, history: History, rng: np.random.Generator) -> Points:
@@ -94,12 +98,12 @@ class ModelBased(HistoryModel):
         return {
             "mean": float(centre[0]),
             "sd": float(spread[0]),
-            "criterion": float(context.criterion(point)[0]),
+            **({"criterion": float(context.criterion(point)[0])} if self.uses_criterion else {}),
             "rule": chosen.rule,
             "reason": chosen.reason or prospect if len(chosen.points) else f"{prospect} ({chosen.reason})",
             **({"beliefs": explain_beliefs(beliefs)} if beliefs else {}),
             **({"earlier_studies": self._source_weights(history, context.model)} if history.sources else {}),
-            **predicted_cost(self.cost_model, history, point),
+            **(predicted_cost(self.cost_model, history, point) if self._weighs_gains else {}),
         }
 
     @staticmethod
@@ -111,7 +115,9 @@ class ModelBased(HistoryModel):
     def outlook(
         self, space: Space, history: History, branches: Sequence[Sequence[Path]], rng: np.random.Generator
     ) -> Outlook:
-        return outlook(self._context(space, history), branches, rng)
+        context = self._context(space, history)
+        gain = context.criterion if self.acquisition == LOG_EI else context.expected_gain
+        return outlook(context, gain, branches, rng)
 
     def predict(self, history: History, points: Points) -> tuple[FloatArray, FloatArray]:
         model = self.model(history)
@@ -128,18 +134,22 @@ class ModelBased(HistoryModel):
         found = self.decide(self._context(space, history), rng)
         return found if len(found.points) else most_viable(space, history, rng)
 
+    @property
+    def _weighs_gains(self) -> bool:
+        """Whether beliefs and costs count: they multiply a gain, so the criterion must be a logarithm."""
+        return self.uses_criterion and self.acquisition.log
+
     def _beliefs(self, space: Space, history: History, model: ConditionedModel) -> list[CountedBelief]:
-        """Beliefs multiply an improvement, so only criteria that are logarithms use them."""
-        if not history.beliefs or not self.acquisition.log:
+        if not history.beliefs or not self._weighs_gains:
             return []
         return count_beliefs(space, history, self.initial.size(space), model)
 
     def weights(self, space: Space, history: History, model: ConditionedModel) -> list[Criterion]:
         """The terms that are added to the log gain: the log chance of success, beliefs and cost."""
         weights = [self.success(space, history)] if len(history.failed) else []
-        if self.acquisition.log and history.beliefs:
+        if history.beliefs:
             weights += belief_weights(space, self._beliefs(space, history, model))
-        if self.acquisition.log and history.spending is not None:
+        if self._weighs_gains and history.spending is not None:
             weights += cost_weights(self.cost_model, history)
         return weights
 
@@ -147,23 +157,25 @@ class ModelBased(HistoryModel):
         model = self.model(history)
         if space.forbid or space.require:
             model = _beatable(space, history, model)
+        current = not_withdrawn(space, history, history.done)
         weights = self.weights(space, history, model)
         success = weights[:1] if len(history.failed) else []  # without beliefs and cost
-        tried, level = history.done, model.z
+        tried, value = history.done.take(current), model.z[current]
         if history.fidelity is not None:  # configurations that wait for promotion have only a prediction
             tried = tried_points(history)
-            level, _ = mixture_moments(model.posteriors, tried)
+            tried = tried.take(not_withdrawn(space, history, tried))
+            value, _ = mixture_moments(model.posteriors, tried)
         return ProposalContext(
             space=space,
             model=model,
             make_criterion=partial(_criterion, history, model, self.acquisition, weights),
             improvement=partial(log_augmented_ei, model.posteriors, model.best, weights=success),
             done=history.done,
-            near=tried.take(lowest_rows(level, MAX_NEAR)),
+            near=tried.take(lowest_rows(value, MAX_NEAR)),
             # Repeating a trial is informative only under noise. A finite space is never repeated.
             avoid=points_to_avoid(history, repeat=space.size == np.inf and noise_seen(space, history)),
             number=history.number,
-            level=model.z,
+            level=np.where(current, model.z, np.inf),
             find_early=partial(self.initial.early_points, space, history),
             success=next(iter(success), None),
             has_budget=history.spending is not None,
@@ -197,6 +209,17 @@ def _beatable(space: Space, history: History, model: ConditionedModel) -> Condit
     if len(history.pending) and history.fidelity is None:
         best = [min(b, float(p.predict_mean(history.pending).min())) for b, p in zip(best, model.posteriors)]
     return replace(model, best=best)
+
+
+def not_withdrawn(space: Space, history: History, tried: Points) -> BoolArray:
+    """(n,) which tried points the space still allows, at some fidelity; all of them if it allows none.
+
+    The others were tried before a change of the space.
+    """
+    if history.fidelity is not None:
+        tried = at_fidelity(tried, history.fidelity)
+    legal = space.legal(tried)
+    return legal if legal.any() else ~legal
 
 
 def early_choice(

@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from bough.acquisition.criterion import Criterion
 from bough.acquisition.maximise.candidates import near_incumbents, spread
 from bough.history import History
 from bough.points import FloatArray, IntArray, Points
@@ -35,12 +36,12 @@ class Outlook:
     """Per branch (branches,), to minimise and on the scale of the objective.
 
     reach: the branch gets below this value with probability 5 %. holds_optimum: a probability.
-    criterion: the largest acquisition value among its candidates.
+    log_gain: the logarithm of the largest gain expected of a candidate.
     """
 
     reach: FloatArray
     holds_optimum: FloatArray
-    criterion: FloatArray
+    log_gain: FloatArray
 
 
 @runtime_checkable
@@ -55,7 +56,10 @@ class ExpectsOfBranches(Protocol):
 
 
 def outlook(
-    context: ProposalContext, branches: Sequence[Sequence[Path]], rng: np.random.Generator
+    context: ProposalContext,
+    log_gain: Criterion,
+    branches: Sequence[Sequence[Path]],
+    rng: np.random.Generator,
 ) -> Outlook:
     """See the docstring of the module. Every branch needs at least one path."""
     candidates, branch = _candidates(context, branches, rng)
@@ -66,18 +70,21 @@ def outlook(
     first = np.searchsorted(branch[order], np.arange(len(branches)))
     minima = np.minimum.reduceat(draws[:, order], first, axis=1)
     reach = np.quantile(minima, REACH_QUANTILE, axis=0)
-    value = context.criterion(candidates)[order]
+    gain = log_gain(candidates)[order]
     return Outlook(
         reach=context.model.transform.inverse(reach, np.zeros_like(reach))[0],
         holds_optimum=np.bincount(minima.argmin(axis=1), minlength=len(branches)) / len(minima),
-        criterion=np.maximum.reduceat(value, first),
+        log_gain=np.maximum.reduceat(gain, first),
     )
 
 
 def _candidates(
     context: ProposalContext, branches: Sequence[Sequence[Path]], rng: np.random.Generator
 ) -> tuple[Points, IntArray]:
-    """Points spread over each branch, around the best observations and at them, with their branches."""
+    """Points spread over each branch, around the best observations and at them, with their branches.
+
+    Forbidden points are left out, unless a branch has no others here.
+    """
     space = context.space
     boxes = [box for branch in branches for box in branch]
     owner = np.repeat(np.arange(len(branches)), [len(branch) for branch in branches])
@@ -90,4 +97,8 @@ def _candidates(
     keys = [by_key.get(path.key, -1) for path in space.tree.path_of(known)]
     kept = np.flatnonzero(np.array(keys) >= 0)
     points = Points.concat([fresh, known.take(kept)])
-    return points, np.concatenate([owner[box], np.array(keys, dtype=np.intp)[kept]])
+    branch = np.concatenate([owner[box], np.array(keys, dtype=np.intp)[kept]])
+    legal = space.legal(points)
+    lacking = np.bincount(branch[legal], minlength=len(branches)) == 0
+    counted = legal | lacking[branch]
+    return points.take(counted), branch[counted]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bough.acquisition.criterion import Criterion, Expected, Total
+from bough.acquisition.criterion import Expected
 from bough.acquisition.functions import lcb
 from bough.acquisition.maximise.paths import search_paths
 from bough.points import Points
@@ -39,15 +39,14 @@ def remaining_gain(context: ProposalContext, rng: np.random.Generator) -> Remain
     """The remaining gain by a model that is conditioned on the finished trials."""
     model, space = context.model, context.space
     none = context.avoid.take([])
-    gain: Criterion = Expected(model.posteriors, model.best)
-    if context.success is not None:
-        gain = Total([gain, context.success])
+    gain = context.expected_gain
     best = search_paths(space, gain, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
     candidates = Points.concat([best, random_candidates(context, RANDOM_POINTS, rng)])
     log_gain = float(context.improvement(candidates).max(initial=-np.inf))
     low = Expected(model.posteriors, model.best, lcb(BOUND_SDS))
     lowest = search_paths(space, low, near=context.near, avoid=none, rng=rng, starts=SEARCH_STARTS)
-    moments = [posterior.predict(context.done) for posterior in model.posteriors]
+    counted = context.done.take(context.level < np.inf)
+    moments = [posterior.predict(counted) for posterior in model.posteriors]
     upper = float(np.mean([np.min(mean + BOUND_SDS * sd) for mean, sd in moments]))
     lower = -float(low(lowest)[0]) if len(lowest) else upper
     incumbent = float(np.mean(model.best))

@@ -178,7 +178,10 @@ class StudyResults(StoredStudy):
         paths = known_paths(model, trials)
         chosen = [] if wanted is None else [matching_paths(model, wanted, paths)]
         others = [[path] for path in paths if not any(path in same for same in chosen)]
-        told = explain_branches(model, strategy, history, trials, [*chosen, *others], self.goals.sign)
+        comparable = {trial.number for trial in self._now.trials(trials) if trial.feasible}
+        told = explain_branches(
+            model, strategy, history, trials, comparable, [*chosen, *others], self.goals.sign
+        )
         if wanted is not None:
             return told[0]
         return {"branches": sorted(told, key=lambda each: -each.get("holds_optimum", 0.0))}

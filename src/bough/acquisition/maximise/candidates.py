@@ -123,12 +123,16 @@ def transplant(space: Space, boxes: Sequence[Path], point: Points) -> Points:
 
 
 def near_incumbents(space: Space, near: Points, copies: int, rng: np.random.Generator) -> Points:
-    """``copies`` random steps of each width around the best point of each branch; ``near`` is best first."""
+    """``copies`` random steps of each width around the best point of each branch; ``near`` is best first.
+
+    A step that would be forbidden stays at its point, which is left out if the space forbids that, too.
+    """
     if not len(near):
         return near
     _, first = np.unique(space.tree.branch_ids(near), return_index=True)
     leaders = np.repeat(np.sort(first)[:MAX_INCUMBENTS], copies)
-    return perturb(space, near.take(leaders), rng, *STEP_WIDTHS)
+    found = perturb(space, near.take(leaders), rng, *STEP_WIDTHS)
+    return found.take(space.legal(found))
 
 
 def select_starts(space: Space, points: Points, value: FloatArray, branches: int, starts: int) -> IntArray:

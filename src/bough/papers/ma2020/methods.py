@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -82,7 +82,7 @@ class AddTreeUcb(PaperOptions):
     def strategy(self, space: Space) -> Strategy:
         surrogate = additive_tree(space.layout, space.tree, base=KERNELS[self.kernel], samples=self.samples)
         decide = partial(vertex_bounds, anchored=self.bound == "anchored")
-        return model_based(surrogate, self, "lcb", decide)
+        return replace(model_based(surrogate, self, "lcb", decide), uses_criterion=False)
 
 
 def vertex_bounds(context: ProposalContext, rng: np.random.Generator, *, anchored: bool = True) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,12 +38,13 @@ def explain_branches(
     strategy: Strategy,
     history: History,
     trials: Sequence[Trial],
+    comparable: Collection[int],
     branches: Sequence[Sequence[Path]],
     sign: float,
 ) -> list[dict[str, Any]]:
     """Facts about each branch, a list of paths. sign: −1 if the study maximises.
 
-    A trial whose result was retracted is not counted.
+    A trial whose result was retracted is not counted. comparable: the numbers of the trials that may be best.
     """
     trials = [trial for trial in trials if trial.retracted is None]
     space = model.space
@@ -56,7 +57,7 @@ def explain_branches(
     for index, paths in enumerate(branches):
         mine = {path.key for path in paths}
         own = [trial for trial, key in zip(trials, keys) if key in mine]
-        values = [sign * trial.value for trial in own if trial.value is not None and not trial.partial]
+        values = [sign * t.value for t in own if t.value is not None and t.number in comparable]
         entry: dict[str, Any] = {
             "branch": {k: v for k, v in _switch_values(space, paths).items() if k != model.hidden_switch},
             "trials": len(own),
@@ -67,7 +68,7 @@ def explain_branches(
         if expects is not None:
             entry["may_reach"] = sign * float(expects.reach[index])
             entry["holds_optimum"] = float(expects.holds_optimum[index])
-            entry["gain_share"] = float(np.exp(expects.criterion[index] - np.max(expects.criterion)))
+            entry["gain_share"] = float(np.exp(expects.log_gain[index] - np.max(expects.log_gain)))
         entry["reason"] = _reason(entry, len(trials))
         told.append(entry)
     return told
