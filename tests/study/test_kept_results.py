@@ -1,4 +1,4 @@
-"""An error that ends a run: the results of other workers are kept, or logged where they cannot be stored."""
+"""An error or Ctrl-C ends a run: results of other workers are kept, or logged if they cannot be stored."""
 
 from __future__ import annotations
 
@@ -77,3 +77,36 @@ def test_results_that_cannot_be_stored_after_an_error_are_logged(
     ]
     failed = "storing results failed after the error that ended the run: the storage is down"
     assert caplog.messages == [lost[0], failed, *lost[1:]]
+
+
+def test_a_callback_that_raises_again_after_an_interruption_loses_no_result() -> None:
+    def callback(study: Study, trial: Trial) -> None:
+        raise KeyboardInterrupt
+
+    study = Study(LINE, method="random", seed=0)
+    with AllAtOnce(4) as executor, pytest.raises(KeyboardInterrupt):
+        study.run(lambda config: config["x"], 8, executor=executor, callbacks=[callback], progress=False)
+    assert [trial.state for trial in study.trials] == ["done"] * 4
+
+
+@pytest.mark.parametrize("error", [StorageError, KeyboardInterrupt])
+def test_results_that_cannot_be_stored_after_an_interruption_are_logged(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    class Down(MemoryStorage):
+        def finish(self, study: int, result: Trial) -> Trial:
+            if result.number > 0:
+                raise error("while it was stored")
+            return super().finish(study, result)
+
+    def callback(study: Study, trial: Trial) -> None:
+        raise KeyboardInterrupt
+
+    study = Study(LINE, name="kept", method="random", seed=0, storage=Down())
+    with AllAtOnce(4) as executor, pytest.raises(error, match="while it was stored"):
+        study.run(lambda config: config["x"], 8, executor=executor, callbacks=[callback], progress=False)
+    lost = [line for line in caplog.messages if "could not be stored" in line]
+    assert lost == [
+        f"the result of trial {trial.number} could not be stored: value={trial.config['x']}"
+        for trial in study.trials[1:]
+    ]

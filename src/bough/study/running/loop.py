@@ -228,8 +228,12 @@ class _Run:
 
     def keep_values(self) -> None:
         """After an interruption: record the values of evaluations that ended but were not recorded."""
-        for trial, result in self._values():
-            self._record(trial, result)
+        try:
+            for trial, result in self._values():
+                self._record(trial, result)
+        except BaseException:  # of the storage, a callback, or a second Ctrl-C
+            self.keep_values_quietly()
+            raise
 
     def keep_values_quietly(self) -> None:
         """The same after an error, which stays the one that ends the run.
@@ -244,8 +248,9 @@ class _Run:
                 continue
             try:
                 self._store(trial, result)
-            except BoughError as error:
-                _log.error("storing results failed after the error that ended the run: %s", error)
+            except (BoughError, KeyboardInterrupt) as error:
+                why = str(error) or "interrupted"
+                _log.error("storing results failed after the error that ended the run: %s", why)
                 fails = True
 
     def _values(self) -> Iterator[tuple[Trial, Trial]]:
@@ -277,7 +282,7 @@ class _Run:
             _log.warning("a late result was not recorded: %s", error)
             self._leases.drop(trial)
             return None
-        except BoughError:
+        except (BoughError, KeyboardInterrupt):  # of a user who does not wait for a storage that is down
             self._log_unstored(result)
             raise
         self._leases.drop(trial)
