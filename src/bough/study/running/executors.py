@@ -61,7 +61,7 @@ def open_pool(
 ) -> Pool:
     """The pool for ``run``'s arguments, which ``check_pool`` must have checked."""
     if executor is not None:
-        if isinstance(executor, ProcessPoolExecutor):
+        if type(executor) is ProcessPoolExecutor:  # a subclass may send in another way
             _check_sendable(evaluate)
         return _External(evaluate, executor, _at_a_time(workers, executor))
     if workers in (None, 1) and trial_timeout is None:
@@ -71,8 +71,10 @@ def open_pool(
 
 def _check_sendable(evaluate: Evaluate) -> None:
     """StudyError if no process can get the objective: every trial would fail for this reason."""
+    from multiprocessing.reduction import ForkingPickler  # as the executor does: it also sends sockets
+
     try:
-        pickle.dumps(evaluate)
+        ForkingPickler.dumps(evaluate)
     except Exception as error:  # pickling runs code of the user
         raise StudyError(
             f"a process cannot get this objective ({error}): define it with def in a module, or use workers= "

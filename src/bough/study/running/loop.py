@@ -59,12 +59,12 @@ def run_trials(study: S, evaluate: Evaluate, trials: int | None = None, **option
     """Run a study with ``evaluate(trial)``, which returns the result; otherwise like ``Study.run``."""
     plan = check_run(study, trials, **options)
     warn_at_start(study, plan)
-    if plan.budget is not None:
-        study.set_budget(plan.budget)
     with Interruption() as interruption:
         pool = open_pool(evaluate, plan.workers, plan.executor, plan.trial_timeout, interruption.allowed)
         # Exits in reverse order: the pool ends all evaluations, then their trials go back to the queue.
         with Leases(study.renew) as leases, contextlib.closing(pool):
+            if plan.budget is not None:
+                study.set_budget(plan.budget)
             this = _Run(study, plan, pool, leases, interruption)
             this.report("start")
             try:
