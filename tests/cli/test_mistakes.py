@@ -116,6 +116,26 @@ def test_bad_uses_are_one_clear_line_and_exit_code_2(
     assert err.startswith("bough: ") and "Traceback" not in err and "SECRET" not in err
 
 
+@pytest.mark.parametrize("name", ["copy.sqlite3", "trials.csv.gz", "trials.csv.bak"])
+def test_an_export_under_another_suffix_is_refused(
+    name: str, stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    Path(name).write_text("former")
+    code, out, err = call(capsys, "export", "-o", name)
+    assert code == 2 and out == "" and len(err.splitlines()) == 1
+    assert f"'{name}' must end in .csv" in err and "say --format csv" in err
+    assert Path(name).read_text() == "former"
+
+
+@pytest.mark.parametrize("name", ["copy.sqlite3", "page.html.gz"])
+def test_a_report_under_the_suffix_of_another_format_is_refused(
+    name: str, stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    code, out, err = call(capsys, "report", "-o", name)
+    assert code == 2 and out == "" and f"'{name}' must end in .html or .pdf" in err
+    assert not Path(name).exists()
+
+
 @pytest.mark.parametrize(
     "words", [("studies",), ("show",), ("best",), ("report",), ("export",), ("delete", "x")]
 )

@@ -35,7 +35,7 @@ ADVICE = (
     "--format",
     "format_",
     type=click.Choice(["csv", "jsonl"]),
-    help="Format of the output.  [default: by the file's suffix, else csv]",
+    help="Format of the output.  [default: by the file's suffix; csv without one]",
 )
 def export(study: str | None, storage: str, output: Path | None, format_: str | None) -> None:
     """Export a study. Without STUDY, the latest one.

@@ -42,7 +42,7 @@ def report(
     """
     if output is not None:
         try:
-            format_of(output, REPORTS, ".html or .pdf; 'bough export' writes tables")
+            format_of(output, REPORTS, ".html or .pdf; 'bough export' writes tables", others=True)
         except StudyError as error:
             raise click.UsageError(str(error), click.get_current_context()) from None
     from bough.plot.html_report import report as write

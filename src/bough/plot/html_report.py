@@ -45,7 +45,7 @@ def report(
     If the path ends in ``.pdf``, Chrome or Chromium prints the page as PDF; otherwise it is HTML.
     """
     target = checked_path(path)
-    format_ = format_of(target, REPORTS, ".html or .pdf; export_study writes tables")
+    format_ = format_of(target, REPORTS, ".html or .pdf; export_study writes tables", others=True)
     if not isinstance(against, Iterable):
         raise StudyError(f"against is a list of studies, not {type(against).__name__}: against=[other]")
     page = _page(StudySnapshot.of(study), [StudySnapshot.of(other) for other in against], measure)
