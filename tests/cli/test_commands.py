@@ -184,9 +184,19 @@ def test_version(capsys: pytest.CaptureFixture[str]):
 
 
 def test_report_writes_one_file(stored: Path, capsys: pytest.CaptureFixture[str]):
-    code, out, _ = call(capsys, "report", "-o", "out/page.html")
-    assert code == 0 and out == "wrote out/page.html\n"
+    code, out, err = call(capsys, "report", "-o", "out/page.html")
+    assert (code, out, err) == (0, "", "wrote out/page.html\n")
     assert "mine" in (stored / "out" / "page.html").read_text("utf-8")
+
+
+def test_reports_of_studies_with_similar_names_are_kept_apart(
+    stored: Path, capsys: pytest.CaptureFixture[str]
+):
+    for name in ("a_b", "a b", "é" * 200):
+        bough.Study(STORED_SPACE, name=name, storage="sqlite:///bough.db", method="random")
+        assert call(capsys, "report", name)[0] == 0
+    assert "<title>a_b" in Path("a_b.html").read_text("utf-8")
+    assert len(list(stored.glob("*.html"))) == 3
 
 
 def test_delete_asks_first(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):

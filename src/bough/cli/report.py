@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
 
 from bough.cli.options import open_named, storage_option, study_argument
 from bough.errors import StudyError
+from bough.integrations.names import file_name
 from bough.suffixes import REPORTS, format_of
 
 __all__ = ["report"]
@@ -49,5 +49,5 @@ def report(
 
     opened = open_named(study, storage)
     others = [open_named(name, storage) for name in against]
-    target = output or Path(re.sub(r"[^\w.-]", "_", opened.name) + ".html")
-    click.echo(f"wrote {write(opened, target, against=others, measure=measure)}")
+    target = output or Path(file_name(opened.name, "_.-") + ".html")
+    click.echo(f"wrote {write(opened, target, against=others, measure=measure)}", err=True)
