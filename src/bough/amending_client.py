@@ -11,6 +11,7 @@ from bough.space import Space
 from bough.storage import Amendment, StudyRecord
 from bough.strategies.base import RemainingGain
 from bough.study.handles import number_and_attempt
+from bough.study.revising.corrections import correction
 from bough.study.revising.current_trials import CurrentSpace
 from bough.study.revising.revisions import revisions_of
 from bough.study.running.runnable import RunnableStudy
@@ -25,6 +26,8 @@ class AmendingClient(RunnableStudy):
     _timeout: float
 
     @abstractmethod
+    def trial(self, number: int) -> Trial: ...
+    @abstractmethod
     def _get(self, path: str) -> Any: ...
     @abstractmethod
     def _post(self, path: str, body: dict[str, Any], timeout: float = ...) -> Any: ...
@@ -37,6 +40,7 @@ class AmendingClient(RunnableStudy):
     def correct(self, trial: Trial | int, value: Any, reason: str) -> Trial:
         """Give a finished trial another result; see ``Study.correct``."""
         number, _ = number_and_attempt(trial)
+        correction(self.trial(number), value, reason, self.goals)  # names mistakes that JSON cannot hold
         return trial_of(self._post(f"trials/{number}/correct", {"value": value, "reason": reason}))
 
     def note(self, text: str, trial: Trial | int | None = None) -> Amendment:

@@ -25,7 +25,7 @@ from bough.space import Space
 from bough.storage import StudyRecord
 from bough.strategies.base import Strategy
 from bough.study.goals import parse_goals
-from bough.study.handles import checked_configs, number_and_attempt
+from bough.study.handles import checked_branch, checked_configs, checked_lease, number_and_attempt
 from bough.study.other_names import hinting
 from bough.study.records import STOPPING_RULES
 from bough.study.results import known_results
@@ -37,7 +37,7 @@ from bough.study.stopping.reporting import checked_report
 from bough.study.study import Study
 from bough.study.trial_index import Status
 from bough.trial import Config, Trial
-from bough.wire import QUICK_SECONDS, HttpConnection
+from bough.wire import QUICK_SECONDS, HttpConnection, in_parts
 
 __all__ = ["RemoteStudy", "connect"]
 
@@ -156,16 +156,15 @@ class RemoteStudy(AmendingClient):
     ) -> list[Trial]:
         """Add known results, each (config, value) or (config, value, noise).
 
-        All of them are added in one transaction, or, if there are more than 2,500, as many at a time. If one
-        part is refused, the parts before it stay.
+        All of them are added in one transaction, or, if there are more than 2,500 or more than about 3 MB of
+        JSON, in several. If one of these is refused, the ones before it stay.
         """
         rows = []
         for config, result in known_results(results, self.goals):
             failed = {} if result.error is None else {"error": result.error}
             rows.append({"config": dict_of(config, "a config"), **self._result_json(result), **failed})
         added: list[Trial] = []
-        for start in range(0, len(rows), MOST_ADDED):
-            part = rows[start : start + MOST_ADDED]
+        for part in in_parts(rows, MOST_ADDED):
             added += trials_of(self._post("add", {"results": part}, self._timeout))
         return added
 
@@ -243,7 +242,8 @@ class RemoteStudy(AmendingClient):
     ) -> dict[str, Any]:
         """Why the method chose a trial, or facts about branches; see ``Study.explain``."""
         if trial is None:
-            return dict(self._post("explain", {"branch": branch}, self._timeout))
+            asked = {"branch": None if branch is None else dict(checked_branch(branch))}
+            return dict(self._post("explain", asked, self._timeout))
         if branch is not None:
             raise TrialError("explain a trial or a branch, not both")
         return dict(self._get(f"trials/{number_and_attempt(trial)[0]}/explain", self._timeout))
@@ -301,6 +301,7 @@ class RemoteStudy(AmendingClient):
         self, n: int, *, limit: int | None = None, lease: float | None = None, worker: str | None = None
     ) -> list[Trial]:
         worker = (worker or f"{socket.gethostname()}:{os.getpid()}")[:100]
+        lease = None if lease is None else checked_lease(lease)
         trials: list[Trial] = []
         while len(trials) < n:
             wanted = min(n - len(trials), MOST_ASKED)
@@ -357,8 +358,10 @@ class RemoteStudy(AmendingClient):
 
     def renew(self, trials: Sequence[Trial], lease: float | None) -> None:
         """Let the leases of running trials end ``lease`` seconds from now; None puts them into the queue."""
+        lease = None if lease is None else checked_lease(lease)
         held = [{"number": trial.number, "attempt": trial.attempt} for trial in trials]
-        self._post("renew", {"trials": held, "lease": lease})
+        for start in range(0, len(held), _PAGE):
+            self._post("renew", {"trials": held[start : start + _PAGE], "lease": lease})
 
     # ---- inside -------------------------------------------------------------------------------------
 

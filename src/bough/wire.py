@@ -11,14 +11,14 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 from bough import errors
 from bough.errors import ServiceError
 
-__all__ = ["QUICK_SECONDS", "HttpConnection"]
+__all__ = ["QUICK_SECONDS", "HttpConnection", "in_parts"]
 
 QUICK_SECONDS = 15.0
 """How long the reply may take if the request makes no proposal."""
@@ -28,6 +28,9 @@ ATTEMPT_SECONDS = 60.0
 
 SERVER_ERROR_ATTEMPTS = 3
 """How often a request is sent if the service answers with status 500: the error may be permanent."""
+
+_PART_BYTES = 3_000_000
+"""How much JSON a part may have; the service reads 4 MiB."""
 
 _PASSING = (408, 429, 502, 503, 504)
 """Statuses of temporary errors: the same request may succeed later."""
@@ -80,10 +83,7 @@ class HttpConnection:
         patience: for how many seconds after the first failure the request is retried.
         timeout:  seconds that the reply may take. A request whose reply is late is sent at least once more.
         """
-        try:
-            text = None if body is None else json.dumps(body, allow_nan=False, default=_plain)
-        except (TypeError, ValueError) as error:
-            raise ServiceError(f"this cannot be sent as JSON: {error}") from None
+        text = None if body is None else _as_json(body)
         headers = {**self._headers, **(headers or {}), "Idempotency-Key": secrets.token_hex(16)}
         if text is not None:
             headers["Content-Type"] = "application/json"
@@ -151,6 +151,28 @@ class HttpConnection:
             except ValueError:
                 raise ServiceError(f"{self.where} did not answer as a bough service does") from None
         raise _error(reply, status, self.where)
+
+
+def _as_json(body: Any) -> str:
+    """The text to send, in ASCII; ServiceError if it is not JSON data."""
+    try:
+        return json.dumps(body, allow_nan=False, default=_plain)
+    except (TypeError, ValueError) as error:
+        raise ServiceError(f"this cannot be sent as JSON: {error}") from None
+
+
+def in_parts(rows: Sequence[Any], most: int) -> list[list[Any]]:
+    """The rows of a request that may be too large, in parts of at most ``most`` rows."""
+    parts: list[list[Any]] = []
+    size = 0
+    for row in rows:
+        own = len(_as_json(row)) + len(", ")
+        if not parts or len(parts[-1]) == most or size + own > _PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(row)
+        size += own
+    return parts
 
 
 def _plain(value: Any) -> Any:

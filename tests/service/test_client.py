@@ -10,14 +10,7 @@ import pytest
 from tests.service.running import SPACE, Service
 
 import bough
-from bough.errors import (
-    ConfigError,
-    ConflictError,
-    ExhaustedError,
-    ServiceError,
-    StudyError,
-    TrialError,
-)
+from bough.errors import ConfigError, ServiceError, StudyError, TrialError
 from bough.study import copy_study, export_study, import_study
 
 space = bough.Space.from_json(SPACE)
@@ -175,56 +168,12 @@ def test_an_added_result_without_a_measure_fails_as_in_a_local_study(served: Ser
     assert added[0].state == "failed"
 
 
-def test_many_trials_take_several_requests(study, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [trial.number for trial in study.ask(150)] == list(range(150))
-    config = {"model": "bayes", "scale": "none"}
-    assert len(study.add_many([(config, 1.0)] * 2600)) == 2600
-    assert study.status().trials == 2750
-    assert study.add_many([]) == []
-    monkeypatch.setattr("bough.client.MOST_ADDED", 2)
-    with pytest.raises(ConfigError, match="'scale' is missing"):
-        study.add_many([*[(config, 1.0)] * 3, ({"model": "bayes"}, 1.0)])
-    assert study.status().trials == 2752
-
-
-def test_asking_for_more_trials_than_a_space_has(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bough.client.MOST_ASKED", 2)
-    few = bough.Space({"x": bough.Int(1, 4)})
-    study = bough.connect(served.url, served.write, "few", space=few, method="random")
-    assert len(study.ask(9)) == 4
-    with pytest.raises(ExhaustedError):
-        study.ask(9)
-
-
 def test_a_told_trial_has_the_curve_that_it_reported(study) -> None:
     first, second = study.ask(2)
     study.report(first, 2.0, 1)
     assert study.tell(first, 1.0) == study.trial(first.number)
     study.report(second, 3.0, 4)
     assert study.fail(second, "broken").curve == ((4, 3.0),)
-
-
-def test_errors_are_those_of_a_local_study(served: Service, study) -> None:
-    study.tell(study.ask(), 1)
-    with pytest.raises(ConflictError, match=r"already finished \(value=1\.0\)"):
-        study.tell(0, 2)
-    with pytest.raises(TrialError, match="no trial 9"):
-        study.tell(9, 1)
-    with pytest.raises(ConfigError, match="'scale' is missing"):
-        study.enqueue({"model": "bayes"})
-    with pytest.raises(TrialError, match="must be a number"):
-        study.tell(0, "much")
-    with pytest.raises(TrialError, match="at least 1"):
-        study.ask(0)
-    with pytest.raises(StudyError, match="no study 'other'"):
-        bough.connect(served.url, served.write, "other")
-    with pytest.raises(StudyError, match="direction is minimize"):
-        bough.connect(served.url, served.write, "demo", space=space, direction="maximize")
-    tiny = bough.Space({"x": bough.Categorical(["a"])})
-    ending = bough.connect(served.url, served.write, "tiny", space=tiny, method="random")
-    ending.tell(ending.ask(), 0)
-    with pytest.raises(ExhaustedError):
-        ending.ask()
 
 
 def test_options_of_a_new_study_need_its_space(served: Service, study) -> None:
@@ -307,16 +256,6 @@ def test_figures_take_a_served_study(study) -> None:
 def test_it_can_be_sent_to_another_process(study) -> None:
     twin = pickle.loads(pickle.dumps(study))  # noqa: S301 - our own object, in this process
     assert twin.tell(twin.ask(), 1.0).state == "done"
-
-
-def test_trials_are_read_in_pages(study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bough.client._PAGE", 4)
-    study.add_many([({"model": "bayes", "scale": "none"}, n) for n in range(10)])
-    running = study.ask()
-    study.add({"model": "bayes", "scale": "none"}, 11)
-    assert [trial.number for trial in study.trials] == list(range(12))
-    study.tell(running, 5)
-    assert [trial.value for trial in study.trials] == [*range(10), 5, 11]
 
 
 def test_beliefs_are_those_of_a_local_study(served: Service) -> None:

@@ -21,6 +21,7 @@ from bough.plot.outline import Activity, Branch, Switch, activity, count, outlin
 from bough.points import BoolArray, FloatArray, IntArray, Points
 from bough.space import Space
 from bough.study.goals import VALUE, Goals
+from bough.study.handles import checked_branch
 from bough.study.running.spending import ended_cost
 from bough.study.stopping.fidelities import Fidelity
 from bough.trial import Trial
@@ -105,8 +106,8 @@ class StudySnapshot:
 
         A switch is given by its name or path; its value as such, or by its label in the tree.
         """
-        if not isinstance(branch, Mapping | None):
-            raise ConfigError(f"a branch is a dict of switches and their values, not {str(branch)[:40]!r}")
+        if branch is not None:
+            checked_branch(branch)
         narrowed = self
         for name, wanted in (branch or {}).items():
             switch = self._switch(name)

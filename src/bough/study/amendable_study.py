@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import NoneType
 from typing import Any
 
-from bough.errors import ConfigError, ConflictError, MethodError, StudyError
+from bough.errors import ConfigError, ConflictError, MethodError, StudyError, TrialError
 from bough.space import Space
 from bough.storage import Amendment
 from bough.study.handles import number_and_attempt
@@ -39,7 +39,7 @@ class AmendableStudy(StudyResults):
         by: who made the amendment; stored with it.
         """
         number, _ = number_and_attempt(trial)
-        self.amend(lambda view: retraction(view, number, reason), by=by)
+        self.amend(lambda view: retraction(_existing(view, number), reason), by=by)
         return self.trial(number)
 
     def correct(self, trial: Trial | int, value: Any, reason: str, *, by: str | None = None) -> Trial:
@@ -49,7 +49,7 @@ class AmendableStudy(StudyResults):
         reason is in ``trial.corrected``, and the first value in ``trial.value_before``.
         """
         number, _ = number_and_attempt(trial)
-        self.amend(lambda view: correction(view, number, value, reason, self.goals), by=by)
+        self.amend(lambda view: correction(_existing(view, number), value, reason, self.goals), by=by)
         return self.trial(number)
 
     def believe(self, likely: Mapping[str, Any] | None, *, by: str | None = None) -> None:
@@ -180,3 +180,9 @@ class AmendableStudy(StudyResults):
                     when = f"trial {later.since}, and this config belongs to the space before"
                     raise ConfigError(f"{error}; the space was changed at {when}") from None
             raise
+
+
+def _existing(view: TrialIndex, number: int) -> Trial:
+    if number >= len(view.trials):
+        raise TrialError(f"the study has no trial {number}")
+    return view.trials[number]

@@ -15,6 +15,7 @@ from bough.trial import Config, Trial
 __all__ = [
     "as_float",
     "as_index",
+    "checked_branch",
     "checked_configs",
     "checked_count",
     "checked_lease",
@@ -53,6 +54,13 @@ def checked_configs(configs: Sequence[Config]) -> Sequence[Config]:
     if isinstance(configs, Mapping):
         raise ConfigError("predict takes a list of configs: write predict([config])")
     return configs
+
+
+def checked_branch(branch: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A branch, given by its switches; ConfigError if it is no dict."""
+    if not isinstance(branch, Mapping):
+        raise ConfigError(f"a branch is a dict of switches and their values, not {str(branch)[:40]!r}")
+    return branch
 
 
 def is_real(value: Any) -> bool:

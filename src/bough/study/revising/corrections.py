@@ -9,16 +9,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bough.errors import ConflictError, StudyError, TrialError
 from bough.storage import Amendment
 from bough.study.goals import Goals
 from bough.study.results import told
 from bough.trial import Trial, storable
-
-if TYPE_CHECKING:
-    from bough.study.trial_index import TrialIndex
 
 __all__ = [
     "CORRECTED", "KINDS", "STOP", "amended", "correction", "remark", "remarks_of", "retraction",
@@ -38,9 +35,10 @@ MAX_REASON = 2000
 """The length, in characters, at which reasons and notes are cut off."""
 
 
-def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
+def retraction(trial: Trial, reason: str) -> Amendment | None:
     """The amendment that retracts a trial; None if it is already retracted for this reason."""
-    why, trial = _checked_reason(reason), _finished(view, number, "retracted")
+    why, number = _checked_reason(reason), trial.number
+    _check_finished(trial, "retracted")
     if trial.retracted == why:
         return None
     if trial.retracted is not None:
@@ -48,9 +46,10 @@ def retraction(view: TrialIndex, number: int, reason: str) -> Amendment | None:
     return Amendment("retract", {"reason": why}, number)
 
 
-def correction(view: TrialIndex, number: int, value: Any, reason: str, goals: Goals) -> Amendment | None:
+def correction(trial: Trial, value: Any, reason: str, goals: Goals) -> Amendment | None:
     """The amendment that corrects a result; None if the trial already has this result."""
-    why, trial = _checked_reason(reason), _finished(view, number, "corrected")
+    why, number = _checked_reason(reason), trial.number
+    _check_finished(trial, "corrected")
     if trial.retracted is not None:
         raise ConflictError(f"trial {number} is retracted ({trial.retracted}), so it cannot be corrected")
     given = value if isinstance(value, Mapping) else {"value" if goals.is_plain else goals.needed[0]: value}
@@ -129,13 +128,9 @@ def amended(trial: Trial, amendments: Sequence[Amendment]) -> Trial:
     return trial
 
 
-def _finished(view: TrialIndex, number: int, what: str) -> Trial:
-    if not 0 <= number < len(view.trials):
-        raise TrialError(f"the study has no trial {number}")
-    trial = view.trials[number]
+def _check_finished(trial: Trial, what: str) -> None:
     if not trial.is_finished:
-        raise TrialError(f"trial {number} is {trial.state}: only a finished trial can be {what}")
-    return trial
+        raise TrialError(f"trial {trial.number} is {trial.state}: only a finished trial can be {what}")
 
 
 def _checked_reason(reason: Any) -> str:
