@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bough.cli.command import ENVIRONMENT_BYTES, Command, shared_variables
+from bough.cli.command import ENVIRONMENT_BYTES, Command, logs_of, shared_variables
 from bough.cli.placeholders import units_of
 from bough.space import Float, Space
 from bough.study import Study
@@ -56,6 +57,15 @@ def test_everything_a_program_is_told(tmp_path: Path, guardian: Guardian):
     assert result.notes == {"command": command.removeprefix("$ ")}
     assert chatter == "chatter"
     assert (tmp_path / "00003.out").read_text() == "8\n"
+
+
+def test_a_study_never_writes_into_the_logs_of_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a_b.logs").mkdir()  # of a study that is named a_b
+    study = Study(Space({"x": Float(0, 1)}), name="a b", method="random")
+    study.tell(study.ask(), 1.0)
+    assert re.fullmatch(r"a_b-[0-9a-f]{8}\.logs", str(logs_of(study)))
+    assert logs_of(Study(Space({"x": Float(0, 1)}), name="a_b")) == Path("a_b.logs")
 
 
 @pytest.mark.parametrize(("code", "learn"), [(1, True), (75, False)])

@@ -298,15 +298,6 @@ def test_the_output_of_studies_with_similar_names_is_kept_apart(tmp_path: Path, 
     assert (tmp_path / "a_b.logs" / "00000.out").read_text() == "a_b: 1\n"
 
 
-def test_a_study_goes_on_in_the_folder_that_it_had_before_names_got_a_hash(tmp_path: Path):
-    write_space(tmp_path)
-    line = ["run", "space.yaml", "--name", "a b", "--method", "random", "-q"]
-    assert bough(*line, "-n", "1", "--logs", "a_b.logs", "--", "echo", "1", cwd=tmp_path).returncode == 0
-    assert bough(*line, "-n", "2", "--", "echo", "1", cwd=tmp_path).returncode == 0
-    assert [folder.name for folder in tmp_path.glob("*.logs")] == ["a_b.logs"]
-    assert (tmp_path / "a_b.logs" / "00001.out").exists()
-
-
 def test_a_long_name_of_a_study(tmp_path: Path):
     write_space(tmp_path)
     line = ["run", "space.yaml", "-n", "1", "--name", "é" * 200, "--method", "random", "-q"]

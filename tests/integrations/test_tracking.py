@@ -110,16 +110,16 @@ def test_tensorboard_keeps_studies_apart_whose_names_become_the_same(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_study_goes_on_in_the_folder_that_it_had_before_names_got_a_hash(tmp_path: Path):
+def test_tensorboard_gets_all_trials_of_a_study_that_began_without_it(tmp_path: Path):
     pytest.importorskip("tensorboardX", reason="needs tensorboardX")
     from bough.integrations.tensorboard import TensorBoardCallback
 
-    (tmp_path / "a_b" / "trial-00000").mkdir(parents=True)
-    study = bough.Study(SPACE, name="a/b", method="random", seed=0)
-    study.add({"model": "bayes", "scale": "standard"}, 0.5)
-    study.run(objective, trials=2, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
-    assert len(list(tmp_path.glob("a_b/trial-*"))) == 3
-    assert [path.name for path in tmp_path.iterdir()] == ["a_b"]
+    other, study = (bough.Study(SPACE, name=name, method="random", seed=0) for name in ("a_b", "a/b"))
+    other.run(objective, trials=5, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
+    study.run(objective, trials=2, progress=False)
+    study.run(objective, trials=5, callbacks=[TensorBoardCallback(tmp_path)], progress=False)
+    assert len(list(tmp_path.glob("a_b/trial-*"))) == 5
+    assert len(list(tmp_path.glob("a_b-????????/trial-*"))) == 3
 
 
 @pytest.mark.slow

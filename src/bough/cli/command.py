@@ -26,7 +26,7 @@ from bough.cli.output import CommandFailed, first_and_last_line, read_tail, resu
 from bough.cli.placeholders import Unit, as_text, fill
 from bough.cli.reported_lines import ReportedLines
 from bough.errors import ConfigError
-from bough.integrations.names import folder_of
+from bough.integrations.names import file_name
 from bough.space import Space
 from bough.study import Study, failure, outcome
 from bough.study.results import stopped
@@ -230,8 +230,8 @@ def shared_variables(space: Space) -> frozenset[str]:
 
 
 def logs_of(study: Study) -> Path:
-    """The default folder for the output of a study's trials; a study that began in its former one stays."""
-    return folder_of(Path(), study.name, "_.-", ".logs", lambda _: study.status().finished > 0)
+    """The default folder for the output of a study's trials."""
+    return Path(file_name(study.name, "_.-") + ".logs")
 
 
 def log_files(folder: Path, trial: Trial) -> tuple[Path, Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import MissingExtraError
-from bough.integrations.names import folder_of
+from bough.integrations.names import file_name
 from bough.integrations.tracking import Tracker, facts
 from bough.study import Study
 from bough.trial import Trial
@@ -40,7 +40,7 @@ class TensorBoardCallback(Tracker):
 
     def __call__(self, study: Study, trial: Trial) -> None:
         """Log one finished trial."""
-        folder, name = self._folder(study, trial.number), _trial_name(trial.number)
+        folder, name = self._logs / file_name(study.name, ALLOWED), f"trial-{trial.number:05d}"
         if (folder / name).exists():
             return
         logged = facts(study, trial)
@@ -55,16 +55,3 @@ class TensorBoardCallback(Tracker):
             with SummaryWriter(str(folder / name)) as writer:
                 for step, value in trial.curve:
                     writer.add_scalar("report", value, step)
-
-    def _folder(self, study: Study, number: int) -> Path:
-        """The folder of a study; a study that was logged without a hash in its name keeps that folder."""
-
-        def has_begun(former: Path) -> bool:
-            earlier = (trial.number for trial in study.trials[:number] if trial.is_finished)
-            return any((former / _trial_name(each)).exists() for each in earlier)
-
-        return folder_of(self._logs, study.name, ALLOWED, "", has_begun)
-
-
-def _trial_name(number: int) -> str:
-    return f"trial-{number:05d}"
