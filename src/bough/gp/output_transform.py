@@ -100,15 +100,15 @@ class OutputTransform:
 
 
 def _fence(y: FloatArray) -> float:
-    """m + 4 (m − Q1), m the median: the second largest over the first 8, 16, 32, … and all values.
+    """m + 4 (m − Q1), m the median: the second largest of those of the first 8, 16, 32, … and all values.
 
     For normal values this is Tukey's fence Q3 + 1.5 (Q3 − Q1). It depends on the better half alone, so nearly
     half of the trials may diverge. On a plateau (m = Q1) the best value stands in for Q1. If half of the
     values are the best one, Tukey's fence counts. Fewer than 8 values do not tell which of them are outliers.
 
     Later trials gather around the incumbent, where quartiles lie close together. So the early, scattered
-    trials decide which values are outliers and which are merely bad. The largest fence does not count,
-    because half of so few trials diverge now and then.
+    trials decide which values are outliers and which are merely bad. Of three fences or more the largest does
+    not count, because half of so few trials diverge now and then.
     """
     fences = []
     for size in [*(8 * 2**k for k in range(64) if 8 * 2**k < len(y)), len(y)] if len(y) >= 8 else []:
@@ -123,7 +123,7 @@ def _fence(y: FloatArray) -> float:
             fences.append(median + 4.0 * (median - good))
         elif q3 > median:
             fences.append(q3 + 1.5 * (q3 - q1))
-    return sorted(fences)[-2:][0] if fences else np.inf
+    return sorted(fences)[-2 if len(fences) > 2 else -1] if fences else np.inf
 
 
 def _moments(y: FloatArray) -> tuple[float, float]:
